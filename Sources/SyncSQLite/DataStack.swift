@@ -152,3 +152,93 @@ public final class DataStack: Sendable {
         }
     }
 }
+
+/// A store that was opened, and its tables at that moment.
+struct OpenStore {
+    private(set) var model: SyncModel
+    let database: any DatabaseWriter
+    let schemaVersion: Int?
+    /// What tells whether the file has changed, if it is read without locks.
+    let unlocked: UnlockedStore?
+    /// Whether the database is one that an app opened, and closes.
+    let isGuest: Bool
+    /// Whether its tables are an app's.
+    let isAdopted: Bool
+
+    init(
+        model: SyncModel, database: any DatabaseWriter, schemaVersion: Int?, unlocked: UnlockedStore? = nil,
+        isGuest: Bool = false, isAdopted: Bool = false
+    ) {
+        self.model = model
+        self.database = database
+        self.schemaVersion = schemaVersion
+        self.unlocked = unlocked
+        self.isGuest = isGuest
+        self.isAdopted = isAdopted
+    }
+
+    /// The store with code for the transformers that its model names; closed if it lacks some that are required.
+    func registering(_ code: [AttributeTransformer], _ policy: TransformerPolicy) throws -> OpenStore {
+        var store = self
+        store.model = model.registering(code)
+        do {
+            try policy.check(store.model)
+        } catch {
+            try? database.close()
+            throw error
+        }
+        return store
+    }
+}
+
+/// The statements that delete every row.
+struct DropSQL {
+    let statements: [String]
+
+    /// Links go first: a chain of cascades can be longer than SQLite follows.
+    ///
+    /// - Parameter isAdopted: Whether the tables are an app's, where a foreign key may have to lead somewhere.
+    init(_ layout: StoreLayout, isAdopted: Bool = false) {
+        var unlink: [String] = []
+        for link in layout.links {
+            switch link {
+            case .joinTable(let name, _, _, _, _): unlink.append("DELETE FROM \(SchemaSQL.quoted(name))")
+            case .foreignKey(let table, let column, _):
+                if isAdopted { continue }
+                let column = SchemaSQL.quoted(column)
+                unlink.append("UPDATE \(SchemaSQL.quoted(table)) SET \(column) = NULL WHERE \(column) IS NOT NULL")
+            }
+        }
+        statements =
+            unlink + layout.tables.map { "DELETE FROM \(SchemaSQL.quoted($0.name))" }
+            + ["DELETE FROM \"sync_pending\""]
+    }
+}
+
+/// Whether a store may be opened without the transformers that its model names.
+public enum TransformerPolicy: Sendable, Hashable {
+    /// Each must be registered on the model, or be built in: what an app wants, which would else store values that are not
+    /// meant.
+    case required
+    /// The values of an attribute are read and exported without those that are missing, which
+    /// ``SyncModel/missingTransformers`` names: for tools that cannot have the code, and say so.
+    case optional
+
+    /// - Throws: ``SyncError`` `missingTransformer`.
+    func check(_ model: SyncModel) throws {
+        if self == .required { try model.requireTransformers() }
+    }
+}
+
+// MARK: - Unsent edits
+
+extension DataStack {
+    /// How many rows have edits, new ones and deleted ones among them, that a service was never sent or has refused; 0 in a
+    /// database without an engine. No engine has to be made for it.
+    public func unsentEdits() async throws -> Int {
+        try await reading { db in
+            guard try EngineSchema.isThere(in: db) else { return 0 }
+            return try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_change") ?? 0
+        }
+    }
+}

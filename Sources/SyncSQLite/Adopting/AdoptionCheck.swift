@@ -130,3 +130,194 @@ struct AdoptionCheck {
         return "CREATE UNIQUE INDEX \(name.quoted) ON \(table.name.quoted) (\(list));"
     }
 }
+
+// MARK: - Columns
+
+extension AdoptionCheck {
+    /// What concerns a table as a whole.
+    func checkAll(_ found: inout TableProblems) {
+        let words = SQLTokens(found.table.sql).texts.map { $0.uppercased() }
+        for (index, word) in words.enumerated() where word == "CONFLICT" && index + 1 < words.count {
+            guard ["REPLACE", "IGNORE", "ROLLBACK"].contains(words[index + 1]) else { continue }
+            found.note(
+                "ON CONFLICT \(words[index + 1]) lets other things happen than a sync says",
+                .definition { $0.dropConflictClauses() })
+            break
+        }
+    }
+
+    // MARK: Attributes
+
+    func checkColumns(_ tree: EntityTree, _ found: inout TableProblems) throws {
+        let names = layout[tree.id]
+        let root = layout.model.entities[tree.root]
+        for (slot, attribute) in tree.attributes.enumerated() {
+            let name = names.columns[slot]
+            let type = SchemaSQL.columnType(attribute.type)
+            guard let column = found.table.column(name) else {
+                found.note(name, "there is no such column", .column(columnSQL(slot, tree)))
+                continue
+            }
+            if column.isGenerated {
+                found.note(
+                    name, "its values are generated, so that none can be written; leave the attribute out", .none)
+                continue
+            }
+            let keeps = check(name, attribute.type, type, &found)
+            let isRequired = !attribute.isOptional && root.slots.contains(slot)
+            if column.isNotNull, !isRequired, !root.keySlots.contains(slot) {
+                found.note(
+                    name,
+                    "is NOT NULL, and the attribute '\(attribute.name)' may be nil; "
+                        + "say \"optional\": false, or let the column be NULL",
+                    .definition { $0.dropClauses("NOT", of: name) })
+            }
+            if keeps, readsValues { try checkValues(of: name, attribute.type, isKey: slot == tree.keySlot, &found) }
+        }
+    }
+
+    private func columnSQL(_ slot: Int, _ tree: EntityTree) -> String {
+        let attribute = tree.attributes[slot]
+        let value = attribute.defaultValue.flatMap {
+            ColumnValue.literal(ColumnValue.databaseValue($0, as: attribute.type))
+        }
+        let column = "\(layout[tree.id].columns[slot].quoted) \(SchemaSQL.columnType(attribute.type))"
+        return column + (value.map { " DEFAULT \($0)" } ?? "")
+    }
+
+    /// - Returns: Whether the column keeps the values of a type as they are.
+    @discardableResult
+    func check(_ name: String, _ type: AttributeType, _ declared: String, _ found: inout TableProblems) -> Bool {
+        guard let column = found.table.column(name) else { return false }
+        let keeps = found.table.keeps(type, in: column)
+        if !keeps {
+            let now = column.declaredType.isEmpty ? "without a type" : "\(column.declaredType)"
+            found.note(
+                name, "is \(now), which does not keep values of the type \(type.rawValue) as they are",
+                .definition { $0.setType(declared, of: name) })
+        }
+        if column.collation != "BINARY" {
+            found.note(
+                name, "compares text by \(column.collation), where conditions, orders and keys compare it as it is",
+                .definition { $0.dropClauses("COLLATE", of: name) })
+        }
+        return keeps
+    }
+
+    /// A column of places in an ordered list.
+    func checkPlace(_ name: String, _ found: inout TableProblems) {
+        if found.table.column(name) == nil {
+            found.note(
+                name, "there is no such column, for the places in an ordered list", .column("\(name.quoted) INTEGER"))
+        } else {
+            check(name, .integer, "INTEGER", &found)
+        }
+    }
+
+    /// What the model does not know must not be asked of a new row.
+    func checkUnknownColumns(_ known: Set<String>, _ found: inout TableProblems) {
+        for column in found.table.columns where !known.contains(column.name.foldedForSQL) {
+            guard column.isNotNull, column.defaultValue == nil, !column.isGenerated,
+                column.name != found.table.rowIDColumn
+            else { continue }
+            found.note(
+                column.name,
+                "is NOT NULL without a default, and the model does not know it, so that no row could be inserted",
+                .definition { $0.dropClauses("NOT", of: column.name) })
+        }
+    }
+
+    // MARK: Keys
+
+    func checkKey(_ tree: EntityTree, _ found: inout TableProblems) throws {
+        let (names, table) = (layout[tree.id], found.table)
+        if names.hasEntityColumn { checkEntityColumn(tree, &found) }
+        guard names.hasHiddenKey else {
+            guard let column = table.column(names.keyColumn) else { return }
+            if !table.isUnique([column.name]) {
+                found.note(
+                    column.name, "is the key, and neither the primary key nor unique",
+                    .statement(unique([column.name], of: table)))
+            }
+            let isNeverNull =
+                column.isNotNull || table.rowIDColumn == column.name || !table.hasRowID && column.keyPosition > 0
+            if !isNeverNull {
+                let count = try Int.fetchOne(
+                    db, sql: "SELECT count(*) FROM \(table.name.quoted) WHERE \(column.name.quoted) IS NULL")
+                if let count, count > 0 {
+                    found.note(
+                        column.name,
+                        "is the key, and may be NULL; \(count) row\(count == 1 ? " has" : "s have") none, "
+                            + "so give \(count == 1 ? "it one" : "them one each"), or keep them elsewhere", .none)
+                } else {
+                    found.note(
+                        column.name, "is the key, and may be NULL", .definition { $0.add("NOT NULL", to: column.name) })
+                }
+            }
+            return
+        }
+        if names.hasEntityColumn {
+            return found.note(
+                "entities that inherit and have keys of their own cannot be adopted; give all of them one key", .none)
+        }
+        try checkHiddenKey(tree, &found)
+    }
+
+    /// The rowid tells rows apart where no single column does.
+    private func checkHiddenKey(_ tree: EntityTree, _ found: inout TableProblems) throws {
+        let table = found.table
+        if !table.hasRowID {
+            found.note("is WITHOUT ROWID, by which rows are told apart here", .definition { $0.dropWithoutRowID() })
+        }
+        if let column = table.column("rowid"), column.name != table.rowIDColumn {
+            found.note(column.name, "hides the rowid, by which rows are told apart here; call it something else", .none)
+        }
+        if let column = table.rowIDColumn, knownColumns(of: tree).contains(column.foldedForSQL) {
+            found.note(
+                column, "is the rowid, which a sync gives to new rows; leave the attribute out of the model", .none)
+        }
+        guard let key = KeyColumns(layout.model.entities[tree.root], layout) else {
+            if table.rowIDColumn == nil {
+                let message = "has no INTEGER PRIMARY KEY, by which rows of an entity without a key are told apart"
+                // Another primary key would be what they lead to.
+                if let other = try tableLeadingToPrimaryKey(of: table) {
+                    return found.note(
+                        "\(message); a foreign key of \(other) leads to the primary key without its name, so say it there first",
+                        .none)
+                }
+                found.note(
+                    message,
+                    .definition { definition in
+                        definition.makePrimaryKeyUnique()
+                        definition.add(column: "\(TableLayout.hiddenKeyColumn.quoted) INTEGER PRIMARY KEY")
+                    })
+            }
+            return
+        }
+        if !table.isUnique(key.columns) {
+            let list = key.columns.joined(separator: ", ")
+            found.note(
+                "its key, \(list), is neither the primary key nor unique", .statement(unique(key.columns, of: table)))
+        }
+    }
+
+    private func tableLeadingToPrimaryKey(of table: AppTable) throws -> String? {
+        try String.fetchOne(
+            db,
+            sql: """
+                SELECT s.name FROM main.sqlite_schema AS s, pragma_foreign_key_list(s.name) AS k
+                WHERE s.type = 'table' AND k."table" = ? COLLATE NOCASE AND k."to" IS NULL ORDER BY 1
+                """, arguments: [table.name])
+    }
+
+    private func checkEntityColumn(_ tree: EntityTree, _ found: inout TableProblems) {
+        let name = TableLayout.entityColumn
+        guard found.table.column(name) == nil else { return }
+        let root = layout.model.entities[tree.root]
+        let message = "there is no such column, which says of which entity a row is"
+        guard !root.isAbstract else {
+            return found.note(name, "\(message); add it, and say it of each row there is", .none)
+        }
+        found.note(name, message, .column("\(name.quoted) TEXT NOT NULL DEFAULT \(root.name.literal)"))
+    }
+}

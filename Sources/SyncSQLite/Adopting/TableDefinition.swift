@@ -1,3 +1,4 @@
+import GRDB
 import SyncCore
 
 /// A `CREATE TABLE` statement that can be changed where something does not fit, and keeps the rest as it was written.
@@ -118,5 +119,209 @@ struct TableDefinition {
             })
         else { return }
         columns[index] = body(ColumnDefinition(columns[index])).words
+    }
+}
+
+/// The words of a column in a `CREATE TABLE` statement, by what they say.
+struct ColumnDefinition {
+    let name: String
+    let type: [String]
+    /// Each with the name it may have.
+    var clauses: [[String]]
+
+    private static let beginnings: Set<String> = [
+        "CONSTRAINT", "PRIMARY", "NOT", "NULL", "UNIQUE", "CHECK", "DEFAULT", "COLLATE", "REFERENCES", "GENERATED",
+        "AS",
+    ]
+
+    init(name: String, type: [String], clauses: [[String]]) {
+        (self.name, self.type, self.clauses) = (name, type, clauses)
+    }
+
+    init(_ words: [String]) {
+        var type: [String] = []
+        var clauses: [[String]] = []
+        var depth = 0
+        for (index, word) in words.enumerated().dropFirst() {
+            let next = index + 1 < words.count ? words[index + 1].uppercased() : ""
+            if depth == 0, Self.begins(word.uppercased(), after: clauses.last ?? [], before: next) {
+                clauses.append([word])
+            } else if clauses.isEmpty {
+                type.append(word)
+            } else {
+                clauses[clauses.count - 1].append(word)
+            }
+            if word == "(" { depth += 1 }
+            if word == ")" { depth -= 1 }
+        }
+        self.init(name: words.first ?? "", type: type, clauses: clauses)
+    }
+
+    private static func begins(_ word: String, after clause: [String], before next: String) -> Bool {
+        guard beginnings.contains(word) else { return false }
+        // A clause that has a name so far.
+        if clause.first?.uppercased() == "CONSTRAINT", clause.count == 2 { return false }
+        switch (word, clause.last?.uppercased()) {
+        case ("NULL", "NOT"), ("NULL", "DEFAULT"), ("NULL", "SET"), ("DEFAULT", "SET"), ("AS", "ALWAYS"): return false
+        case ("NOT", _): return next != "DEFERRABLE"
+        default: return true
+        }
+    }
+
+    /// The word that says what a clause is.
+    static func kind(_ clause: [String]) -> String? {
+        let words = clause.map { $0.uppercased() }
+        return words.first == "CONSTRAINT" ? words.dropFirst(2).first : words.first
+    }
+
+    var words: [String] { [name] + type + clauses.flatMap { $0 } }
+}
+
+/// The statements that make a table anew with another definition, and keep its rows, indexes and triggers.
+struct TableRebuild {
+    let sql: String
+
+    /// - Parameter lookups: The columns whose values are replaced by keys.
+    init(_ table: AppTable, _ definition: TableDefinition, _ lookups: [KeyLookup], _ db: Database) throws {
+        let new = "sync_new_\(table.name)"
+        let columns = table.columns.filter { !$0.isGenerated }.map(\.name)
+        let hidesRowID = table.hasRowID && table.rowIDColumn == nil && table.column("rowid") == nil
+        let names = (hidesRowID ? ["rowid"] : []) + columns
+        let values = names.map { name in
+            lookups.first { $0.column.foldedForSQL == name.foldedForSQL }?.expression ?? name.quoted
+        }
+        let attached = try String.fetchAll(
+            db,
+            sql: """
+                SELECT sql FROM main.sqlite_schema
+                WHERE tbl_name = ? COLLATE NOCASE AND type IN ('index', 'trigger') AND sql IS NOT NULL ORDER BY type, name
+                """, arguments: [table.name])
+        var statements = [
+            "PRAGMA legacy_alter_table = ON",
+            definition.sql(named: new),
+            "INSERT INTO \(new.quoted) (\(names.map(\.quoted).joined(separator: ", "))) "
+                + "SELECT \(values.joined(separator: ", ")) FROM \(table.name.quoted)",
+        ]
+        if SQLTokens(table.sql).texts.contains(where: { $0.uppercased() == "AUTOINCREMENT" }) {
+            statements += [
+                "DELETE FROM sqlite_sequence WHERE name = \(new.literal)",
+                "INSERT INTO sqlite_sequence (name, seq) SELECT \(new.literal), seq FROM sqlite_sequence "
+                    + "WHERE name = \(table.name.literal)",
+            ]
+        }
+        statements += [
+            "DROP TABLE \(table.name.quoted)",
+            "ALTER TABLE \(new.quoted) RENAME TO \(table.name.quoted)",
+            "PRAGMA legacy_alter_table = OFF",
+        ]
+        let guards = lookups.flatMap(\.guardStatements).map { $0 + ";\n" }.joined()
+        sql = guards + Self.withoutForeignKeys(statements + attached)
+    }
+
+    /// Statements that must not make foreign keys act. Where those cannot be switched off, as in a transaction, the
+    /// first of them fails.
+    static func withoutForeignKeys(_ statements: [String]) -> String {
+        let guardTable = "temp.\"sync_foreign_keys\""
+        let all =
+            [
+                "PRAGMA foreign_keys = OFF",
+                "CREATE TEMP TABLE \"sync_foreign_keys\" (\"on\" "
+                    + "CONSTRAINT foreign_keys_must_be_off CHECK (\"on\" = 0))",
+                "INSERT INTO \(guardTable) SELECT foreign_keys FROM pragma_foreign_keys",
+                "DROP TABLE \(guardTable)",
+            ] + statements + ["PRAGMA foreign_keys = ON"]
+        return all.map { $0 + ";" }.joined(separator: "\n")
+    }
+}
+
+/// What does not fit in one table of an app's, and how it is mended.
+struct TableProblems {
+    enum Remedy {
+        /// A change of the statement that makes the table, which is made anew for it.
+        case definition((inout TableDefinition) -> Void)
+        /// As `definition`, and the values of a column are replaced by the keys of the rows that they lead to.
+        case lookup(KeyLookup, (inout TableDefinition) -> Void)
+        /// A statement that changes values. It runs before the table is made anew, where others look values up.
+        case values(String)
+        /// Another column.
+        case column(String)
+        case statement(String)
+        case none
+    }
+
+    let table: AppTable
+    private var noted: [(found: Found, remedy: Remedy)] = []
+
+    /// A problem, and the table and column that it is about.
+    struct Found {
+        let table: String
+        let column: String?
+        var problem: SyncError.Problem
+    }
+
+    init(_ table: AppTable) { self.table = table }
+
+    /// Whether values are looked up in another table, whose own values have to be mended before.
+    var hasLookups: Bool { noted.contains { if case .lookup = $0.remedy { true } else { false } } }
+
+    /// What concerns the table as a whole.
+    mutating func note(_ message: String, _ remedy: Remedy) { note(in: nil, message, remedy) }
+
+    mutating func note(_ column: String, _ message: String, _ remedy: Remedy) { note(in: column, message, remedy) }
+
+    private mutating func note(in column: String?, _ message: String, _ remedy: Remedy) {
+        let path = (["tables", table.name] + [column].compactMap(\.self)).joined(separator: ".")
+        noted.append(
+            (Found(table: table.name, column: column, problem: .init(path: path, message: message)), remedy))
+    }
+
+    /// All of them, those first whose statements have to run first.
+    ///
+    /// - Parameter isMended: Whether SQL is wanted for what concerns a column, or the table as a whole.
+    func problems(_ db: Database, _ isMended: (AppTable, String?) -> Bool) throws -> [Found] {
+        let remedies = noted.filter { isMended(table, $0.found.column) }.map(\.remedy)
+        let lookups = remedies.compactMap { if case .lookup(let lookup, _) = $0 { lookup } else { nil } }
+        let rebuilding = try rebuiltDefinition(remedies).map { try TableRebuild(table, $0, lookups, db).sql }
+        var values: [Found] = []
+        var first: [Found] = []
+        var rest: [Found] = []
+        for (found, remedy) in noted {
+            var found = found
+            switch isMended(table, found.column) ? remedy : .none {
+            case .values(let sql):
+                found.problem.sql = sql
+                values.append(found)
+            case .definition, .lookup:
+                found.problem.sql = rebuilding
+                first.append(found)
+            case .column(let column):
+                found.problem.sql = rebuilding ?? "ALTER TABLE \(table.name.quoted) ADD COLUMN \(column);"
+                first.append(found)
+            case .statement(let sql):
+                found.problem.sql = sql
+                rest.append(found)
+            case .none: rest.append(found)
+            }
+        }
+        return values + first + rest
+    }
+
+    /// The table as it has to be; nil if columns can be added to the one there is.
+    private func rebuiltDefinition(_ remedies: [Remedy]) -> TableDefinition? {
+        let isNeeded = remedies.contains {
+            switch $0 {
+            case .definition, .lookup: true
+            case .column, .values, .statement, .none: false
+            }
+        }
+        guard isNeeded, var definition = TableDefinition(table.sql) else { return nil }
+        for remedy in remedies {
+            switch remedy {
+            case .definition(let change), .lookup(_, let change): change(&definition)
+            case .column(let column): definition.add(column: column)
+            case .values, .statement, .none: break
+            }
+        }
+        return definition
     }
 }

@@ -1,3 +1,4 @@
+public import Foundation
 public import GRDB
 public import SyncCore
 
@@ -44,5 +45,201 @@ extension DataStack {
             records.append(record)
         }
         return records
+    }
+}
+
+// MARK: - Export each
+
+extension DataStack {
+    /// Gives the rows of an entity as JSON one by one, from one read: memory is needed for one record, not for all.
+    ///
+    /// See ``export(_:where:orderedBy:limit:options:)-(_,RecordPredicate,_,_,_)`` for what a record has.
+    ///
+    /// - Parameters:
+    ///   - offset: How many rows are passed over before the first.
+    ///   - body: Is called for each record in order. What it throws ends the export and passes through.
+    public func exportEach(
+        _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        limit: Int? = nil, offset: Int = 0, options: ExportOptions = ExportOptions(), _ body: (JSONValue) throws -> Void
+    ) throws {
+        try reading { db in
+            try self.exportEach(
+                entity, where: predicate, orderedBy: order, limit: limit, offset: offset, options: options, in: db, body
+            )
+        }
+    }
+
+    /// Gives the rows of an entity as JSON one by one, from one read. Cancelling the task ends it.
+    public func exportEach(
+        _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        limit: Int? = nil, offset: Int = 0, options: ExportOptions = ExportOptions(),
+        _ body: @escaping @Sendable (JSONValue) throws -> Void
+    ) async throws {
+        try await reading { db in
+            try self.exportEach(
+                entity, where: predicate, orderedBy: order, limit: limit, offset: offset, options: options, in: db, body
+            )
+        }
+    }
+
+    /// Gives the rows of an entity as JSON one by one, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    public func exportEach(
+        _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        limit: Int? = nil, offset: Int = 0, options: ExportOptions = ExportOptions(), in db: Database,
+        _ body: (JSONValue) throws -> Void
+    ) throws {
+        let entity = try model.compiled.entity(named: entity)
+        let (select, rest, arguments) = try selection(
+            of: entity, where: predicate, orderedBy: order, limit: limit, offset: offset)
+        let reader = try ExportReader(db, layout)
+        var exporter = RecordExporter(model: model, options: options, source: reader)
+        try reader.forEachRow(select, rest, arguments) { row in
+            try body(exporter.record(row, of: entity))
+        }
+    }
+
+    /// What is asked of the database for rows of an entity.
+    func selection(
+        of entity: CompiledEntity, where predicate: RecordPredicate, orderedBy order: RecordOrder, limit: Int?,
+        offset: Int = 0
+    ) throws -> (select: RecordSQL, rest: String, arguments: StatementArguments) {
+        let select = RecordSQL(entity, layout)
+        let (condition, arguments) = try condition(predicate, select)
+        let rest =
+            "FROM \(select.from)\(condition) ORDER BY \(try select.order(order))" + RecordSQL.window(limit, offset)
+        return (select, rest, arguments)
+    }
+}
+
+// MARK: - Export members
+
+extension DataStack {
+    /// Gives the rows of an entity as text of one object, `{"AD": {…}, "AE": {…}}`.
+    ///
+    /// - Throws: ``SyncError`` `valueDoesNotFit` for rows that have no name, or the same one.
+    func exportMembers(
+        _ name: String, namedBy names: MemberNames, where predicate: RecordPredicate, orderedBy order: RecordOrder,
+        limit: Int?, offset: Int, options: ExportOptions, in db: Database, write: (Data) throws -> Void
+    ) throws {
+        let entity = try model.compiled.entity(named: name)
+        guard let slot = names.slot(in: entity, of: model.compiled) else {
+            throw SyncError(.unknownAttribute, "\(name) has no such attribute to name its rows by", entity: name)
+        }
+        let (select, rest, arguments) = try selection(
+            of: entity, where: predicate, orderedBy: order, limit: limit, offset: offset)
+        let reader = try ExportReader(db, layout)
+        var exporter = RecordExporter(model: model, options: options, source: reader)
+        var text = ExportText(.json, isObject: true)
+        // The keys of rows are unique; other values are remembered.
+        var seen: Set<String> = []
+        try reader.forEachRow(select, rest, arguments) { row in
+            let member = try exporter.member(row, of: entity, namedBy: slot)
+            if slot != entity.keySlot, !seen.insert(member.key).inserted {
+                throw SyncError(
+                    .valueDoesNotFit, "several rows would stand under one name: name them by another attribute",
+                    entity: name)
+            }
+            text.append(member)
+            if text.count >= Self.pieceSize { try write(text.take()) }
+        }
+        text.end()
+        try write(text.take())
+    }
+}
+
+// MARK: - Export text
+
+extension DataStack {
+    /// Gives the rows of an entity as JSON text piece by piece, from one read: for files that need not fit in memory.
+    ///
+    /// ```swift
+    /// try await stack.exportText("User", as: .ndjson) { try file.write(contentsOf: $0) }
+    /// ```
+    /// - Parameters:
+    ///   - form: An array of records, which is the default, or a record a line; either way UTF-8.
+    ///   - offset: How many rows are passed over before the first.
+    ///   - write: Takes the next piece, of some ten thousand bytes. What it throws ends the export and passes through.
+    /// - Throws: What ``export(_:where:orderedBy:limit:options:)-(_,RecordPredicate,_,_,_)`` throws.
+    public func exportText(
+        _ entity: String, as form: SyncOptions.Form = .json, where predicate: RecordPredicate = .all,
+        orderedBy order: RecordOrder = .byKey, limit: Int? = nil, offset: Int = 0,
+        options: ExportOptions = ExportOptions(), write: (Data) throws -> Void
+    ) throws {
+        try reading { db in
+            try self.exportText(
+                entity, as: form, where: predicate, orderedBy: order, limit: limit, offset: offset, options: options,
+                in: db,
+                write: write)
+        }
+    }
+
+    /// Gives the rows of an entity as JSON text piece by piece, from one read. Cancelling the task ends it.
+    public func exportText(
+        _ entity: String, as form: SyncOptions.Form = .json, where predicate: RecordPredicate = .all,
+        orderedBy order: RecordOrder = .byKey, limit: Int? = nil, offset: Int = 0,
+        options: ExportOptions = ExportOptions(), write: @escaping @Sendable (Data) throws -> Void
+    ) async throws {
+        try await reading { db in
+            try self.exportText(
+                entity, as: form, where: predicate, orderedBy: order, limit: limit, offset: offset, options: options,
+                in: db,
+                write: write)
+        }
+    }
+
+    /// Gives the rows of an entity as JSON text piece by piece, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    public func exportText(
+        _ entity: String, as form: SyncOptions.Form = .json, where predicate: RecordPredicate = .all,
+        orderedBy order: RecordOrder = .byKey, limit: Int? = nil, offset: Int = 0,
+        options: ExportOptions = ExportOptions(), in db: Database, write: (Data) throws -> Void
+    ) throws {
+        guard form == .json || form == .ndjson else {
+            throw SyncError(.invalidOption, "rows are not exported as \(form.rawValue)")
+        }
+        if let names = options.keyedBy {
+            guard form == .json else {
+                throw SyncError(.invalidOption, "a record a line has no name to stand under")
+            }
+            return try exportMembers(
+                entity, namedBy: names, where: predicate, orderedBy: order, limit: limit, offset: offset,
+                options: options, in: db, write: write)
+        }
+        var text = ExportText(form)
+        try exportEach(
+            entity, where: predicate, orderedBy: order, limit: limit, offset: offset, options: options, in: db
+        ) { record in
+            text.append(record)
+            if text.count >= Self.pieceSize { try write(text.take()) }
+        }
+        text.end()
+        try write(text.take())
+    }
+
+    /// In bytes; larger pieces are not written faster.
+    static let pieceSize = 65_536
+}
+
+// MARK: - Export where
+
+extension DataStack {
+    /// The rows of an entity for which a condition given as text holds, as JSON. A value that varies goes in as an
+    /// argument of ``RecordPredicate/where(_:_:)``.
+    ///
+    /// - Throws: ``SyncError`` `invalidPredicate` with line and column, and what the form with a predicate throws.
+    public func export(
+        _ entity: String, where text: String, orderedBy order: RecordOrder = .byKey, limit: Int? = nil,
+        options: ExportOptions = ExportOptions()
+    ) throws -> [JSONValue] {
+        let predicate = try RecordPredicate(parsing: text)
+        return try export(entity, where: predicate, orderedBy: order, limit: limit, options: options)
+    }
+
+    /// The rows of an entity for which a condition given as text holds, as JSON.
+    public func export(
+        _ entity: String, where text: String, orderedBy order: RecordOrder = .byKey, limit: Int? = nil,
+        options: ExportOptions = ExportOptions()
+    ) async throws -> [JSONValue] {
+        let predicate = try RecordPredicate(parsing: text)
+        return try await export(entity, where: predicate, orderedBy: order, limit: limit, options: options)
     }
 }

@@ -1,6 +1,6 @@
-#if !(os(Windows) || SYNC_FOUNDATION_FILES)
-    import Foundation
+import Foundation
 
+#if !(os(Windows) || SYNC_FOUNDATION_FILES)
     /// Copies bytes from file to file.
     package enum FileCopy {
         private static let chunkSize = 1 << 20
@@ -67,6 +67,117 @@
                 guard count >= 0 else { throw SystemFailure() }
                 rest = rest.dropFirst(count)
             }
+        }
+    }
+#endif
+
+// MARK: - FileCopy+Foundation
+
+#if os(Windows) || SYNC_FOUNDATION_FILES
+    /// Copies bytes from file to file.
+    package enum FileCopy {
+        /// Copies a file to one that is not there yet.
+        ///
+        /// - Throws: ``SystemFailure``.
+        package static func copy(_ source: String, toNew target: String) throws {
+            try SystemFailure.mapping { try FileManager.default.copyItem(atPath: source, toPath: target) }
+        }
+
+        /// Gives a file another place, where nothing may be.
+        ///
+        /// - Throws: ``SystemFailure``, `EEXIST` if something is there.
+        static func move(_ source: String, toNew target: String) throws {
+            try SystemFailure.mapping { try FileManager.default.moveItem(atPath: source, toPath: target) }
+        }
+    }
+#endif
+
+// MARK: - ResolvedPath
+
+/// Where a path leads when every symbolic link is followed, also one to what is not there yet.
+package struct ResolvedPath: Sendable, Hashable {
+    /// The folder under its one name without links.
+    package let folder: String
+    package let name: String
+
+    package var path: String { folder.hasSuffix("/") ? folder + name : folder + "/" + name }
+}
+
+// MARK: - ResolvedPath+POSIX
+
+#if !(os(Windows) || SYNC_FOUNDATION_FILES)
+    extension ResolvedPath {
+        private static var mostLinks: Int { 40 }
+        private static var slash: UInt8 { UInt8(ascii: "/") }
+
+        /// - Throws: ``SystemFailure`` if there is no such folder, the links go in a circle, or the path can be none of a file:
+        ///   it is empty, or ends as those of folders do.
+        package init(_ path: String) throws(SystemFailure) {
+            var path = path
+            for _ in 0..<Self.mostLinks {
+                if let target = try Self.target(of: path) {
+                    path = Self.path(of: target, in: path)
+                    continue
+                }
+                let start = Self.folder(of: path)
+                name = String(decoding: path.utf8.dropFirst(start.utf8.count), as: UTF8.self)
+                guard !["", ".", ".."].contains(name) else { throw SystemFailure(path.isEmpty ? ENOENT : EISDIR) }
+                folder = try Self.canonical(start.isEmpty ? "." : start)
+                return
+            }
+            throw SystemFailure(ELOOP)
+        }
+
+        /// Where a symbolic link leads that says this.
+        package static func path(of target: String, in link: String) -> String {
+            target.utf8.first == slash ? target : folder(of: link) + target
+        }
+
+        /// What a symbolic link says; nil if there is none.
+        ///
+        /// - Throws: ``SystemFailure`` if that cannot be told, or is no text: as text it would lead elsewhere.
+        package static func target(of path: String) throws(SystemFailure) -> String? {
+            var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+            let count = readlink(path, &bytes, bytes.count - 1)
+            guard count >= 0 else {
+                // It is no link, or there is nothing.
+                if errno == EINVAL || errno == ENOENT { return nil }
+                throw SystemFailure()
+            }
+            return try text(bytes)
+        }
+
+        /// The path up to its last slash. In bytes: what Swift takes for one character may begin with a slash.
+        private static func folder(of path: String) -> String {
+            path.utf8.lastIndex(of: slash).map { String(decoding: path.utf8[...$0], as: UTF8.self) } ?? ""
+        }
+
+        private static func canonical(_ folder: String) throws(SystemFailure) -> String {
+            guard let path = realpath(folder, nil) else { throw SystemFailure() }
+            defer { free(path) }
+            return try text(path)
+        }
+
+        private static func text(_ name: UnsafePointer<CChar>) throws(SystemFailure) -> String {
+            guard let text = String(validatingCString: name) else { throw SystemFailure(EILSEQ) }
+            return text
+        }
+    }
+#endif
+
+// MARK: - ResolvedPath+Foundation
+
+#if os(Windows) || SYNC_FOUNDATION_FILES
+    extension ResolvedPath {
+        /// - Throws: ``SystemFailure`` if there is no such folder, or the path can be none of a file.
+        package init(_ path: String) throws(SystemFailure) {
+            guard !path.isEmpty else { throw SystemFailure(ENOENT) }
+            guard !path.hasSuffix("/") else { throw SystemFailure(EISDIR) }
+            let url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
+            name = url.lastPathComponent
+            folder = url.deletingLastPathComponent().resolvingSymlinksInPath().path
+            guard let status = FileStatus(at: folder) else { throw SystemFailure(ENOENT) }
+            guard status.isFolder else { throw SystemFailure(ENOTDIR) }
         }
     }
 #endif

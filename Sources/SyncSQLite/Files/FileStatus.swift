@@ -31,3 +31,132 @@ package struct FileStatus: Sendable, Hashable {
     /// Whether bytes written to it are kept in it, so that others can be lost by that.
     package var keepsBytes: Bool { isRegular || kind == .blockDevice }
 }
+
+/// What the system says to a call that failed.
+package struct SystemFailure: LocalizedError {
+    package let code: Int32
+
+    /// - Parameter code: By default, why the last call failed.
+    package init(_ code: Int32 = errno) { self.code = code }
+
+    package var message: String {
+        // The system has no words for this that say what is wrong.
+        code == EILSEQ ? "the name of a file or folder on the way is not UTF-8" : String(cString: strerror(code))
+    }
+    package var errorDescription: String? { message }
+
+    /// Runs what uses Foundation, and throws what the system said.
+    static func mapping<Value>(_ body: () throws -> Value) throws(SystemFailure) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw SystemFailure(error)
+        }
+    }
+
+    private init(_ error: any Error) {
+        let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+        for case let error? in [underlying, error as NSError] where error.domain == NSPOSIXErrorDomain {
+            self.init(Int32(truncatingIfNeeded: error.code))
+            return
+        }
+        switch (error as? CocoaError)?.code {
+        case .fileWriteFileExists: self.init(EEXIST)
+        case .fileNoSuchFile, .fileReadNoSuchFile: self.init(ENOENT)
+        case .fileWriteNoPermission, .fileReadNoPermission: self.init(EACCES)
+        case .fileWriteOutOfSpace: self.init(ENOSPC)
+        default: self.init(EIO)
+        }
+    }
+}
+
+// MARK: - POSIX
+
+#if !(os(Windows) || SYNC_FOUNDATION_FILES)
+    extension FileStatus {
+        /// The file at a path; nil if there is none, or it cannot be looked at.
+        ///
+        /// - Parameter followingLinks: Whether a symbolic link stands for what it leads to.
+        package init?(at path: String, followingLinks: Bool = true) {
+            var status = stat()
+            guard (followingLinks ? stat(path, &status) : lstat(path, &status)) == 0 else { return nil }
+            self.init(status)
+        }
+
+        /// The file at a path; nil if nothing is there.
+        ///
+        /// - Throws: ``SystemFailure`` if that cannot be told: `file/` asks for a folder where a file is, links go in a circle,
+        ///   a folder may not be searched. Nobody may take that for a free place.
+        package static func find(_ path: String) throws(SystemFailure) -> FileStatus? {
+            var status = stat()
+            if stat(path, &status) == 0 { return FileStatus(status) }
+            guard errno == ENOENT else { throw SystemFailure() }
+            return nil
+        }
+
+        package init?(descriptor: Int32) {
+            var status = stat()
+            guard fstat(descriptor, &status) == 0 else { return nil }
+            self.init(status)
+        }
+
+        /// Why this user may not write to what is at a path; nil if that is allowed.
+        static func refusal(toWrite path: String) -> SystemFailure? { access(path, W_OK) == 0 ? nil : SystemFailure() }
+
+        private init(_ status: stat) {
+            identity = Identity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino))
+            size = Int(status.st_size)
+            linkCount = Int(status.st_nlink)
+            owner = status.st_uid
+            group = status.st_gid
+            permissions = UInt32(status.st_mode) & 0o7777
+            kind =
+                switch UInt32(status.st_mode) & UInt32(S_IFMT) {
+                case UInt32(S_IFREG): .regular
+                case UInt32(S_IFDIR): .folder
+                case UInt32(S_IFBLK): .blockDevice
+                default: .other
+                }
+            #if canImport(Darwin)
+                modified = [status.st_mtimespec.tv_sec, status.st_mtimespec.tv_nsec]
+            #else
+                modified = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+            #endif
+        }
+    }
+#endif
+
+// MARK: - Foundation
+
+#if os(Windows) || SYNC_FOUNDATION_FILES
+    extension FileStatus {
+        /// The file at a path; nil if there is none, or it cannot be looked at.
+        ///
+        /// - Parameter followingLinks: Whether a symbolic link stands for what it leads to.
+        package init?(at path: String, followingLinks: Bool = true) {
+            let path = followingLinks ? URL(fileURLWithPath: path).resolvingSymlinksInPath().path : path
+            guard let found = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
+            func number(_ key: FileAttributeKey) -> UInt64 { (found[key] as? NSNumber)?.uint64Value ?? 0 }
+            identity = Identity(device: number(.systemNumber), number: number(.systemFileNumber))
+            size = Int(truncatingIfNeeded: number(.size))
+            linkCount = Int(truncatingIfNeeded: number(.referenceCount))
+            owner = UInt32(truncatingIfNeeded: number(.ownerAccountID))
+            group = UInt32(truncatingIfNeeded: number(.groupOwnerAccountID))
+            permissions = UInt32(truncatingIfNeeded: number(.posixPermissions))
+            let seconds = (found[.modificationDate] as? Date)?.timeIntervalSinceReferenceDate ?? 0
+            modified = [Int(truncatingIfNeeded: seconds.bitPattern)]
+            kind =
+                switch found[.type] as? FileAttributeType {
+                case .typeRegular: .regular
+                case .typeDirectory: .folder
+                case .typeBlockSpecial: .blockDevice
+                default: .other
+                }
+        }
+
+        /// Why this user may not write to what is at a path; nil if that is allowed.
+        static func refusal(toWrite path: String) -> SystemFailure? {
+            FileManager.default.isWritableFile(atPath: path) ? nil : SystemFailure(EACCES)
+        }
+    }
+#endif

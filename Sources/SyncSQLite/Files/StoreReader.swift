@@ -1,7 +1,7 @@
-import Foundation
+public import Foundation
 import GRDB
 import GRDBSQLite
-import SyncCore
+public import SyncCore
 
 /// The file of a store that is only read: every byte of it stays as it is, and nothing is left beside it where nothing
 /// may be written.
@@ -93,4 +93,83 @@ struct StoreReader {
 extension ResultCode {
     /// Whether SQLite says so where it would have to write in order to read.
     fileprivate var isOfReadOnlyPlace: Bool { self == .SQLITE_CANTOPEN || self == .SQLITE_READONLY }
+}
+
+/// A store that is read without locks, because there is nothing by which this user could lock it. Whoever may write to it
+/// does not know of the reader.
+struct UnlockedStore: Sendable {
+    private let files: StoreFiles
+
+    init(_ files: StoreFiles) { self.files = files }
+
+    /// Gives what `body` read, if nothing was written meanwhile nor before.
+    ///
+    /// - Throws: ``SyncError`` `storeBusy` if something was, whatever else went wrong by it.
+    @discardableResult
+    func reading<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            let result = try body()
+            try check()
+            return result
+        } catch {
+            try check()
+            throw error
+        }
+    }
+
+    func check() throws {
+        guard StoreFiles(files.path) == files else { throw Self.changed }
+    }
+
+    static var changed: SyncError {
+        SyncError(.storeBusy, "the store was written to while it was read; try again")
+    }
+}
+
+// MARK: - DataStack+Reading
+
+extension DataStack {
+    /// Opens an existing store to fetch, count and plan, and leaves every byte of its file as it is.
+    ///
+    /// The store may be in a place where this user cannot write. ``init(at:)`` is for apps: it lets readers and a writer
+    /// work at the same time, for which the file's header is written when it is opened.
+    /// - Throws: ``SyncError`` `unreadableStore` if there is no file, which is then not created, or it is not a store;
+    ///   `storeBusy` if another process keeps all others out; `missingTransformer`.
+    public convenience init(
+        reading url: URL, registering code: [AttributeTransformer] = [], transformers: TransformerPolicy = .required
+    ) throws {
+        self.init(try StoreReader(url).open().registering(code, transformers))
+    }
+
+    /// What opening the store in this file with another model would change, and what would be lost by it. Writes nothing.
+    ///
+    /// - Throws: ``SyncError`` `modelMismatch` for rows that lack what the model requires, `unreadableStore`.
+    public static func migration(to model: SyncModel, at url: URL) throws -> MigrationReport {
+        let copy = try DataStack(reading: url, transformers: .optional).copied()
+        defer { try? copy.close() }
+        return try copy.migrate(to: model, .allowingLoss)
+    }
+
+    /// A copy of the store as it is now, brought to a model: to be written to and thrown away.
+    package func copy(with model: SyncModel, migration: MigrationPolicy) throws -> DataStack {
+        let copy = try copied()
+        _ = try copy.migrate(to: model, migration)
+        let (version, isAdopted) = try copy.write { db in
+            try KeptModel.createOrUpdate(model, in: db)
+            return (try StoreWatch.schemaVersion(db), try KeptModel.isAdopted(db))
+        }
+        return DataStack(OpenStore(model: model, database: copy, schemaVersion: version, isAdopted: isAdopted))
+    }
+
+    private func copied() throws -> DatabaseQueue {
+        try reading { db in try TemporaryStore.copy(of: db) }
+    }
+}
+
+extension DatabaseQueue {
+    fileprivate func migrate(to model: SyncModel, _ policy: MigrationPolicy) throws -> MigrationReport {
+        try StoreFailure.mapped(.storeFailure, "the store cannot be brought to the new model") {
+            try inDatabase { db in try KeptModel.migrate(db, to: model, policy: policy) }
+        }
+    }
 }

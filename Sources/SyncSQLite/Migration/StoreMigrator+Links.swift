@@ -138,3 +138,206 @@ extension StoreMigrator {
         }
     }
 }
+
+// MARK: - Pending
+
+extension StoreMigrator {
+    /// Keeps the references that wait for their rows, under the names and keys of the new model.
+    mutating func renameRememberedReferences() throws {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT owner_entity, owner_key, relationship, position, target_entity, target_key
+                FROM sync_pending ORDER BY rowid
+                """)
+        var renamed: [[DatabaseValue]] = []
+        var lost: [String: Int] = [:]
+        for row in rows {
+            if let values = try self.renamed(row) {
+                renamed.append(values)
+            } else if let path = try pathOfLoss(row) {
+                lost[path, default: 0] += 1
+            }
+        }
+        for (path, count) in lost.sorted(by: { $0.key < $1.key }) {
+            lose(path, "its rows are not in the model, or told apart by something else now", count, "waiting link")
+        }
+        // Names can be exchanged, so all go before the first one comes.
+        try db.execute(sql: "DELETE FROM sync_pending")
+        for values in renamed {
+            let bound = values.map(ColumnValue.bound)
+            try db.execute(
+                sql: """
+                    INSERT OR IGNORE INTO sync_pending
+                    (owner_entity, owner_key, relationship, position, target_entity, target_key)
+                    VALUES (\(bound.map(\.sql).joined(separator: ", ")))
+                    """, arguments: StatementArguments(bound.map(\.value)))
+        }
+    }
+
+    /// The relationship whose reference has no place; nil if the row that had it is lost, which is said of that.
+    private func pathOfLoss(_ row: Row) throws -> String? {
+        guard let owner = try map.old.model.entityID(row.decode(atIndex: 0)), map.successors[owner] != nil,
+            try keys.place(of: row.wholeValue(at: 1), in: map.old.model.entities[owner].table) != nil
+        else { return nil }
+        return try
+            "entities.\(row.decode(String.self, atIndex: 0)).relationships.\(row.decode(String.self, atIndex: 2))"
+    }
+
+    /// What a reference is called in the new model; nil if it has no place there.
+    private func renamed(_ row: Row) throws -> [DatabaseValue]? {
+        guard let owner = try map.old.model.entityID(row.decode(atIndex: 0)),
+            let target = try map.old.model.entityID(row.decode(atIndex: 4)),
+            let newOwner = map.successors[owner].map({ map.new.model.entities[$0] }),
+            let newTarget = map.successors[target].map({ map.new.model.entities[$0] }),
+            let relationship = try map.name(of: row.decode(atIndex: 2), ofOld: owner).flatMap(
+                newOwner.relationship(named:)),
+            map.new.model.entity(newTarget.id, isKindOf: relationship.destination),
+            let place = try keys.place(of: row.wholeValue(at: 1), in: map.old.model.entities[owner].table),
+            let key = try targetKey(row.wholeValue(at: 5), target, newTarget)
+        else { return nil }
+        let position: Int64 = relationship.isToMany ? try max(row.decode(atIndex: 3), 0) : -1
+        return [
+            newOwner.name.databaseValue, place.key, relationship.name.databaseValue, position.databaseValue,
+            newTarget.name.databaseValue, key,
+        ]
+    }
+
+    /// What the key of a row that is waited for is in the new model; nil if rows are told apart by something else.
+    private func targetKey(_ key: DatabaseValue, _ old: Int, _ new: CompiledEntity) -> DatabaseValue? {
+        if let (before, after) = keyTypes(old, new.id) {
+            return MigratedValue.convert(key, from: before, to: after)
+        }
+        let before = map.old.model.entities[old]
+        let isSame =
+            before.compositeKey != nil && map.old.model.keyNames(of: before) == map.new.model.keyNames(of: new)
+            && map.old.model.keyType(of: old) == map.new.model.keyType(of: new.id)
+        return isSame ? key : nil
+    }
+
+    /// The types of an entity's key before and now; nil if another attribute is the key.
+    private func keyTypes(_ old: Int, _ new: Int) -> (AttributeType, AttributeType)? {
+        let (before, after) = (map.old.model.entities[old], map.new.model.entities[new])
+        guard let oldSlot = before.keySlot, let newSlot = after.keySlot, map.slot(newSlot, of: after) == oldSlot else {
+            return nil
+        }
+        return (
+            map.old.model[before.table].attributes[oldSlot].type,
+            map.new.model[after.table].attributes[newSlot].type
+        )
+    }
+}
+
+// MARK: - LinkWriter
+
+/// Writes the links of one relationship of the new model.
+struct LinkWriter {
+    private struct Ends: Hashable {
+        var first: DatabaseValue
+        var second: DatabaseValue
+    }
+
+    private let link: Link
+    private let layout: LinkLayout
+    private let keyColumn: String
+    private var written: Set<Ends> = []
+    /// The only partner a row can have at this end, where it can have one only.
+    private var partnerOfFirst: [DatabaseValue: DatabaseValue] = [:]
+    private var partnerOfSecond: [DatabaseValue: DatabaseValue] = [:]
+    private var lastPlace: [DatabaseValue: Int64] = [:]
+    private var lastInversePlace: [DatabaseValue: Int64] = [:]
+
+    init(_ link: Link, _ layout: StoreLayout) {
+        self.link = link
+        self.layout = layout[link.id]
+        keyColumn = layout[link.first.table].keyColumn
+    }
+
+    /// - Returns: Whether both rows can have the link beside those they have.
+    mutating func add(_ pair: LinkPair, _ db: Database) throws -> Bool {
+        if written.contains(Ends(first: pair.first, second: pair.second)) { return true }
+        guard isFree(pair), !link.isSymmetric || isFree(pair.flipped) else { return false }
+        reserve(pair)
+        if link.isSymmetric { reserve(pair.flipped) }
+        try write(pair, db)
+        return true
+    }
+
+    /// Gives links of a relationship that is its own inverse their other direction.
+    mutating func complete(_ db: Database) throws {
+        guard link.isSymmetric else { return }
+        for ends in written where !written.contains(Ends(first: ends.second, second: ends.first)) {
+            try write(LinkPair(first: ends.second, second: ends.first), db)
+        }
+    }
+
+    private func isFree(_ pair: LinkPair) -> Bool {
+        (link.first.isToMany || (partnerOfFirst[pair.first] ?? pair.second) == pair.second)
+            && (link.second.isToMany || (partnerOfSecond[pair.second] ?? pair.first) == pair.first)
+    }
+
+    private mutating func reserve(_ pair: LinkPair) {
+        if !link.first.isToMany { partnerOfFirst[pair.first] = pair.second }
+        if !link.second.isToMany { partnerOfSecond[pair.second] = pair.first }
+    }
+
+    // MARK: Tables
+
+    private mutating func write(_ pair: LinkPair, _ db: Database) throws {
+        written.insert(Ends(first: pair.first, second: pair.second))
+        let first = ColumnValue.bound(pair.first)
+        let second = ColumnValue.bound(pair.second)
+        switch layout {
+        case .foreignKey(let table, let column, let order):
+            var columns = ["\(column.quoted) = \(second.sql)"]
+            var arguments = [second.value]
+            if let order {
+                columns.append("\(order.quoted) = ?")
+                arguments.append(Self.place(pair.secondOrder, &lastInversePlace[pair.second]))
+            }
+            let statement = try db.cachedStatement(
+                sql: "UPDATE \(table.quoted) SET \(columns.joined(separator: ", ")) "
+                    + "WHERE \(keyColumn.quoted) = \(first.sql)")
+            try statement.execute(arguments: StatementArguments(arguments + [first.value]))
+        case .joinTable(let name, let firstColumn, let secondColumn, let firstOrder, let secondOrder):
+            var columns = [firstColumn, secondColumn]
+            var arguments = [first, second]
+            if let firstOrder {
+                columns.append(firstOrder)
+                arguments.append(("?", Self.place(pair.firstOrder, &lastPlace[pair.first])))
+            }
+            if let secondOrder {
+                columns.append(secondOrder)
+                arguments.append(("?", Self.place(pair.secondOrder, &lastInversePlace[pair.second])))
+            }
+            let names = columns.map(\.quoted).joined(separator: ", ")
+            let statement = try db.cachedStatement(
+                sql: "INSERT INTO \(name.quoted) (\(names)) VALUES "
+                    + "(\(arguments.map(\.sql).joined(separator: ", ")))")
+            try statement.execute(arguments: StatementArguments(arguments.map(\.value)))
+        }
+    }
+
+    /// The place a link had, or the next one.
+    private static func place(_ order: Int64?, _ last: inout Int64?) -> DatabaseValue {
+        let place = order ?? (last ?? -1) + 1
+        last = max(place, last ?? place)
+        return place.databaseValue
+    }
+}
+
+// MARK: - LinkPair
+
+/// Two linked rows by their keys, with their places in the order of either end.
+struct LinkPair {
+    var first: DatabaseValue
+    var second: DatabaseValue
+    var firstOrder: Int64?
+    var secondOrder: Int64?
+    /// Whether a relationship of the new model has the link.
+    var isPlaced = false
+
+    var flipped: LinkPair {
+        LinkPair(first: second, second: first, firstOrder: secondOrder, secondOrder: firstOrder)
+    }
+}

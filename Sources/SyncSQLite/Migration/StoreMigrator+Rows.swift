@@ -230,3 +230,92 @@ private struct RowInsertion {
         return keySlot == nil ? db.lastInsertedRowID.databaseValue : key
     }
 }
+
+/// Under which keys the rows of old tables are stored now.
+struct MigratedKeys {
+    /// A row of a new table.
+    struct Place: Hashable {
+        var table: TableID
+        var key: DatabaseValue
+    }
+
+    /// Old tables all of whose rows have the keys they had, in this new table.
+    private let stable: [TableID: TableID]
+    private var moved: [TableID: [DatabaseValue: Place]] = [:]
+    private var lost: [TableID: Set<DatabaseValue>] = [:]
+
+    init(_ map: MigrationMap) {
+        var stable: [TableID: TableID] = [:]
+        for tree in map.old.model.trees {
+            if let successor = Self.stableSuccessor(of: tree, map) { stable[tree.id] = successor }
+        }
+        self.stable = stable
+    }
+
+    func isStable(_ oldTable: TableID) -> Bool { stable[oldTable] != nil }
+
+    mutating func note(_ key: DatabaseValue, of oldTable: TableID, at place: Place) {
+        if stable[oldTable] == nil { moved[oldTable, default: [:]][key] = place }
+    }
+
+    mutating func noteLost(_ key: DatabaseValue, of oldTable: TableID) { lost[oldTable, default: []].insert(key) }
+
+    /// Where a row is now; nil if it is lost.
+    func place(of key: DatabaseValue, in oldTable: TableID) -> Place? {
+        if lost[oldTable]?.contains(key) ?? false { return nil }
+        if let table = stable[oldTable] { return Place(table: table, key: key) }
+        return moved[oldTable]?[key]
+    }
+
+    var hasLosses: Bool { !lost.isEmpty }
+
+    /// The new table, if it has the rows of this old one only, under the same kind of key.
+    private static func stableSuccessor(of tree: EntityTree, _ map: MigrationMap) -> TableID? {
+        let successors = Set(tree.entities.compactMap { map.successors[$0] }.map { map.new.model.entities[$0].table })
+        guard successors.count == 1, let id = successors.first else { return nil }
+        let new = map.new.model[id]
+        let sources = new.entities.compactMap { map.entities[$0] }.map { map.old.model.entities[$0].table }
+        guard sources.allSatisfy({ $0 == tree.id }) else { return nil }
+        switch (tree.keySlot, new.keySlot) {
+        case (nil, nil): return id
+        case (let before?, let after?):
+            let isSame = map.slot(after, of: map.new.model.entities[new.root]) == before
+            return isSame && tree.attributes[before].type == new.attributes[after].type ? id : nil
+        default: return nil
+        }
+    }
+}
+
+/// Brings stored values from one type of attribute to another.
+enum MigratedValue {
+    /// The value as stored under the new type; nil if it does not fit, NULL stays NULL.
+    static func convert(_ value: DatabaseValue, from old: AttributeType, to new: AttributeType) -> DatabaseValue? {
+        if value.isNull || old == new { return value }
+        let stored = ColumnValue.storedValue(value, as: old)
+        guard !stored.isNull, let converted = Coercion.storedValue(stored.jsonForm, as: new) else { return nil }
+        if isNumber(old), isNumber(new), Coercion.storedValue(converted.jsonForm, as: old) != stored { return nil }
+        let column = ColumnValue.databaseValue(converted, as: new)
+        return column.isNull ? nil : column
+    }
+
+    /// Between numbers a value fits only if it comes back the same: an integer above 2^53 is no double.
+    private static func isNumber(_ type: AttributeType) -> Bool {
+        switch type {
+        case .integer, .double, .decimal, .boolean: true
+        default: false
+        }
+    }
+}
+
+// MARK: - Row+WholeValue
+
+extension Row {
+    /// The value of a column with all of its text, which GRDB reads up to the first NUL.
+    func wholeValue(at index: Int) throws -> DatabaseValue {
+        let value: DatabaseValue = self[index]
+        guard case .string = value.storage else { return value }
+        return try withUnsafeData(atIndex: index) { data in
+            data.map { String(decoding: $0, as: UTF8.self).databaseValue } ?? value
+        }
+    }
+}

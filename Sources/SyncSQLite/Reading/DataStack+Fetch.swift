@@ -162,3 +162,127 @@ extension CompiledModel {
         return entity
     }
 }
+
+// MARK: - Fetch text
+
+extension DataStack {
+    /// The rows of an entity for which a condition given as text holds. A value that varies goes in as an argument
+    /// of ``RecordPredicate/where(_:_:)``.
+    ///
+    /// - Throws: ``SyncError`` `invalidPredicate` with line and column, and what the form with a predicate throws.
+    public func fetch(
+        _ entity: String, where text: String, orderedBy order: RecordOrder = .byKey, limit: Int? = nil
+    ) throws -> [SyncRecord] {
+        try fetch(entity, where: try RecordPredicate(parsing: text), orderedBy: order, limit: limit)
+    }
+
+    /// The rows of an entity for which a condition given as text holds.
+    public func fetch(
+        _ entity: String, where text: String, orderedBy order: RecordOrder = .byKey, limit: Int? = nil
+    ) async throws -> [SyncRecord] {
+        try await fetch(entity, where: try RecordPredicate(parsing: text), orderedBy: order, limit: limit)
+    }
+
+    /// How many rows of an entity a condition given as text holds for.
+    public func count(_ entity: String, where text: String) throws -> Int {
+        try count(entity, where: try RecordPredicate(parsing: text))
+    }
+
+    /// How many rows of an entity a condition given as text holds for.
+    public func count(_ entity: String, where text: String) async throws -> Int {
+        try await count(entity, where: try RecordPredicate(parsing: text))
+    }
+}
+
+// MARK: - Targets
+
+extension DataStack {
+    /// The rows a relationship leads to: in their order if it is ordered, else by key.
+    ///
+    /// A to-one relationship leads to one row or none.
+    /// - Throws: ``SyncError`` `unknownRelationship` or `storeFailure`.
+    public func targets(of record: SyncRecord, _ relationship: String) throws -> [SyncRecord] {
+        try reading { db in try self.targets(of: record, relationship, in: db) }
+    }
+
+    /// The rows a relationship leads to: in their order if it is ordered, else by key.
+    public func targets(of record: SyncRecord, _ relationship: String) async throws -> [SyncRecord] {
+        try await reading { db in try self.targets(of: record, relationship, in: db) }
+    }
+
+    /// The rows a relationship leads to, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    public func targets(of record: SyncRecord, _ relationship: String, in db: Database) throws -> [SyncRecord] {
+        guard let relationship = record.type.relationship(named: relationship) else {
+            throw StoreFailure.unknownRelationship(relationship, of: record.type)
+        }
+        let targets = TargetSQL(relationship, of: record.type, layout)
+        let sql = "SELECT \(targets.select.columns) \(try targets.rest)"
+        return try targets.select.fetch(db, sql, [record.rowKey])
+    }
+}
+
+// MARK: - SyncRecord
+
+/// A row as it was when it was fetched.
+///
+/// ```swift
+/// let user = try await stack.fetch("User", id: 6)
+/// user?["firstName"]?.string
+/// ```
+public struct SyncRecord: Sendable {
+    /// The entity the row is of; for a fetch over an inheritance tree, the most specific one.
+    public let entity: String
+    /// The key the row is stored under, also where the key attribute reads as nil because the key is local. The rows of
+    /// a keyless entity have one too, which is this store's own.
+    public let key: RecordKey
+    /// The primary key of the row in its table, which foreign keys refer to.
+    package let rowKey: DatabaseValue
+    package let type: CompiledEntity
+    /// One per slot of the tree.
+    package let values: [StoredValue]
+
+    /// The value of the attribute with this name; nil if the entity has no such attribute.
+    public subscript(attribute: String) -> StoredValue? {
+        type.slotByName[attribute].map { values[$0] }
+    }
+
+    /// The names of the entity's attributes, inherited ones first.
+    public var attributes: [String] {
+        type.slotByName.sorted { $0.value < $1.value }.map(\.key)
+    }
+}
+
+extension SyncRecord: Hashable {
+    /// Whether both are the same row with the same values.
+    public static func == (left: SyncRecord, right: SyncRecord) -> Bool {
+        left.entity == right.entity && left.rowKey == right.rowKey && left.values == right.values
+    }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(entity)
+        hasher.combine(rowKey)
+        hasher.combine(values)
+    }
+}
+
+extension SyncRecord: CustomStringConvertible {
+    /// `User 6 (age: 20, firstName: "Ann")`, without what is nil.
+    public var description: String {
+        let values = attributes.compactMap { name in
+            self[name].flatMap { $0.isNull ? nil : "\(name): \(Self.text($0))" }
+        }
+        return "\(entity) \(key) (\(values.joined(separator: ", ")))"
+    }
+
+    private static func text(_ value: StoredValue) -> String {
+        let stored = ColumnValue.databaseValue(value, as: .string)
+        return switch stored.storage {
+        case .null: "nil"
+        case .int64(let number): value.bool.map { "\($0)" } ?? "\(number)"
+        case .double(let number): "\(number)"
+        case .string(let text): value.string == nil ? text : "\"\(text)\""
+        case .blob(let data): "\(data.count) bytes"
+        }
+    }
+}

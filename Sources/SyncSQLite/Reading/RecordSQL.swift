@@ -140,3 +140,67 @@ struct RecordSQL {
         return layout.model.entities[id]
     }
 }
+
+/// Selects the rows a relationship leads to, in its order; the argument is the row key of the owner.
+struct TargetSQL {
+    let select: RecordSQL
+    private let relationship: CompiledRelationship
+    private let ownerKeyColumn: String
+    private let link: LinkLayout
+
+    init(_ relationship: CompiledRelationship, of owner: CompiledEntity, _ layout: StoreLayout) {
+        self.relationship = relationship
+        select = RecordSQL(layout.model.entities[relationship.destination], layout)
+        ownerKeyColumn = layout[owner.table].keyColumn
+        link = layout[relationship.link]
+    }
+
+    /// What follows the columns.
+    var rest: String {
+        get throws {
+            let byKey = try select.order(.byKey)
+            let condition: String
+            let order: String
+            switch (link, relationship.end) {
+            case (.foreignKey(let table, let column, _), .first):
+                let target = "SELECT \(SchemaSQL.quoted(column)) FROM \(SchemaSQL.quoted(table)) "
+                condition = "WHERE \(select.rowKey) = (\(target)WHERE \(SchemaSQL.quoted(ownerKeyColumn)) = ?)"
+                order = byKey
+            case (.foreignKey(_, let column, let position), .second):
+                condition = "WHERE \(select.column(column)) = ?"
+                order = LinkOrderSQL.terms(place: position.map { select.column($0) }, key: byKey)
+            case (.joinTable(let name, let first, let second, let firstOrder, let secondOrder), let end):
+                let (here, there) = end == .first ? (first, second) : (second, first)
+                condition =
+                    "JOIN \(SchemaSQL.quoted(name)) AS \"j\" ON \"j\".\(SchemaSQL.quoted(there)) = \(select.rowKey) "
+                    + "WHERE \"j\".\(SchemaSQL.quoted(here)) = ?"
+                let position = end == .first ? firstOrder : secondOrder
+                order = LinkOrderSQL.terms(place: position.map { "\"j\".\(SchemaSQL.quoted($0))" }, key: byKey)
+            }
+            return "FROM \(select.from) \(condition) ORDER BY \(order)"
+        }
+    }
+}
+
+/// The order of the rows that a relationship leads to: by their places in it, rows that have none after those that do, then
+/// by key.
+enum LinkOrderSQL {
+    /// What follows `ORDER BY`.
+    ///
+    /// - Parameters:
+    ///   - place: The column of places, quoted; nil if the relationship is in no order.
+    ///   - key: What tells rows of the same place apart.
+    static func terms(place: String?, key: String) -> String {
+        guard let place else { return key }
+        return "\(place) NULLS LAST, \(key)"
+    }
+}
+
+// MARK: - StoreLayout+Entities
+
+extension StoreLayout {
+    /// The names of the entities whose rows are in tables, as SQL literals: `'Book', 'Film'`.
+    func entityNames(of tables: [TableID]) -> String {
+        tables.flatMap { model[$0].entities }.map { model.entities[$0].name.literal }.joined(separator: ", ")
+    }
+}

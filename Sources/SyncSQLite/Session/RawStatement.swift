@@ -1,7 +1,8 @@
 import Foundation
-import GRDB
+package import GRDB
 import GRDBSQLite
-import SyncCore
+package import SyncCore
+import SyncStore
 
 /// A prepared statement bound and stepped directly, for loops over many rows.
 ///
@@ -177,4 +178,76 @@ final class RawStatement {
         let text = sqlite3_value_text(value)
         return UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value)))
     }
+}
+
+/// Counts the passes of one loop, and tells of them now and then.
+struct StepCounter {
+    private let steps: SyncSteps
+    private var count = 0
+
+    init(_ steps: SyncSteps) { self.steps = steps }
+
+    @inline(__always)
+    mutating func advance() throws {
+        count &+= 1
+        if count & 1023 == 0 { try steps.advance(by: 1024) }
+    }
+
+    /// Tells of what is left.
+    func finish() throws { try steps.advance(by: count & 1023) }
+}
+
+/// How many rows a table has, beside what a payload says of it.
+enum TableSize {
+    case empty
+    /// No more than the limit asked for: worth reading whole.
+    case small
+    case large
+
+    /// - Parameter table: The table's name, quoted.
+    init(of table: String, limit: Int, in db: Database) throws {
+        if try Bool.fetchOne(db, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(table))") ?? true {
+            self = .empty
+        } else {
+            // Passing rows by costs half of what counting them does.
+            let isLarge = try Bool.fetchOne(
+                db, sql: "SELECT EXISTS (SELECT 1 FROM \(table) LIMIT 1 OFFSET ?)", arguments: [limit])
+            self = isLarge ?? false ? .large : .small
+        }
+    }
+}
+
+// MARK: - RowKey+Database
+
+extension RowKey {
+    package var databaseValue: DatabaseValue {
+        switch self {
+        case .integer(let value): value.databaseValue
+        case .real(let value): value.databaseValue
+        case .text(let text): text.databaseValue
+        }
+    }
+
+    package init?(_ value: DatabaseValue) {
+        switch value.storage {
+        case .int64(let value): self = .integer(value)
+        case .double(let value): self = .real(value)
+        case .string(let text): self = .text(text)
+        case .null, .blob: return nil
+        }
+    }
+}
+
+extension LocalKey {
+    /// Whether a key column's value is a local key, which as an attribute reads as nil.
+    static func isLocal(_ value: DatabaseValue) -> Bool { RowKey(value)?.isLocal ?? false }
+}
+
+// MARK: - NodeID+Index
+
+extension NodeID {
+    /// The same as ``SyncCore``'s, which would be a call from here: functions of other modules are not inlined, and loops
+    /// over millions of rows notice.
+    @inline(__always)
+    var index: Int { Int(number) }
 }

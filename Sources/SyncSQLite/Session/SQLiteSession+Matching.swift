@@ -1,3 +1,4 @@
+import CPrefetch
 import GRDB
 package import SyncCore
 package import SyncStore
@@ -150,5 +151,159 @@ extension SQLiteSession {
             return " WHERE \(columns.keyColumn) = \(value ?? "?")"
         }
         return " WHERE " + key.condition(of: key.table.name, equals: value.map(key.leaves(ofKey:)))
+    }
+}
+
+/// The nodes of integer keys, asked for in ascending order.
+struct KeyCursor {
+    /// The keys, ascending.
+    private let keys: [Int64]
+    /// The node of each key; empty if the nodes are in this order already.
+    private let nodes: [Int32]
+    private var position = 0
+
+    init(_ keys: [Int64]) {
+        nodes = KeyOrder.ascending(keys)
+        self.keys = nodes.isEmpty ? keys : nodes.map { keys[Int($0)] }
+    }
+
+    /// The node of the next row's key, which is no lower than the key asked for before; nil if there is none.
+    @inline(__always)
+    mutating func node(for key: Int64) -> Int? {
+        while position < keys.count, keys[position] < key { position += 1 }
+        guard position < keys.count, keys[position] == key else { return nil }
+        return nodes.isEmpty ? position : Int(nodes[position])
+    }
+
+    /// The node that is so many keys ahead, unless nodes are in this order anyway.
+    @inline(__always)
+    func node(ahead distance: Int) -> Int? {
+        position + distance < nodes.count ? Int(nodes[position + distance]) : nil
+    }
+}
+
+/// Integer keys so close to each other that reading all rows between them costs less than looking up each.
+struct KeyRange {
+    let keys: ClosedRange<Int64>
+
+    /// Nil if there may be more than `factor` rows to a key, or there are no keys.
+    init?(_ keys: some Collection<Int64>, factor: Int) {
+        guard let low = keys.min(), let high = keys.max(),
+            UInt64(bitPattern: high &- low) < UInt64(keys.count * factor)
+        else { return nil }
+        self.keys = low...high
+    }
+
+    /// A condition with two places to bind.
+    static func condition(_ column: String) -> String { " WHERE \(column) BETWEEN ? AND ?" }
+
+    func bind(to statement: RawStatement) {
+        statement.bind(keys.lowerBound, at: 1)
+        statement.bind(keys.upperBound, at: 2)
+    }
+}
+
+/// Binds the row keys of a table's nodes. A class, so that no part of the plan is copied for a key.
+final class NodeKeys {
+    private let keys: RowKeys
+    private let batch: RowBatch
+    private let pool: TextPool
+    /// Whether all keys are in their slots, as they mostly are.
+    private let areStaged: Bool
+
+    init(_ table: SyncTable) {
+        keys = table.keys
+        batch = table.batch
+        pool = table.pool
+        areStaged = table.keys.isEmpty
+    }
+
+    @inline(__always)
+    func bind(_ node: NodeID, to statement: RawStatement, at parameter: Int) {
+        if !areStaged, let key = keys[node] {
+            statement.bind(key, at: parameter)
+        } else {
+            statement.bind(batch.nodes[node.index].key, at: parameter, pool)
+        }
+    }
+}
+
+/// Finds the nodes of one batch by their keys. A class, so that a look-up copies no part of the plan.
+final class NodeLookup: Sendable {
+    private let batch: RowBatch
+    /// By node: its key, if all are integers and one set; else empty.
+    let integerKeys: [Int64]
+
+    init(_ batch: RowBatch) {
+        self.batch = batch
+        let areIntegers = batch.hasOneSetOfKeys && batch.nodes.allSatisfy { $0.key.kind == .integer }
+        integerKeys = areIntegers ? batch.nodes.map(\.key.integer) : []
+    }
+
+    var isEmpty: Bool { batch.nodes.isEmpty }
+
+    /// Whether the payload has rows that are known by their owners.
+    var hasOwned: Bool { !batch.owners.isEmpty }
+
+    /// The node of the key in a column. `guess` is tried first: rows often come in the order of the payload; -1 for none.
+    @inline(__always)
+    func node(
+        _ statement: RawStatement, _ column: Int, _ type: AttributeType, _ keyOwner: Int, _ pool: TextPool, guess: Int
+    ) -> Int? {
+        switch type {
+        case .integer:
+            let key = statement.integer(column)
+            if guess >= 0, guess < integerKeys.count, integerKeys[guess] == key { return guess }
+            return batch.node(forKey: .integer(key), keyOwner: keyOwner, pool)?.index
+        case .double:
+            return node(forKey: .real(statement.real(column)), keyOwner, pool, guess)
+        case .date:
+            guard let date = DateParser.milliseconds(statement.text(column)) else { return nil }
+            return node(forKey: .date(date), keyOwner, pool, guess)
+        default:
+            return batch.node(forText: statement.text(column), keyOwner: keyOwner, pool)?.index
+        }
+    }
+
+    /// The node with a key that is this text.
+    func node(_ text: UnsafeBufferPointer<UInt8>, _ keyOwner: Int, _ pool: TextPool, guess: Int) -> Int? {
+        if guess >= 0, guess < batch.nodes.count, batch.hasOneSetOfKeys,
+            TextPool.equal(pool.bytes(batch.nodes[guess].key), text)
+        {
+            return guess
+        }
+        return batch.node(forText: text, keyOwner: keyOwner, pool)?.index
+    }
+
+    private func node(forKey key: Slot, _ keyOwner: Int, _ pool: TextPool, _ guess: Int) -> Int? {
+        batch.node(forKey: key, keyOwner: keyOwner, pool, guess: guess < 0 ? nil : NodeID(guess))?.index
+    }
+
+    // MARK: Rows in another order than the payload's
+
+    /// Asks for a node and its values, which will be read soon: out of order each would be waited for.
+    @inline(__always)
+    func prefetch(_ node: Int, version: Int) {
+        batch.nodes.withUnsafeBufferPointer { nodes in
+            guard let base = nodes.baseAddress else { return }
+            sync_prefetch(base + node)
+        }
+        guard version >= 0, version < batch.versionCount else { return }
+        batch.slots.withUnsafeBufferPointer { slots in
+            guard let base = slots.baseAddress else { return }
+            sync_prefetch(base + version * batch.stride)
+            sync_prefetch(base + (version + 1) * batch.stride - 1)
+        }
+    }
+
+    /// Asks for the texts of a node whose values were asked for a while ago.
+    @inline(__always)
+    func prefetchTexts(version: Int, _ pool: TextPool) {
+        guard version >= 0, version < batch.versionCount, let payload = pool.payload.baseAddress else { return }
+        batch.slots.withUnsafeBufferPointer { slots in
+            for slot in slots[version * batch.stride..<(version + 1) * batch.stride] where slot.kind == .payloadText {
+                sync_prefetch(payload + slot.offset)
+            }
+        }
     }
 }

@@ -81,3 +81,208 @@ extension SQLiteSession {
         }
     }
 }
+
+// MARK: - Rows
+
+// What is stored of rows, whether or not the plan has nodes of them.
+extension SQLiteSession {
+    package func rows(withKeys keys: [RowKey], of entity: CompiledEntity) throws -> [RowKey?] {
+        let columns = columns(entity.table)
+        let statement = try statements.statement(
+            "SELECT \(columns.keyColumn) FROM \(columns.table)" + keyCondition(entity))
+        let parts = entity.compositeKey.flatMap { _ in KeyColumns(entity, layout) }
+        return try keys.map { key in
+            if let parts {
+                guard parts.bind(key, to: statement, at: 1) else { return nil }
+            } else {
+                statement.bind(key, at: 1)
+            }
+            defer { statement.reset() }
+            return try statement.step() ? statement.key(0) : nil
+        }
+    }
+
+    package func identities(of rows: [RowKey], in table: TableID) throws -> [StoredIdentity?] {
+        let columns = columns(table)
+        var selected = [columns.entity == nil ? "NULL" : TableLayout.entityColumn.quoted]
+        var keys: [Int: (columns: KeyColumns, first: Int)] = [:]
+        for id in model[table].entities where model.entities[id].keyOwner == id {
+            guard let key = KeyColumns(model.entities[id], layout) else { continue }
+            keys[id] = (key, selected.count)
+            selected += key.expressions(of: layout[table].name)
+        }
+        let statement = try statements.statement(
+            "SELECT \(selected.joined(separator: ", ")) FROM \(columns.table) WHERE \(columns.keyColumn) = ?")
+        return try rows.map { row in
+            statement.bind(row, at: 1)
+            defer { statement.reset() }
+            guard try statement.step() else { return nil }
+            let entity = try columns.entity(statement, at: columns.entity == nil ? nil : 0)
+            let place = model.entities[entity].keyOwner.flatMap { keys[$0] }
+            return StoredIdentity(entity: entity, key: place.flatMap { $0.columns.key(statement, at: $0.first) })
+        }
+    }
+
+    package func values(of rows: [RowKey], in table: TableID) throws -> [StoredValues?] {
+        let columns = columns(table)
+        let statement = try statements.statement(columns.select + " WHERE \(columns.keyColumn) = ?")
+        return try rows.map { row in
+            statement.bind(row, at: 1)
+            defer { statement.reset() }
+            guard try statement.step() else { return nil }
+            let entity = model.entities[try columns.entity(statement, at: columns.entity)]
+            let attributes = entity.slots.map { slot in
+                let value = ColumnValue.storedValue(
+                    statement.value(columns.attributes + slot), as: columns.types[slot], isKey: slot == entity.keySlot)
+                return (slot: slot, value: value)
+            }
+            let targets = columns.targets.indices.compactMap { index in
+                statement.key(columns.foreignKeys + index).map { (foreignKey: index, row: $0) }
+            }
+            return StoredValues(attributes: attributes, targets: targets)
+        }
+    }
+
+    // MARK: Conditions
+
+    /// How many rows are weighed at once.
+    private static let rowsAtOnce = 4096
+
+    package func rows(
+        of entity: CompiledEntity, where predicate: RecordPredicate?, keeping: ([RowKey]) throws -> [RowKey]
+    ) throws -> [RowKey] {
+        let columns = columns(entity.table)
+        let condition = try predicate.map { try PredicateSQL($0, on: entity, layout: layout, alias: "scope") }
+        let conditions = [condition?.sql, PredicateSQL.familyCondition(entity, layout: layout, alias: "scope")]
+        let sql = conditions.compactMap { $0 }.map { "(\($0))" }.joined(separator: " AND ")
+        let statement = try RawStatement(
+            db, "SELECT scope.\(columns.keyColumn) FROM \(columns.table) AS scope WHERE \(sql.isEmpty ? "1" : sql)",
+            arguments: condition?.databaseValues ?? [])
+        var kept: [RowKey] = []
+        var read: [RowKey] = []
+        while try statement.step() {
+            guard let key = statement.key(0) else { continue }
+            read.append(key)
+            guard read.count >= Self.rowsAtOnce else { continue }
+            kept += try keeping(read)
+            read.removeAll(keepingCapacity: true)
+        }
+        return try kept + keeping(read)
+    }
+
+    package func rows(
+        among rows: [RowKey], of entity: CompiledEntity, where predicate: RecordPredicate
+    ) throws -> Set<RowKey> {
+        let columns = columns(entity.table)
+        let scope = try PredicateSQL(predicate, on: entity, layout: layout, alias: "scope")
+        let conditions = [scope.sql, PredicateSQL.familyCondition(entity, layout: layout, alias: "scope")]
+        let statement = try db.makeStatement(
+            sql: "SELECT 1 FROM \(columns.table) AS scope WHERE scope.\(columns.keyColumn) = ?"
+                + conditions.compactMap(\.self).map { " AND (\($0))" }.joined())
+        return try Set(
+            rows.filter { row in
+                let arguments = StatementArguments([row.databaseValue] + scope.databaseValues)
+                return try Row.fetchOne(statement, arguments: arguments) != nil
+            })
+    }
+
+    package func check(_ predicate: RecordPredicate, on entity: CompiledEntity) throws {
+        _ = try PredicateSQL(predicate, on: entity, layout: layout, alias: "scope")
+    }
+
+    // MARK: Counting
+
+    package func count(of entity: CompiledEntity, upTo limit: Int?) throws -> Int {
+        let columns = columns(entity.table)
+        let condition = columns.entity == nil ? "" : " WHERE sync_entity = \(entity.name.literal)"
+        let rows = "FROM \(columns.table)\(condition)"
+        let sql = limit.map { "SELECT count(*) FROM (SELECT 1 \(rows) LIMIT \($0))" } ?? "SELECT count(*) \(rows)"
+        return try Int.fetchOne(db, sql: sql) ?? 0
+    }
+
+    package func nextKey(of table: TableID) throws -> Int64 {
+        let columns = columns(table)
+        let condition = columns.hasHiddenKey ? "" : " WHERE \(columns.keyColumn) < \(LocalKey.integerBound)"
+        let next = try Int64.fetchOne(db, sql: "SELECT max(\(columns.keyColumn)) + 1 FROM \(columns.table)\(condition)")
+        return next ?? (columns.hasHiddenKey ? 1 : Int64.min + 1)
+    }
+}
+
+// MARK: - BulkInsertion
+
+/// Inserts rows into one table, many to a statement where nobody could tell the difference: that saves most of what
+/// SQLite does per statement.
+///
+/// `OR FAIL` spares the journal that a statement of several rows would need in order to be undone by itself; any failure
+/// undoes the whole transaction. Triggers would inherit it, so a table that has some gets its rows one by one.
+struct BulkInsertion {
+    private static let rowsPerStatement = 16
+
+    private let db: Database
+    private let one: RawStatement
+    private let many: RawStatement?
+    /// The parameters from one row of a statement to the next.
+    private let width: Int
+
+    /// - Parameters:
+    ///   - names: The columns, quoted.
+    ///   - parameters: Per column the parameter that has its value in the first row, from 1 to `width`.
+    init(
+        into table: String, names: [String], parameters: [Int], width: Int, rowCount: Int, in db: Database
+    ) throws {
+        self.width = width
+        self.db = db
+        // A number only where it is not the next one: SQLite looks for each parameter among all that have a number.
+        var last = 0
+        func parameter(_ number: Int) -> String {
+            defer { last = number }
+            return number == last + 1 ? "?" : "?\(number)"
+        }
+        func row(_ index: Int) -> String {
+            "(" + parameters.map { parameter(index * width + $0) }.joined(separator: ", ") + ")"
+        }
+        let columns = "INTO \(table.quoted) (\(names.joined(separator: ", "))) VALUES "
+        one = try RawStatement(db, "INSERT " + columns + row(0))
+        last = 0
+        let isInBulk = try rowCount >= Self.rowsPerStatement && !Self.hasTriggers(table, db)
+        many =
+            isInBulk
+            ? try RawStatement(
+                db, "INSERT OR FAIL " + columns + (0..<Self.rowsPerStatement).map(row).joined(separator: ", ")) : nil
+    }
+
+    /// - Parameters:
+    ///   - bind: Binds a row, by its index, to a statement whose parameters for it begin after an offset.
+    ///   - failed: What a failure of SQLite's is to the caller, who knows the row.
+    func insert(
+        _ count: Int, _ bind: (Int, RawStatement, Int) throws -> Void,
+        failed: (Int, any Error) -> any Error = { $1 }
+    ) throws {
+        var next = 0
+        if let many {
+            while next + Self.rowsPerStatement <= count {
+                for row in 0..<Self.rowsPerStatement { try bind(next + row, many, row * width) }
+                do {
+                    try many.execute()
+                } catch {
+                    // The rows before it stay, and are counted.
+                    throw failed(min(next + db.changesCount, count - 1), error)
+                }
+                next += Self.rowsPerStatement
+            }
+        }
+        for row in next..<count {
+            try bind(row, one, 0)
+            do { try one.execute() } catch { throw failed(row, error) }
+        }
+    }
+
+    private static func hasTriggers(_ table: String, _ db: Database) throws -> Bool {
+        try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE)
+                    OR EXISTS (SELECT 1 FROM sqlite_temp_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE)
+                """, arguments: [table]) ?? true
+    }
+}

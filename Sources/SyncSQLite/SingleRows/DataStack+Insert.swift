@@ -127,3 +127,152 @@ extension DataStack {
         }
     }
 }
+
+/// Creates one row of an entity.
+struct RowInserter {
+    private let stack: DataStack
+    private let entity: CompiledEntity
+    private let tree: EntityTree
+    private let table: TableLayout
+    private let db: Database
+
+    /// - Throws: ``SyncError`` `unknownEntity` or `abstractEntity`.
+    init(_ stack: DataStack, _ name: String, _ db: Database) throws {
+        let entity = try stack.model.compiled.entity(named: name)
+        guard !entity.isAbstract else {
+            throw SyncError(.abstractEntity, "only its sub-entities have rows", entity: name)
+        }
+        self.stack = stack
+        self.entity = entity
+        self.db = db
+        tree = stack.model.compiled[entity.table]
+        table = stack.layout[entity.table]
+    }
+
+    func insert(_ values: [String: JSONValue], _ links: [String: [SyncRecord]]) throws -> SyncRecord {
+        var stored: [String: StoredValue] = [:]
+        for (name, value) in values {
+            let type = try attribute(name).type
+            if type == .transformable {
+                stored[name] = .json(value)
+            } else if let value = Coercion.storedValue(value, as: type) {
+                stored[name] = value
+            } else {
+                throw misfit(name, type)
+            }
+        }
+        return try insert(stored, links)
+    }
+
+    func insert(_ values: [String: StoredValue], _ links: [String: [SyncRecord]]) throws -> SyncRecord {
+        for (name, value) in values {
+            let type = try attribute(name).type
+            guard ColumnValue.fits(value, type) else { throw misfit(name, type) }
+        }
+        var slots = try entity.slots.map { slot in (slot, try value(of: slot, in: values)) }
+        if let keySlot = entity.keySlot, let place = slots.firstIndex(where: { $0.0 == keySlot }) {
+            if slots[place].1.isNull {
+                slots[place].1 = try stack.newKey(for: entity, in: db)
+            } else {
+                if let key = RowKey(slots[place].1) { try stack.refuseTaken(key, of: entity, in: db) }
+            }
+        }
+        try checkPartedKey(values, links)
+        let rowKey = try write(slots)
+        try DanglingLinks(layout: stack.layout, db: db).remove(linksTo: rowKey, in: tree.id)
+        let writer = LinkInserter(layout: stack.layout, entity: entity, rowKey: rowKey, db: db)
+        for relationship in entity.relationships {
+            guard let targets = links[relationship.name] else { continue }
+            try writer.link(relationship, to: targets)
+        }
+        if let unknown = links.keys.first(where: { entity.relationship(named: $0) == nil }) {
+            throw StoreFailure.unknownRelationship(unknown, of: entity)
+        }
+        return try stored(rowKey)
+    }
+
+    /// A key of several parts must be there, and free.
+    private func checkPartedKey(_ values: [String: StoredValue], _ links: [String: [SyncRecord]]) throws {
+        guard let key = entity.compositeKey else { return }
+        let parts = try key.parts.map { part -> RecordKey in
+            let (name, part): (String, RecordKey?) =
+                switch part {
+                case .attribute(let slot): (tree.attributes[slot].name, recordKey(slot, values))
+                case .relationship(let index):
+                    (entity.relationships[index].name, links[entity.relationships[index].name]?.first?.key)
+                }
+            guard let part else {
+                throw SyncError(
+                    .primaryKeyMissing, "a new row needs '\(name)', which is a part of its key", entity: entity.name,
+                    path: name)
+            }
+            return part
+        }
+        try stack.refuseTaken(
+            RowKey(.parts(parts), stack.model.compiled.keyType(of: entity.id)), of: entity, in: db)
+    }
+
+    private func recordKey(_ slot: Int, _ values: [String: StoredValue]) -> RecordKey? {
+        let attribute = tree.attributes[slot]
+        guard let value = values[attribute.name] else { return nil }
+        return ColumnValue.recordKey(ColumnValue.databaseValue(value, as: attribute.type), as: attribute.type)
+    }
+
+    // MARK: Values
+
+    private func attribute(_ name: String) throws -> SyncModel.Attribute {
+        guard let slot = entity.slotByName[name] else { throw StoreFailure.unknownAttribute(name, of: entity) }
+        return tree.attributes[slot]
+    }
+
+    private func value(of slot: Int, in values: [String: StoredValue]) throws -> DatabaseValue {
+        let attribute = tree.attributes[slot]
+        let isKey = entity.keySlots.contains(slot)
+        let given = values[attribute.name]
+        let fallback = isKey ? nil : attribute.defaultValue
+        var value = ColumnValue.databaseValue(given ?? fallback ?? .null, as: attribute.type)
+        guard value.isNull, !attribute.isOptional, !isKey else { return value }
+        value = ColumnValue.databaseValue(fallback ?? .null, as: attribute.type)
+        guard !value.isNull else {
+            throw SyncError(
+                .valueDoesNotFit, "a value is required", entity: entity.name, path: attribute.name)
+        }
+        return value
+    }
+
+    private func misfit(_ name: String, _ type: AttributeType) -> SyncError {
+        SyncError(.valueDoesNotFit, "the value does not fit type \(type.rawValue)", entity: entity.name, path: name)
+    }
+
+    // MARK: Row
+
+    private func write(_ slots: [(Int, DatabaseValue)]) throws -> DatabaseValue {
+        var columns = slots.map { table.columns[$0.0] }
+        var values = slots.map(\.1)
+        if table.hasEntityColumn {
+            columns.append(TableLayout.entityColumn)
+            values.append(entity.name.databaseValue)
+        }
+        let names = columns.map(SchemaSQL.quoted).joined(separator: ", ")
+        let bound = values.map(ColumnValue.bound)
+        let marks = bound.map(\.sql).joined(separator: ", ")
+        let into = "INSERT INTO \(SchemaSQL.quoted(table.name))"
+        try db.execute(
+            sql: columns.isEmpty ? "\(into) DEFAULT VALUES" : "\(into) (\(names)) VALUES (\(marks))",
+            arguments: StatementArguments(bound.map(\.value)))
+        guard let slot = tree.keySlot, let key = slots.first(where: { $0.0 == slot }) else {
+            return db.lastInsertedRowID.databaseValue
+        }
+        return key.1
+    }
+
+    private func stored(_ rowKey: DatabaseValue) throws -> SyncRecord {
+        let select = RecordSQL(entity, stack.layout)
+        let records = try select.fetch(
+            db, "SELECT \(select.columns) FROM \(select.from) WHERE \(select.rowKey) = ?", [rowKey])
+        guard let record = records.first else {
+            throw SyncError(.storeFailure, "the new row is not there", entity: entity.name)
+        }
+        return record
+    }
+}

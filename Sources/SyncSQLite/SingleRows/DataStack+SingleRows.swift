@@ -85,3 +85,199 @@ extension DataStack {
         return SyncError(code, reason?.message ?? "the record was refused", entity: entity.name, path: reason?.path)
     }
 }
+
+// MARK: - Update
+
+extension DataStack {
+    /// Changes the row with this key: what the JSON says of its attributes and relationships, and nothing else.
+    ///
+    /// Absent keys keep, null clears. A key attribute among the values gives the row another key, and what refers to
+    /// the row follows.
+    ///
+    /// - Parameters:
+    ///   - id: The key, brought to the type of the key; a local key too.
+    ///   - values: A JSON record; it may lack its key.
+    /// - Returns: The row as stored and what the call changed; nil if no row has this key.
+    /// - Throws: ``SyncError`` `keyTaken` if another row has the key among the values, `recordExpected`,
+    ///   `unknownEntity`, `keylessEntity`. Nothing is written then.
+    @discardableResult
+    public func update(
+        _ entity: String, id: JSONValue, with values: JSONValue, options: SyncOptions = SyncOptions(), in db: Database
+    ) throws -> (row: SyncRecord, result: SyncResult)? {
+        try update(entity, id: id, with: values, options, in: db, isOwn: false)
+    }
+
+    /// - Parameter isOwn: Whether the transaction is the stack's.
+    private func update(
+        _ entity: String, id: JSONValue, with values: JSONValue, _ options: SyncOptions, in db: Database,
+        isOwn: Bool
+    ) throws -> (row: SyncRecord, result: SyncResult)? {
+        guard let row = try fetch(entity, id: id, in: db), row.type.isKeyed else { return nil }
+        let current = RowKey(row.key, model.compiled.keyType(of: row.type.id))
+        let key = try model.key(of: row.type, in: values, else: current)
+        let payload = try singleRowStaging(row.entity, options).stage(singleRecord: values, key: key)
+        var updated: (row: SyncRecord, result: SyncResult)?
+        try DeferredForeignKeys.during(db, isAdopted) {
+            try db.inSavepoint {
+                if key != current { try RowKeyChange(self, row, db).rekey(to: key) }
+                updated = try sync(singleRecord: payload, options, in: db, isOwn: isOwn)
+                return .commit
+            }
+        }
+        if key != current, let recordKey = updated?.row.key {
+            for (name, change) in changes(of: row.type, row.key, recordKey) {
+                updated?.result.addUpdate(
+                    of: name, entity: row.entity, key: recordKey, values: options.collectsValues ? change : nil)
+            }
+        }
+        return updated
+    }
+
+    /// What became of the parts of a key.
+    private func changes(
+        of entity: CompiledEntity, _ old: RecordKey, _ new: RecordKey
+    ) -> [(name: String, change: SyncResult.ValueChange)] {
+        let names = model.compiled.keyNames(of: entity)
+        guard case .parts(let before) = old, case .parts(let after) = new else {
+            return names.prefix(1).map { ($0, SyncResult.ValueChange(old: old.json, new: new.json)) }
+        }
+        return zip(names, zip(before, after)).filter { $0.1.0 != $0.1.1 }.map { name, parts in
+            (name, SyncResult.ValueChange(old: parts.0.json, new: parts.1.json))
+        }
+    }
+
+    /// Changes the row with this key, in a transaction of its own.
+    @discardableResult
+    public func update(
+        _ entity: String, id: JSONValue, with values: JSONValue, options: SyncOptions = SyncOptions()
+    ) async throws -> (row: SyncRecord, result: SyncResult)? {
+        let updated = try await writing { db in
+            try self.update(entity, id: id, with: values, options, in: db, isOwn: true)
+        }
+        if let updated { feed.publish(updated.result) }
+        return updated
+    }
+}
+
+// MARK: - Fill
+
+extension DataStack {
+    /// Fills the attributes of one row from a JSON record, by the rules of a sync. Its relationships are not touched.
+    ///
+    /// - Parameter predicate: Picks the row; nil for a new one, which gets the model's defaults.
+    /// - Returns: The row as stored, and what in the record did not fit.
+    /// - Throws: ``SyncError`` `rowNotFound` unless exactly one row matches, `keyTaken`, `recordExpected`, and what
+    ///   ``insert(_:storedValues:links:)`` throws. Nothing is written then.
+    @discardableResult
+    public func fill(
+        _ entity: String, with record: JSONValue, where predicate: RecordPredicate? = nil
+    ) throws -> (row: SyncRecord, diagnostics: [SyncResult.Diagnostic]) {
+        try writing { db in try self.fill(entity, with: record, where: predicate, in: db) }
+    }
+
+    /// Fills the attributes of one row from a JSON record.
+    @discardableResult
+    public func fill(
+        _ entity: String, with record: JSONValue, where predicate: RecordPredicate? = nil
+    ) async throws -> (row: SyncRecord, diagnostics: [SyncResult.Diagnostic]) {
+        try await writing { db in try self.fill(entity, with: record, where: predicate, in: db) }
+    }
+
+    /// Fills the attributes of one row from a JSON record, inside ``write(_:)-(_)``.
+    @discardableResult
+    public func fill(
+        _ entity: String, with record: JSONValue, where predicate: RecordPredicate? = nil, in db: Database
+    ) throws -> (row: SyncRecord, diagnostics: [SyncResult.Diagnostic]) {
+        guard let predicate else {
+            let mapped = try AttributeMapper(record, of: model.compiled.entity(named: entity), in: model)
+            return (try insert(entity, storedValues: mapped.values, in: db), mapped.diagnostics)
+        }
+        let rows = try fetch(entity, where: predicate, limit: 2, in: db)
+        guard rows.count == 1, let row = rows.first else {
+            throw SyncError(
+                .rowNotFound, "\(rows.isEmpty ? "no row matches" : "several rows match"); one is to be filled",
+                entity: entity)
+        }
+        let mapped = try AttributeMapper(record, of: row.type, in: model)
+        let key = try write(mapped.values, to: row, row.type, db)
+        guard let filled = try self.row(row.type, key, db) else {
+            throw SyncError(.rowNotFound, "the row is gone", entity: entity)
+        }
+        return (filled, mapped.diagnostics)
+    }
+
+    private func row(_ entity: CompiledEntity, _ rowKey: DatabaseValue, _ db: Database) throws -> SyncRecord? {
+        let select = RecordSQL(entity, layout)
+        return try select.fetch(
+            db, "SELECT \(select.columns) FROM \(select.from) WHERE \(select.rowKey) = ?", [rowKey]
+        ).first
+    }
+
+    /// Writes the values that differ; the row's key afterwards.
+    private func write(
+        _ values: [String: StoredValue], to row: SyncRecord, _ entity: CompiledEntity, _ db: Database
+    ) throws -> DatabaseValue {
+        let tree = model.compiled[entity.table]
+        let table = layout[entity.table]
+        let keyNames = Set(entity.keySlots.map { tree.attributes[$0].name })
+        var names: [String] = []
+        var arguments: [DatabaseValue] = []
+        var key = row.rowKey
+        let given = values.filter { keyNames.contains($0.key) && !$0.value.isNull && row[$0.key] != $0.value }
+        if !given.isEmpty {
+            let record = JSONValue.object(given.map { .init($0.key, $0.value.jsonForm) })
+            let current = RowKey(row.key, model.compiled.keyType(of: entity.id))
+            key = try RowKeyChange(self, row, db).rekey(to: model.compiled.key(of: entity, in: record, else: current))
+        }
+        for (name, value) in values.sorted(by: { $0.key < $1.key })
+        where row[name] != value && !keyNames.contains(name) {
+            guard let slot = entity.slotByName[name] else { continue }
+            let stored = ColumnValue.databaseValue(value, as: tree.attributes[slot].type)
+            names.append("\(table.columns[slot].quoted) = ?")
+            arguments.append(stored)
+        }
+        guard !names.isEmpty else { return key }
+        try db.execute(
+            sql: "UPDATE \(table.name.quoted) SET \(names.joined(separator: ", ")) WHERE \(table.keyColumn.quoted) = ?",
+            arguments: StatementArguments(arguments + [key]))
+        return key
+    }
+}
+
+// MARK: - Delete
+
+extension DataStack {
+    /// Deletes the row with this key, and what the delete rules of the model delete with it. No error if there is none.
+    ///
+    /// - Returns: What was deleted, and which rows lost a link.
+    /// - Throws: ``SyncError`` `deletionDenied`, `unknownEntity`, `keylessEntity`. Nothing is written then.
+    @discardableResult
+    public func delete(_ entity: String, id: JSONValue, in db: Database) throws -> SyncResult {
+        try delete(entity, id: id, in: db, isOwn: false)
+    }
+
+    /// - Parameter isOwn: Whether the transaction is the stack's.
+    private func delete(
+        _ entity: String, id: JSONValue, in db: Database, isOwn: Bool
+    ) throws -> SyncResult {
+        guard let row = try fetch(entity, id: id, in: db) else { return SyncResult(entity: entity) }
+        var result = SyncResult(entity: entity)
+        try DeferredForeignKeys.during(db, isAdopted) {
+            try db.inSavepoint {
+                guard let key = RowKey(row.rowKey) else { return .commit }
+                result = try session(watch.visit(db, isOwn: isOwn), SyncRequest())
+                    .delete([StoredRow(table: row.type.table, key: key)], of: row.type)
+                return .commit
+            }
+        }
+        return result
+    }
+
+    /// Deletes the row with this key, in a transaction of its own.
+    @discardableResult
+    public func delete(_ entity: String, id: JSONValue) async throws -> SyncResult {
+        let result = try await writing { db in try self.delete(entity, id: id, in: db, isOwn: true) }
+        feed.publish(result)
+        return result
+    }
+}

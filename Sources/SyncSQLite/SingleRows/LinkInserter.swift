@@ -65,3 +65,80 @@ struct LinkInserter {
         SyncError(.valueDoesNotFit, message, entity: entity.name, path: relationship.name)
     }
 }
+
+/// Writes the rows of a join table.
+struct JoinSQL {
+    let table: String
+    let first: String
+    let second: String
+    let firstOrder: String?
+    let secondOrder: String?
+    /// Ask for the next positions of a first and of a second row.
+    private let freePlaces: [Link.End: String]
+    private let db: Database
+
+    /// Nil for a link that is a foreign key.
+    init?(_ link: LinkID, _ layout: StoreLayout, _ db: Database) {
+        guard case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) = layout[link]
+        else { return nil }
+        (table, self.first, self.second) = (name, first, second)
+        (self.firstOrder, self.secondOrder) = (firstOrder, secondOrder)
+        freePlaces = [Link.End.first, .second].reduce(into: [:]) { $0[$1] = FreePlaceSQL.query(link, $1, layout) }
+        self.db = db
+    }
+
+    /// Adds a link at the end of both rows' links; nothing if it is there.
+    func add(_ firstKey: DatabaseValue, _ secondKey: DatabaseValue) throws {
+        var columns = [first, second]
+        var values = ["?", "?"]
+        var arguments = [firstKey, secondKey]
+        for (order, end, key) in [(firstOrder, Link.End.first, firstKey), (secondOrder, .second, secondKey)] {
+            guard let order, let freePlace = freePlaces[end] else { continue }
+            columns.append(order)
+            values.append("?")
+            arguments.append(try DatabaseValue.fetchOne(db, sql: freePlace, arguments: [key]) ?? .null)
+        }
+        try db.execute(
+            sql: "INSERT INTO \(SchemaSQL.quoted(table)) "
+                + "(\(columns.map(SchemaSQL.quoted).joined(separator: ", "))) "
+                + "VALUES (\(values.joined(separator: ", "))) "
+                + "ON CONFLICT (\(SchemaSQL.quoted(first)), \(SchemaSQL.quoted(second))) DO NOTHING",
+            arguments: StatementArguments(arguments))
+    }
+}
+
+/// Writes the foreign key column of a link.
+struct ForeignKeySQL {
+    let table: String
+    /// The table's own key.
+    let key: String
+    let column: String
+    /// The column of positions among the rows with the same target.
+    let order: String?
+    /// Asks for a target's next position.
+    let freePlace: String?
+    let db: Database
+
+    /// Points a row at a target, as the last of those that do.
+    func set(_ row: DatabaseValue, to target: DatabaseValue) throws {
+        let table = SchemaSQL.quoted(table)
+        let column = SchemaSQL.quoted(column)
+        let condition = "WHERE \(SchemaSQL.quoted(key)) = ?"
+        guard let order = order.map(SchemaSQL.quoted), let freePlace else {
+            try db.execute(sql: "UPDATE \(table) SET \(column) = ? \(condition)", arguments: [target, row])
+            return
+        }
+        let place = try Int64.fetchOne(db, sql: freePlace, arguments: [target])
+        try db.execute(
+            sql: "UPDATE \(table) SET \(column) = ?, \(order) = ? \(condition)", arguments: [target, place, row])
+    }
+
+    /// Unlinks the rows that point at a target.
+    func clear(pointingAt target: DatabaseValue) throws {
+        let column = SchemaSQL.quoted(column)
+        let position = order.map { ", \(SchemaSQL.quoted($0)) = NULL" } ?? ""
+        try db.execute(
+            sql: "UPDATE \(SchemaSQL.quoted(table)) SET \(column) = NULL\(position) WHERE \(column) = ?",
+            arguments: [target])
+    }
+}

@@ -55,3 +55,184 @@ extension EntityRecord {
         try RecordRow.complete(&container, Self.self, values)
     }
 }
+
+/// A column as GRDB's query interface names it. A UUID is stored as text, so compare with its `uuidString`.
+public typealias EntityColumn = Column
+
+/// The values of a row, as an ``EntityRecord`` gives them.
+public struct EntityValues {
+    /// A row that a to-one relationship leads to, by its key.
+    struct Reference {
+        let relationship: String
+        let column: String
+        let key: StoredValue
+        /// Whether the key is a number of this store, which JSON does not know.
+        let isRowNumber: Bool
+    }
+
+    private let entity: String
+    private(set) var attributes: [(name: String, value: StoredValue, column: String)] = []
+    private(set) var references: [Reference] = []
+    /// The rows that relationships lead to, where they are known.
+    private(set) var related: [String: [any EntityRecord]] = [:]
+
+    init(of entity: String) { self.entity = entity }
+
+    /// The value of an attribute.
+    ///
+    /// - Parameter column: Where it is stored, if that is not called as the attribute.
+    public mutating func set<Value: AttributeValue>(_ attribute: String, to value: Value, in column: String? = nil)
+        throws
+    {
+        attributes.append((attribute, value.storedValue, column ?? attribute))
+    }
+
+    /// The value of an attribute: the raw value.
+    public mutating func set<Value: RawRepresentable>(_ attribute: String, to value: Value, in column: String? = nil)
+        throws
+    where Value.RawValue: AttributeValue {
+        try set(attribute, to: value.rawValue, in: column)
+    }
+
+    /// The value of an attribute: the raw value, or nil.
+    public mutating func set<Value: RawRepresentable>(_ attribute: String, to value: Value?, in column: String? = nil)
+        throws
+    where Value.RawValue: AttributeValue {
+        try set(attribute, to: value?.rawValue, in: column)
+    }
+
+    /// The value of an attribute, as JSON.
+    ///
+    /// - Throws: ``SyncError`` `valueDoesNotFit` for what cannot be encoded.
+    @_disfavoredOverload
+    public mutating func set<Value: Encodable>(_ attribute: String, to value: Value, in column: String? = nil) throws {
+        do {
+            try set(attribute, to: CodedValue.json(value), in: column)
+        } catch {
+            throw SyncError(.valueDoesNotFit, "a \(Value.self) is no JSON: \(error)", entity: entity, path: attribute)
+        }
+    }
+
+    /// The row that a to-one relationship leads to.
+    ///
+    /// - Parameter column: Where the key is stored.
+    public mutating func refer<Key: AttributeValue>(_ relationship: String, to key: Key?, in column: String) {
+        references.append(
+            Reference(
+                relationship: relationship, column: column, key: key?.storedValue ?? .null,
+                isRowNumber: Key.self == RowNumber.self))
+    }
+
+    /// The rows that a relationship leads to; nil if they were not loaded.
+    public mutating func relate<Row: EntityRecord>(_ relationship: String, to rows: [Row]?) {
+        if let rows { related[relationship] = rows }
+    }
+
+    /// The columns of the row.
+    var columns: [(String, DatabaseValue)] { get throws { try cells.map { ($0.column, $0.value) } } }
+
+    /// The columns of the row, with the attribute or relationship that each is of.
+    var cells: [(name: String, column: String, value: DatabaseValue)] {
+        get throws {
+            try attributes.map { ($0.name, $0.column, try stored($0.name, $0.value)) }
+                + references.map { ($0.relationship, $0.column, try stored($0.column, $0.key)) }
+        }
+    }
+
+    private func stored(_ name: String, _ value: StoredValue) throws -> DatabaseValue {
+        let stored = ColumnValue.databaseValue(value, as: .string)
+        if stored.isNull, !value.isNull {
+            throw SyncError(.valueDoesNotFit, "\(value) cannot be stored", entity: entity, path: name)
+        }
+        if case .string(let text) = stored.storage, text.utf8.contains(0) {
+            throw SyncError(
+                .valueDoesNotFit, "GRDB cannot bind a text with a NUL; a sync can", entity: entity, path: name)
+        }
+        return stored
+    }
+}
+
+/// A row of an entity's table, from which an ``EntityRecord`` reads its properties.
+public struct EntityRow {
+    private let row: Row
+    private let entity: String
+
+    init(_ row: Row, of entity: String) {
+        self.row = row
+        self.entity = entity
+    }
+
+    /// The value of a column.
+    ///
+    /// - Throws: ``SyncError`` `valueDoesNotFit` if the row has no such column, or nothing of the type there.
+    public func value<Value: AttributeValue>(_ column: String, as type: Value.Type = Value.self) throws -> Value {
+        let stored = try storedValue(column, as: Value.attributeType)
+        guard let value = Value(storedValue: stored) else { throw misfit(column, Value.self) }
+        return value
+    }
+
+    /// The value with the raw value of a column.
+    public func value<Value: RawRepresentable>(_ column: String, as type: Value.Type = Value.self) throws -> Value
+    where Value.RawValue: AttributeValue {
+        guard let value = Value(rawValue: try self.value(column, as: Value.RawValue.self)) else {
+            throw misfit(column, Value.self)
+        }
+        return value
+    }
+
+    /// The value with the raw value of a column, or nil.
+    public func value<Value: RawRepresentable>(_ column: String, as type: Value?.Type = Value?.self) throws -> Value?
+    where Value.RawValue: AttributeValue {
+        guard let raw = try self.value(column, as: Value.RawValue?.self) else { return nil }
+        guard let value = Value(rawValue: raw) else { throw misfit(column, Value.self) }
+        return value
+    }
+
+    /// The value that the JSON of a column is of.
+    @_disfavoredOverload
+    public func value<Value: Decodable>(_ column: String, as type: Value.Type = Value.self) throws -> Value {
+        let json = try self.value(column, as: JSONValue.self)
+        do {
+            return try CodedValue.value(json)
+        } catch {
+            throw misfit(column, Value.self)
+        }
+    }
+
+    private func storedValue(_ column: String, as type: AttributeType) throws -> StoredValue {
+        guard row.hasColumn(column) else {
+            throw SyncError(
+                .valueDoesNotFit, "the row was read without the column '\(column)'", entity: entity, path: column)
+        }
+        var value: DatabaseValue = row[column]
+        if case .string = value.storage, type == .string || type == .url {
+            value = try row.withUnsafeData(named: column) { ColumnValue.text($0) }
+        }
+        let stored = ColumnValue.storedValue(value, as: type)
+        if stored.isNull, !value.isNull { throw misfit(column, type) }
+        return stored
+    }
+
+    private func misfit(_ column: String, _ type: Any) -> SyncError {
+        let value: DatabaseValue = row[column]
+        let found = value.isNull ? "nil" : "\(value)"
+        return SyncError(
+            .valueDoesNotFit, "\(found) in the column '\(column)' is no \(type)", entity: entity, path: column)
+    }
+}
+
+// MARK: - Related+Loading
+
+extension Related where Row: EntityRecord {
+    /// Takes rows that were loaded.
+    public mutating func load(_ rows: [any EntityRecord]) { self.rows = rows.compactMap { $0 as? Row } }
+}
+
+// MARK: - SyncResult+EntityRecord
+
+extension SyncResult {
+    /// What happened to the rows of a type: `result[User.self].inserted` has `Int`s where those are its keys.
+    public subscript<Value: EntityRecord>(type: Value.Type) -> TypedChanges<Value.SyncKey> {
+        typedChanges(of: Value.entityName, by: Value.SyncKey.self)
+    }
+}

@@ -1,5 +1,5 @@
 public import GRDB
-import SyncCore
+public import SyncCore
 
 /// The stored row that a value is, where the primary key of the table is nothing that the value has: the number of a row whose
 /// key has several parts, or an id of the app's own beside the service's. GRDB looks rows up by the primary key.
@@ -120,4 +120,25 @@ extension EntityRecord {
 
     /// Whether there is a row with the key of the value.
     public func exists(_ db: Database) throws -> Bool { try RecordRow.exists(self, db) }
+}
+
+/// What refers to a row whose key has several parts, or that has none: its number in this store.
+public struct RowNumber: AttributeValue, Hashable {
+    /// The number.
+    public let value: Int64
+
+    /// A number.
+    public init(_ value: Int64) { self.value = value }
+
+    /// Whole numbers.
+    public static var attributeType: AttributeType { .integer }
+
+    /// The number, if it is one.
+    public init?(storedValue: StoredValue) {
+        guard let number = storedValue.int else { return nil }
+        self.init(number)
+    }
+
+    /// The number.
+    public var storedValue: StoredValue { .integer(value) }
 }

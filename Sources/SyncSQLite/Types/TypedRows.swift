@@ -1,5 +1,5 @@
 import GRDB
-import SyncCore
+public import SyncCore
 import SyncStore
 
 /// A row as a value of its type, and what it was read from, by which it is compared.
@@ -124,5 +124,91 @@ struct TypedRows<Value: EntityRecord>: Sendable {
         let columns = "\(Self.columns), \(targets.select.rowKey) AS \("sync_row".quoted)"
         let statement = try db.cachedStatement(sql: "SELECT \(columns) \(try targets.rest)")
         return (targets.select.entity, try Row.fetchAll(statement, arguments: [row]))
+    }
+}
+
+/// A stored row that is no value of a Swift type: with a case that an enumeration does not have, say.
+public struct UnreadableRow: Sendable, Hashable {
+    /// Its entity.
+    public let entity: String
+    /// Its key.
+    public let key: RecordKey
+    /// What does not fit, and in which column (``SyncError/path``).
+    public let error: SyncError
+}
+
+/// Values of Swift types as an exporter's rows, so that they become JSON that a sync reads back.
+struct TypedSource: ExportSource {
+    struct SourceRow {
+        let entity: CompiledEntity
+        let identity: RowIdentity
+        let key: RecordKey
+        let values: [StoredValue]
+        let references: [String: JSONValue]
+        let related: [String: [any EntityRecord]]
+    }
+
+    let model: CompiledModel
+
+    /// - Throws: ``SyncError`` `unknownEntity`, `valueDoesNotFit`.
+    func row<Value: EntityRecord>(_ value: Value) throws -> SourceRow {
+        let entity = try model.entity(named: Value.entityName)
+        var given = EntityValues(of: entity.name)
+        try value.encode(into: &given)
+        var values = [StoredValue](repeating: .null, count: model[entity.table].attributes.count)
+        for (name, value, _) in given.attributes {
+            guard let slot = entity.slotByName[name] else { continue }
+            guard value.hasJSONForm else {
+                throw SyncError(.valueDoesNotFit, "\(value) is nothing that JSON has", entity: entity.name, path: name)
+            }
+            values[slot] = value
+        }
+        var references: [String: JSONValue] = [:]
+        for reference in given.references where given.related[reference.relationship] == nil {
+            // Without its parts nothing can be said of such a row.
+            if reference.isRowNumber, !reference.key.isNull { continue }
+            references[reference.relationship] = reference.key.jsonForm
+        }
+        let key = model.rowKey(value.syncID, of: entity)?.recordKey(model.keyType(of: entity.id))
+        return SourceRow(
+            entity: entity, identity: RowIdentity(table: entity.table, key: key ?? .text("")), key: key ?? .text(""),
+            values: values, references: references, related: given.related)
+    }
+
+    func entity(of row: SourceRow) -> CompiledEntity { row.entity }
+    func identity(of row: SourceRow) -> RowIdentity { row.identity }
+    func key(of row: SourceRow) -> RecordKey { row.key }
+    func values(of row: SourceRow) -> [StoredValue] { row.values }
+
+    func targets(of row: SourceRow, along relationship: CompiledRelationship) throws -> [SourceRow] {
+        try (row.related[relationship.name] ?? []).map { try self.row($0) }
+    }
+
+    /// Rows that were not loaded are as unknown as those that wait.
+    func isWaiting(_ row: SourceRow, along relationship: String) -> Bool {
+        row.related[relationship] == nil && row.references[relationship] == nil
+            && row.entity.relationship(named: relationship)?.isToMany == true
+    }
+
+    func reference(_ row: SourceRow, along relationship: CompiledRelationship) -> JSONValue? {
+        row.references[relationship.name]
+    }
+}
+
+extension DataStack {
+    /// Values as the JSON of a payload: what they have, and the rows of relationships as far as they are loaded.
+    ///
+    /// - Throws: ``SyncError`` `unknownEntity`; `valueDoesNotFit` for what cannot be encoded, and for a type with an
+    ///   attribute that no JSON is read back from.
+    package func payload<Value: EntityRecord>(of values: [Value]) throws -> JSONValue {
+        var options = ExportOptions()
+        options.exportsAll = true
+        if let omission = try model.exportOmissions(of: Value.entityName, options: options).first {
+            throw SyncError(.valueDoesNotFit, "\(omission)", entity: Value.entityName)
+        }
+        let source = TypedSource(model: model.compiled)
+        let entity = try model.compiled.entity(named: Value.entityName)
+        var exporter = RecordExporter(model: model, options: options, source: source)
+        return .array(try values.map { try exporter.record(try source.row($0), of: entity) })
     }
 }
