@@ -40,3 +40,14 @@ package struct RecordHasher: Sendable {
         return RecordHash(low: Self.fold(low ^ count, second), high: Self.fold(high ^ count, first))
     }
 }
+
+/// 128 bits that stand for some bytes.
+package struct RecordHash: Sendable, Hashable {
+    package let low: UInt64
+    package let high: UInt64
+
+    package init(low: UInt64, high: UInt64) {
+        self.low = low
+        self.high = high
+    }
+}

@@ -166,3 +166,98 @@ package enum Coercion {
         }
     }
 }
+
+/// The type of an attribute's values, as written in a schema file.
+///
+/// What each type accepts from JSON and how it is stored is the coercion table of `Docs/MappingContract.md`.
+public enum AttributeType: String, Sendable, Hashable, CaseIterable, Codable {
+    /// A whole number of 64 bits.
+    case integer
+    /// A floating-point number of 64 bits; what must stay exact, such as money, is ``decimal``.
+    case double
+    /// A decimal number of up to 38 digits, kept exactly; stored as text.
+    case decimal
+    /// True or false; stored as 1 or 0.
+    case boolean
+    /// A text; a JSON number or boolean becomes one.
+    case string
+    /// An instant, to the millisecond, from ISO 8601 or Unix time; stored as text in UTC.
+    case date
+    /// A UUID; stored in upper case.
+    case uuid
+    /// A URL; stored as it is written.
+    case url
+    /// Bytes, which JSON has as base64.
+    case binary
+    /// Any JSON value, stored as text in one canonical spelling.
+    case json
+    /// What the attribute's transformer makes of the JSON, stored as JSON; nil without a transformer.
+    case transformable
+
+    /// Whether values of this type can identify a row.
+    public var canBeKey: Bool {
+        switch self {
+        case .integer, .string, .uuid, .date, .decimal, .double: true
+        case .boolean, .url, .binary, .json, .transformable: false
+        }
+    }
+}
+
+/// What the keys of an entity are: values of an attribute's type, or lists of the values of several parts.
+package indirect enum KeyType: Sendable, Hashable {
+    /// Of one attribute.
+    case single(AttributeType)
+    /// Of these parts; that of a relationship is the key type of the entity it leads to.
+    case composite([KeyType])
+}
+
+/// Whether values have room in the Swift type of a property.
+package protocol ValueFitting: Sendable {
+    /// Whether a value that is not nil is one of the type.
+    func fits(_ value: StoredValue) -> Bool
+    /// The whole numbers that fit, where that is all there is to know.
+    var integers: ClosedRange<Int64>? { get }
+    /// What the type is called.
+    var typeName: String { get }
+}
+
+extension ValueFitting {
+    package var integers: ClosedRange<Int64>? { nil }
+}
+
+/// What an attribute of a Swift type is checked with; nothing where any value of its kind fits. Attributes are equal without it:
+/// a store keeps none.
+package struct ValueCheck: Sendable, Hashable {
+    package let fitting: any ValueFitting
+
+    init?(_ fitting: (any ValueFitting)?) {
+        guard let fitting else { return nil }
+        self.fitting = fitting
+    }
+
+    package static func == (left: ValueCheck, right: ValueCheck) -> Bool { true }
+    package func hash(into hasher: inout Hasher) {}
+}
+
+// MARK: - String+ByteOrder
+
+extension String {
+    /// Whether two texts have the same bytes, as the database compares them.
+    func hasBytes(of other: String) -> Bool {
+        withBytes(other) { TextPool.equal($0, $1) } ?? utf8.elementsEqual(other.utf8)
+    }
+
+    /// Whether the bytes of a text come before those of another: the order of the database.
+    func precedesByBytes(_ other: String) -> Bool {
+        withBytes(other) { TextPool.precedes($0, $1) } ?? utf8.lexicographicallyPrecedes(other.utf8)
+    }
+
+    /// Nil where the bytes of one are not in one piece: texts of another runtime.
+    private func withBytes<Result>(
+        _ other: String, _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Result
+    ) -> Result? {
+        utf8.withContiguousStorageIfAvailable { left in
+            other.utf8.withContiguousStorageIfAvailable { right in body(left, right) }
+        } ?? nil
+    }
+}

@@ -1,3 +1,15 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#elseif canImport(ucrt)
+    import ucrt
+#else
+    import Darwin
+#endif
+
 /// The value of one column of one staged row, brought to the column's storage class: 16 bytes, no reference.
 package struct Slot: Sendable {
     package enum Kind: UInt8, Sendable {
@@ -52,4 +64,114 @@ package struct Slot: Sendable {
     @inlinable package var real: Double { Double(bitPattern: bits) }
     @inlinable package var offset: Int { Int(truncatingIfNeeded: bits) }
     @inlinable package var isText: Bool { kind == .payloadText || kind == .arenaText }
+}
+
+/// Where the texts and bytes of slots are: the payload, and the arena for those that are not verbatim in it.
+package struct TextPool {
+    package let payload: UnsafeBufferPointer<UInt8>
+    package let arena: UnsafeBufferPointer<UInt8>
+
+    package init(payload: UnsafeBufferPointer<UInt8>, arena: UnsafeBufferPointer<UInt8>) {
+        self.payload = payload
+        self.arena = arena
+    }
+
+    /// The bytes of a text or blob slot; empty for any other.
+    @inline(__always)
+    package func bytes(_ slot: Slot) -> UnsafeBufferPointer<UInt8> {
+        switch slot.kind {
+        case .payloadText: UnsafeBufferPointer(rebasing: payload[slot.offset..<slot.offset + Int(slot.length)])
+        case .arenaText, .arenaBlob: UnsafeBufferPointer(rebasing: arena[slot.offset..<slot.offset + Int(slot.length)])
+        default: UnsafeBufferPointer(start: nil, count: 0)
+        }
+    }
+
+    /// A text of the payload, as it is spelled there.
+    func payloadText(at offset: Int, length: Int) -> String {
+        String(decoding: payload[offset..<offset + length], as: UTF8.self)
+    }
+
+    /// Whether two keys of the same type are the same key.
+    @inline(__always)
+    package func isSameKey(_ left: Slot, _ right: Slot) -> Bool {
+        guard left.isText, right.isText else { return left.kind == right.kind && left.bits == right.bits }
+        return left.length == right.length && TextPool.equal(bytes(left), bytes(right))
+    }
+
+    @inline(__always)
+    package static func equal(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard left.count == right.count else { return false }
+        guard let l = left.baseAddress, let r = right.baseAddress else { return true }
+        return memcmp(l, r, left.count) == 0
+    }
+
+    /// Whether the bytes of a text come before those of another: the order of the database.
+    @inline(__always)
+    package static func precedes(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let l = left.baseAddress, let r = right.baseAddress else { return left.count < right.count }
+        let difference = memcmp(l, r, min(left.count, right.count))
+        return difference == 0 ? left.count < right.count : difference < 0
+    }
+
+    /// A hash of a key, the same for equal keys whether their text is in the payload or in the arena. It is another one in each
+    /// process: see ``KeySecret``.
+    @inline(__always)
+    package func hash(_ slot: Slot) -> UInt64 {
+        slot.isText ? TextPool.hash(bytes(slot)) : TextPool.mix(slot.bits)
+    }
+
+    @inline(__always)
+    package static func mix(_ value: UInt64) -> UInt64 { KeySecret.ofProcess.mix(value) }
+
+    @inline(__always)
+    package static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
+        let secret = KeySecret.ofProcess
+        var hash: UInt64 = 0
+        let raw = UnsafeRawBufferPointer(bytes)
+        var index = 0
+        while index + 8 <= raw.count {
+            hash = secret.mix(hash ^ raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            index += 8
+        }
+        // The last bytes and the length: at most seven bytes are left, so neither hides the other.
+        var tail = UInt64(truncatingIfNeeded: bytes.count)
+        while index < raw.count {
+            tail = tail << 8 | UInt64(raw[index])
+            index += 1
+        }
+        return secret.mix(hash ^ tail)
+    }
+}
+
+/// What the hashes of keys depend on. A service that does not know it cannot choose keys that have one hash, which would make
+/// each look-up pass by all of them.
+///
+/// The secret is that of Swift's `Hasher`: another one in each process, and the same one in all that run with
+/// `SWIFT_DETERMINISTIC_HASHING`, as measurements do. Hashes of it are never stored or sent.
+package struct KeySecret: Sendable {
+    package static let ofProcess = KeySecret()
+
+    private let mask: UInt64
+    private let factor: UInt64
+
+    private init() {
+        mask = Self.word(1)
+        factor = Self.word(2) | 1
+    }
+
+    private static func word(_ number: Int) -> UInt64 {
+        // An `Int` may be of 32 bits.
+        (0..<2).reduce(0) { word, half in
+            var hasher = Hasher()
+            hasher.combine(number)
+            hasher.combine(half)
+            return word << 32 ^ UInt64(truncatingIfNeeded: hasher.finalize())
+        }
+    }
+
+    @inline(__always)
+    package func mix(_ value: UInt64) -> UInt64 {
+        let product = (value ^ mask).multipliedFullWidth(by: factor)
+        return product.high ^ product.low
+    }
 }

@@ -46,3 +46,182 @@ extension StoredValue {
         }
     }
 }
+
+// MARK: - Access
+
+// Nothing is converted: a value of another kind reads as nil.
+extension StoredValue {
+    /// Whether there is no value.
+    public var isNull: Bool { self == .null }
+
+    /// The integer, if it is one.
+    public var int: Int64? {
+        guard case .integer(let value) = self else { return nil }
+        return value
+    }
+
+    /// The floating-point number, if it is one.
+    public var double: Double? {
+        guard case .double(let value) = self else { return nil }
+        return value
+    }
+
+    /// The decimal, if it is one.
+    public var decimal: Decimal? {
+        guard case .decimal(let value) = self else { return nil }
+        return value
+    }
+
+    /// The boolean, if it is one.
+    public var bool: Bool? {
+        guard case .boolean(let value) = self else { return nil }
+        return value
+    }
+
+    /// The string, if it is one.
+    public var string: String? {
+        guard case .string(let value) = self else { return nil }
+        return value
+    }
+
+    /// The date, if it is one.
+    public var date: Date? {
+        guard case .date(let value) = self else { return nil }
+        return value
+    }
+
+    /// The UUID, if it is one.
+    public var uuid: UUID? {
+        guard case .uuid(let value) = self else { return nil }
+        return value
+    }
+
+    /// The URL, if it is one.
+    public var url: URL? {
+        guard case .url(let value) = self else { return nil }
+        return URL(string: value)
+    }
+
+    /// The bytes, if it is one.
+    public var binary: Data? {
+        guard case .binary(let value) = self else { return nil }
+        return value
+    }
+
+    /// The JSON value, if it is one.
+    public var json: JSONValue? {
+        guard case .json(let value) = self else { return nil }
+        return value
+    }
+}
+
+// MARK: - Form
+
+extension StoredValue {
+    /// The value as reading it from a store of this type gives it (dates to the millisecond, JSON in its canonical
+    /// form); nil if a store cannot have it.
+    func inStoredForm(of type: AttributeType) -> StoredValue? {
+        switch (self, type) {
+        case (.null, _): return .null
+        case (.integer, .integer), (.boolean, .boolean), (.string, .string), (.uuid, .uuid), (.binary, .binary):
+            return self
+        case (.double(let value), .double): return value.isFinite ? .double(value == 0 ? 0 : value) : nil
+        case (.decimal(let value), .decimal): return Coercion.storedValue(.string("\(value)"), as: .decimal)
+        case (.date(let value), .date): return value.milliseconds.map { .date(Date(milliseconds: $0)) }
+        case (.url(let text), .url): return Coercion.storedValue(.string(text), as: .url)
+        case (.json(let value), .json): return Coercion.storedValue(value, as: .json)
+        default: return nil
+        }
+    }
+}
+
+// MARK: - JSON
+
+extension StoredValue {
+    /// Whether JSON can say it: no number without an end, and no date before the year 1 or after 9999.
+    package var hasJSONForm: Bool {
+        switch self {
+        case .double(let value): value.isFinite
+        case .decimal(let value): value.isFinite
+        case .date(let date): date.milliseconds != nil
+        default: true
+        }
+    }
+
+    /// The value as JSON that coerces back to it.
+    package var jsonForm: JSONValue {
+        switch self {
+        case .null: .null
+        case .integer(let value): JSONValue(value)
+        case .double(let value): .number("\(value)")
+        case .decimal(let value): .number("\(value)")
+        case .boolean(let value): .bool(value)
+        case .string(let text), .url(let text): .string(text)
+        case .date(let date): date.milliseconds.map { .string(DateText.iso($0)) } ?? .null
+        case .uuid(let value): JSONValue(value)
+        case .binary(let data): .string(data.base64EncodedString())
+        case .json(let value): value
+        }
+    }
+}
+
+// MARK: - Slot
+
+extension StoredValue {
+    /// The value of a staged slot.
+    package init?(_ slot: Slot, as type: AttributeType, _ pool: TextPool) {
+        switch slot.kind {
+        case .absent: return nil
+        case .null: self = .null
+        case .integer: self = type == .boolean ? .boolean(slot.integer != 0) : .integer(slot.integer)
+        case .real: self = .double(slot.real)
+        case .date: self = .date(Date(milliseconds: slot.integer))
+        case .arenaBlob: self = .binary(Data(pool.bytes(slot)))
+        case .payloadText, .arenaText: self.init(text: String(decoding: pool.bytes(slot), as: UTF8.self), as: type)
+        }
+    }
+
+    /// The value of a column that stores text.
+    package init?(text: String, as type: AttributeType) {
+        switch type {
+        case .decimal:
+            guard let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")) else { return nil }
+            self = .decimal(value)
+        case .uuid:
+            guard let value = UUID(uuidString: text) else { return nil }
+            self = .uuid(value)
+        case .url: self = .url(text)
+        case .json, .transformable:
+            guard let value = try? JSONValue(parsing: text) else { return nil }
+            self = .json(value)
+        case .date:
+            guard let value = Array(text.utf8).withUnsafeBufferPointer({ DateParser.milliseconds($0) }) else {
+                return nil
+            }
+            self = .date(Date(milliseconds: value))
+        case .integer, .double, .boolean, .string, .binary: self = .string(text)
+        }
+    }
+
+    /// The value as a slot, its text in the arena.
+    package func slot(arena: inout [UInt8]) -> Slot {
+        switch self {
+        case .null: return .null
+        case .integer(let value): return .integer(value)
+        case .double(let value): return .real(value)
+        case .boolean(let value): return .integer(value ? 1 : 0)
+        case .string(let text), .url(let text): return Coercion.append(text.utf8, to: &arena)
+        case .uuid(let value): return Coercion.append(value.uuidString.utf8, to: &arena)
+        case .date(let value): return value.milliseconds.map(Slot.date) ?? .null
+        case .json(let value): return Coercion.append(CanonicalJSON.bytes(value), to: &arena)
+        case .decimal(let value):
+            var text: [UInt8] = []
+            let isNumber = Array("\(value)".utf8).withUnsafeBufferPointer { DecimalText.append($0, to: &text) }
+            return isNumber ? Coercion.append(text, to: &arena) : .null
+        case .binary(let data):
+            let start = arena.count
+            arena += data
+            return Slot(kind: .arenaBlob, length: UInt32(truncatingIfNeeded: data.count), bits: UInt64(start))
+        }
+    }
+}

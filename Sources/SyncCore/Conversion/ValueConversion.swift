@@ -117,3 +117,109 @@ extension StoredValue {
         }
     }
 }
+
+/// How a service writes the instants of a date attribute, read and exported so.
+///
+/// Without one a date is read from ISO 8601 and from Unix time by its size, and exported as ISO 8601. With one nothing else
+/// fits: text that could be several dates is never guessed.
+public enum AttributeFormat: Sendable, Hashable {
+    /// Seconds since 1970, a number that may have a fraction: `1709231399.25`. Also as text.
+    case unixSeconds
+    /// Milliseconds since 1970: `1709231399250`.
+    case unixMilliseconds
+    /// Microseconds since 1970, kept to the millisecond.
+    case unixMicroseconds
+    /// Nanoseconds since 1970, kept to the millisecond.
+    case unixNanoseconds
+    /// ISO 8601 and nothing else: `2024-02-29T18:29:59.999Z`.
+    case iso8601
+    /// A pattern of Unicode Technical Standard 35, such as `dd.MM.yyyy` or `yyyy-MM-dd HH:mm:ss`, in UTC where it has no
+    /// zone. Which letters are known says `Docs/MappingContract.md`.
+    case pattern(String)
+
+    private static let words: [(word: String, format: AttributeFormat)] = [
+        ("unix-seconds", .unixSeconds), ("unix-milliseconds", .unixMilliseconds),
+        ("unix-microseconds", .unixMicroseconds), ("unix-nanoseconds", .unixNanoseconds), ("iso8601", .iso8601),
+    ]
+
+    /// The names of the formats that are no patterns.
+    package static var names: [String] { words.map(\.word) }
+
+    /// The format as a schema file has it: `unix-seconds`, `unix-milliseconds`, `unix-microseconds`,
+    /// `unix-nanoseconds`, `iso8601`, or a pattern.
+    public init(_ text: String) {
+        self = Self.words.first { $0.word == text }?.format ?? .pattern(text)
+    }
+
+    /// The format as a schema file has it.
+    public var text: String {
+        if case .pattern(let pattern) = self { return pattern }
+        return Self.words.first { $0.format == self }?.word ?? ""
+    }
+
+    /// What is wrong with it; nil if nothing is.
+    package var problem: String? {
+        guard case .pattern(let pattern) = self else { return nil }
+        do {
+            _ = try DatePattern(pattern)
+            return nil
+        } catch {
+            let names = Self.names.joined(separator: ", ")
+            return "'\(pattern)' is no date pattern (\(error.message)), nor one of \(names)"
+        }
+    }
+}
+
+/// An ``AttributeFormat`` ready for use.
+enum DateFormat: Sendable {
+    case unix(UnixTime)
+    case iso8601
+    case pattern(DatePattern)
+
+    /// Nil for a pattern that is none, which a model cannot have.
+    init?(_ format: AttributeFormat) {
+        switch format {
+        case .unixSeconds: self = .unix(.seconds)
+        case .unixMilliseconds: self = .unix(.milliseconds)
+        case .unixMicroseconds: self = .unix(.microseconds)
+        case .unixNanoseconds: self = .unix(.nanoseconds)
+        case .iso8601: self = .iso8601
+        case .pattern(let text):
+            guard let pattern = try? DatePattern(text) else { return nil }
+            self = .pattern(pattern)
+        }
+    }
+
+    /// The instant that a number or a text is in this format; nil if it is none.
+    func milliseconds(_ kind: JSONTape.Kind, _ text: UnsafeBufferPointer<UInt8>) -> Int64? {
+        switch (self, kind) {
+        case (.unix(let unit), .number), (.unix(let unit), .string): unit.milliseconds(text)
+        // Without its dashes a text would be taken for Unix time.
+        case (.iso8601, .string) where text.count >= 10 && text[4] == .minus: DateParser.milliseconds(text)
+        // `20240229` is written as a number too.
+        case (.pattern(let pattern), .string), (.pattern(let pattern), .number): pattern.milliseconds(text)
+        default: nil
+        }
+    }
+
+    /// A value that a transformer gives.
+    func milliseconds(_ value: JSONValue) -> Int64? {
+        let (kind, text): (JSONTape.Kind, String)
+        switch value {
+        case .number(let number): (kind, text) = (.number, number)
+        case .string(let string): (kind, text) = (.string, string)
+        default: return nil
+        }
+        return Array(text.utf8).withUnsafeBufferPointer { milliseconds(kind, $0) }
+    }
+
+    /// The instant in this format; nil if the format cannot say it.
+    func json(_ date: Date) -> JSONValue? {
+        guard let milliseconds = date.milliseconds else { return nil }
+        return switch self {
+        case .unix(let unit): .number(unit.text(milliseconds))
+        case .iso8601: .string(DateText.iso(milliseconds))
+        case .pattern(let pattern): pattern.text(milliseconds).map(JSONValue.string)
+        }
+    }
+}

@@ -1,3 +1,5 @@
+package import Foundation
+
 /// Turns rows into JSON.
 ///
 /// A relationship is not followed where that would lead back: along the relationship that led to the row, or to a row
@@ -214,4 +216,130 @@ extension JSONValue {
         case .object(let members): levels > 0 && members.allSatisfy { $0.value.isNested(atMost: levels - 1) }
         }
     }
+}
+
+/// Where an exporter has its rows from.
+package protocol ExportSource {
+    associatedtype SourceRow
+
+    /// The row's own entity, which may be one below the entity it was asked for as.
+    func entity(of row: SourceRow) -> CompiledEntity
+    /// Which row it is, over all entities.
+    func identity(of row: SourceRow) -> RowIdentity
+    /// Its key, as JSON refers to it.
+    func key(of row: SourceRow) -> RecordKey
+    /// One value per slot of the entity's tree; a local key is null.
+    func values(of row: SourceRow) -> [StoredValue]
+    /// The rows a relationship leads to, in its order; one or none for a to-one.
+    func targets(of row: SourceRow, along relationship: CompiledRelationship) throws -> [SourceRow]
+    /// Whether a relationship refers to rows that are not there yet.
+    func isWaiting(_ row: SourceRow, along relationship: String) throws -> Bool
+    /// What stands for the rows of a relationship that are not known, but by their keys; nil for nothing.
+    func reference(_ row: SourceRow, along relationship: CompiledRelationship) -> JSONValue?
+}
+
+extension ExportSource {
+    package func reference(_ row: SourceRow, along relationship: CompiledRelationship) -> JSONValue? { nil }
+}
+
+/// A row of a store: its table and its key there.
+package struct RowIdentity: Hashable {
+    let table: TableID
+    let key: RecordKey
+
+    package init(table: TableID, key: RecordKey) {
+        self.table = table
+        self.key = key
+    }
+}
+
+/// Lays exported records out as text: an array or object with a record a line, or just a record a line.
+package struct ExportText {
+    private let form: SyncOptions.Form
+    private var bytes: [UInt8] = []
+    private var hasRecords = false
+    /// Whether the records have names.
+    private let isObject: Bool
+
+    package init(_ form: SyncOptions.Form, isObject: Bool = false) {
+        self.form = form
+        self.isObject = isObject
+    }
+
+    /// How many bytes there are to take.
+    package var count: Int { bytes.count }
+
+    package mutating func append(_ record: JSONValue) {
+        begin()
+        JSONText.append(record, to: &bytes)
+        if form == .ndjson { bytes.append(.newline) }
+        hasRecords = true
+    }
+
+    package mutating func append(_ member: JSONValue.Member) {
+        begin()
+        JSONText.append(quoted: member.key, to: &bytes)
+        bytes += ": ".utf8
+        JSONText.append(member.value, to: &bytes)
+        hasRecords = true
+    }
+
+    private mutating func begin() {
+        if form != .ndjson { bytes += (hasRecords ? ",\n  " : isObject ? "{\n  " : "[\n  ").utf8 }
+    }
+
+    /// What comes after the last record.
+    package mutating func end() {
+        guard form != .ndjson else { return }
+        if isObject {
+            bytes += (hasRecords ? "\n}\n" : "{}\n").utf8
+        } else {
+            bytes += (hasRecords ? "\n]\n" : "[]\n").utf8
+        }
+    }
+
+    /// The text since it was last taken.
+    package mutating func take() -> Data {
+        defer { bytes.removeAll(keepingCapacity: true) }
+        return Data(bytes)
+    }
+}
+
+/// Writes dates as the options of one export want them.
+struct ExportDates {
+    private let timeZone: TimeZone
+    private let formatter: DateFormatter?
+
+    init(_ options: ExportOptions) {
+        timeZone = options.timeZone
+        guard case .pattern(let pattern) = options.dateFormat else {
+            formatter = nil
+            return
+        }
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = timeZone
+        // The calendar that dates are read in: Gregorian also before there was one.
+        formatter.gregorianStartDate = .distantPast
+        formatter.dateFormat = pattern
+        self.formatter = formatter
+    }
+
+    func text(_ date: Date) -> JSONValue {
+        guard let milliseconds = date.milliseconds else { return .null }
+        if let formatter { return .string(formatter.string(from: Date(milliseconds: milliseconds))) }
+        return .string(local(milliseconds, offset: timeZone.secondsFromGMT(for: date)))
+    }
+
+    /// In UTC also where an offset cannot be written (of the times before time zones) or leads out of the calendar.
+    private func local(_ milliseconds: Int64, offset: Int) -> String {
+        let shifted = milliseconds + Int64(offset) * 1000
+        guard offset != 0, offset % 60 == 0, DateText.range.contains(shifted) else { return DateText.iso(milliseconds) }
+        let minutes = abs(offset) / 60
+        let sign = offset < 0 ? "-" : "+"
+        return DateText.iso(shifted).dropLast() + sign + Self.twoDigits(minutes / 60) + ":"
+            + Self.twoDigits(minutes % 60)
+    }
+
+    private static func twoDigits(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
 }

@@ -29,3 +29,119 @@ package struct JSONTape: Sendable {
 
     package init() {}
 }
+
+/// Room for the tokens of one value, written one by one as they are read.
+///
+/// An array would ask at each of them whether it is shared. Access is checked against the room there is.
+final class TokenBuffer {
+    private var tokens: UnsafeMutablePointer<JSONTape.Token>
+    private var capacity = 256
+
+    init() { tokens = .allocate(capacity: capacity) }
+
+    deinit { tokens.deallocate() }
+
+    @inline(__always)
+    subscript(index: Int) -> JSONTape.Token {
+        get {
+            precondition(index >= 0 && index < capacity)
+            return tokens[index]
+        }
+        set {
+            precondition(index >= 0 && index < capacity)
+            tokens[index] = newValue
+        }
+    }
+
+    /// Makes room for so many tokens.
+    @inline(__always)
+    func reserve(_ count: Int) {
+        if count > capacity { grow(to: count) }
+    }
+
+    private func grow(to count: Int) {
+        let larger = UnsafeMutablePointer<JSONTape.Token>.allocate(capacity: max(count, capacity * 2))
+        larger.update(from: tokens, count: capacity)
+        tokens.deallocate()
+        tokens = larger
+        capacity = max(count, capacity * 2)
+    }
+
+    func first(_ count: Int) -> UnsafeBufferPointer<JSONTape.Token> {
+        UnsafeBufferPointer(start: tokens, count: min(count, capacity))
+    }
+}
+
+// MARK: - Lists
+
+extension JSONTape {
+    /// So many lists are told, and keys up to this length in bytes.
+    private static let mostLists = 8
+    private static let longestKey = 100
+
+    /// The key paths to lists of objects inside the object at the first token, outer ones first; to empty lists if there
+    /// are no others.
+    package func listPaths(in bytes: UnsafeBufferPointer<UInt8>) -> [[String]] {
+        var lists: [[String]] = []
+        var empty: [[String]] = []
+        var level: [(path: [String], object: Int)] = [([], 0)]
+        while !level.isEmpty, lists.count < Self.mostLists {
+            var next: [(path: [String], object: Int)] = []
+            for (path, object) in level {
+                var key = object + 1
+                while key < Int(tokens[object].next), lists.count < Self.mostLists {
+                    let value = key + 1
+                    defer { key = Int(tokens[value].next) }
+                    guard tokens[value].kind == .object || tokens[value].kind == .array,
+                        tokens[key].length <= Self.longestKey
+                    else { continue }
+                    let found = path + [text(at: key, in: bytes)]
+                    if tokens[value].kind == .object {
+                        next.append((found, value))
+                    } else if tokens[value].length == 0 {
+                        empty.append(found)
+                    } else if tokens[value + 1].kind == .object {
+                        lists.append(found)
+                    }
+                }
+            }
+            level = next
+        }
+        return lists.isEmpty ? Array(empty.prefix(Self.mostLists)) : lists
+    }
+}
+
+// MARK: - Open path
+
+extension JSONTape {
+    /// The path to where a value would come next, while it is being laid out: `.notes[2].id`. Open objects and arrays
+    /// have no `next` yet.
+    func openPath(in bytes: [UInt8]) -> String {
+        var path = ""
+        var container = 0
+        while container < tokens.count, tokens[container].next == 0 {
+            let isObject = tokens[container].kind == .object
+            var value = container + 1
+            var index = 0
+            var key = container
+            while true {
+                if isObject {
+                    key = value
+                    value += 1
+                }
+                guard value < tokens.count, tokens[value].next != 0 else { break }
+                value = Int(tokens[value].next)
+                index += 1
+            }
+            if isObject {
+                guard key < tokens.count else { return path }
+                let text = tokens[key].offset..<tokens[key].offset + Int(tokens[key].length)
+                path += "." + String(decoding: bytes[text], as: UTF8.self)
+            } else {
+                path += "[\(index)]"
+            }
+            container = value
+        }
+        return path
+    }
+}

@@ -90,3 +90,170 @@ extension JSONValue.Member {
         left.key.utf8.elementsEqual(right.key.utf8) && left.value == right.value
     }
 }
+
+// MARK: - Codable
+
+extension JSONValue: Codable {
+    /// Decodes any JSON. Numbers keep their value, not their spelling; the members of objects are in key order.
+    public init(from decoder: any Decoder) throws {
+        if let object = try? decoder.container(keyedBy: Name.self) {
+            let names = object.allKeys.sorted { $0.stringValue.utf8.lexicographicallyPrecedes($1.stringValue.utf8) }
+            self = .object(try names.map { Member($0.stringValue, try object.decode(JSONValue.self, forKey: $0)) })
+        } else if var array = try? decoder.unkeyedContainer() {
+            var elements: [JSONValue] = []
+            while !array.isAtEnd { elements.append(try array.decode(JSONValue.self)) }
+            self = .array(elements)
+        } else {
+            try self.init(scalar: decoder.singleValueContainer())
+        }
+    }
+
+    private init(scalar: any SingleValueDecodingContainer) throws {
+        if scalar.decodeNil() {
+            self = .null
+        } else if let value = try? scalar.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? scalar.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? scalar.decode(Int64.self) {
+            self = .number(String(value))
+        } else if let value = try? scalar.decode(Decimal.self), !value.isNaN {
+            self = .number("\(value)")
+        } else {
+            self = .number("\(try scalar.decode(Double.self))")
+        }
+    }
+
+    /// Encodes the value as what it is in JSON. A number too large for both `Decimal` and `Double` is an error.
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .object(let members):
+            var object = encoder.container(keyedBy: Name.self)
+            for member in members { try object.encode(member.value, forKey: Name(stringValue: member.key)) }
+        case .array(let elements):
+            var array = encoder.unkeyedContainer()
+            for element in elements { try array.encode(element) }
+        default:
+            var scalar = encoder.singleValueContainer()
+            try encode(to: &scalar)
+        }
+    }
+
+    private func encode(to scalar: inout any SingleValueEncodingContainer) throws {
+        switch self {
+        case .bool(let value): try scalar.encode(value)
+        case .string(let value): try scalar.encode(value)
+        case .number(let text):
+            if let value = Int64(text) {
+                try scalar.encode(value)
+            } else if let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")), !value.isNaN {
+                try scalar.encode(value)
+            } else {
+                try scalar.encode(Double(text) ?? .nan)
+            }
+        case .null, .array, .object: try scalar.encodeNil()
+        }
+    }
+
+    /// Any key of an object.
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+}
+
+// MARK: - Description
+
+extension JSONValue: CustomStringConvertible {
+    /// How much of a value is shown.
+    private static let shownBytes = 1000
+
+    /// The JSON text, cut where it is long; ``JSONValue`` is `Codable` for all of it.
+    public var description: String {
+        let bytes = JSONText.bytes(of: self)
+        guard bytes.count > Self.shownBytes else { return String(decoding: bytes, as: UTF8.self) }
+        var end = Self.shownBytes
+        // Not within a character.
+        while end > 0, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+        return String(decoding: bytes[..<end], as: UTF8.self) + "… (\(bytes.count) bytes)"
+    }
+}
+
+// MARK: - Parsing
+
+extension JSONValue {
+    /// Parses one JSON document, strictly.
+    ///
+    /// - Throws: ``SyncError`` with line and column.
+    public init(parsing data: Data) throws {
+        self = try data.withUnsafeBytes { try JSONValue(parsing: $0.bindMemory(to: UInt8.self)) }
+    }
+
+    /// Parses one JSON document, strictly.
+    public init(parsing text: String) throws { try self.init(parsing: Array(text.utf8)) }
+
+    /// Parses one JSON document, strictly.
+    public init(parsing bytes: [UInt8]) throws {
+        self = try bytes.withUnsafeBufferPointer { try JSONValue(parsing: $0) }
+    }
+
+    /// What `JSONSerialization` gives, and the Swift values people put beside it.
+    ///
+    /// - Throws: ``SyncError`` `valueDoesNotFit` with the path of a value that has no JSON form.
+    package init(any value: Any, path: String = "$") throws {
+        var builder = JSONTapeBuilder()
+        try builder.read(any: value, path: path)
+        self = builder.bytes.withUnsafeBufferPointer { builder.tape.value(at: 0, in: $0) }
+    }
+
+    private init(parsing bytes: UnsafeBufferPointer<UInt8>) throws {
+        var scanner = JSONScanner(bytes, maximumDepth: 512)
+        var tape = JSONTape()
+        try scanner.value(into: &tape, depth: 0)
+        scanner.skipBlanks()
+        guard scanner.isAtEnd else { throw scanner.failure(expected: "the end") }
+        self = tape.value(at: 0, in: bytes)
+    }
+}
+
+extension JSONTape {
+    /// The text of a string, key or number token.
+    package func text(at token: Int, in bytes: UnsafeBufferPointer<UInt8>) -> String {
+        let found = tokens[token]
+        let raw = UnsafeBufferPointer(rebasing: bytes[found.offset..<found.offset + Int(found.length)])
+        guard found.hasEscapes else { return String(decoding: raw, as: UTF8.self) }
+        var plain: [UInt8] = []
+        JSONText.unescape(raw, into: &plain)
+        return String(decoding: plain, as: UTF8.self)
+    }
+
+    /// The value at a token. The nesting is bounded by the reader.
+    package func value(at token: Int, in bytes: UnsafeBufferPointer<UInt8>) -> JSONValue {
+        switch tokens[token].kind {
+        case .null: return .null
+        case .true_: return .bool(true)
+        case .false_: return .bool(false)
+        case .number: return .number(text(at: token, in: bytes))
+        case .string: return .string(text(at: token, in: bytes))
+        case .array:
+            var elements: [JSONValue] = []
+            var element = token + 1
+            while element < Int(tokens[token].next) {
+                elements.append(value(at: element, in: bytes))
+                element = Int(tokens[element].next)
+            }
+            return .array(elements)
+        case .object:
+            var members: [JSONValue.Member] = []
+            var key = token + 1
+            while key < Int(tokens[token].next) {
+                members.append(.init(text(at: key, in: bytes), value(at: key + 1, in: bytes)))
+                key = Int(tokens[key + 1].next)
+            }
+            return .object(members)
+        }
+    }
+}

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// Cuts a JSON document that arrives in chunks into pieces of whole records.
 ///
@@ -68,5 +68,250 @@ package struct RecordSplitter {
             .recordTooLarge, "a record, or what stands around the records, is larger than \(maximumSize) bytes",
             line: 1, column: 1)
         return place.absolute(error)
+    }
+}
+
+/// A part of a JSON document that holds whole records, and where it stands.
+package struct JSONPiece: Sendable {
+    /// Where a piece begins in its document.
+    package struct Place: Sendable {
+        /// How many bytes are before it, how many lines end in them, and how many bytes follow the last of these.
+        package private(set) var offset = 0
+        private var lines = 0
+        private var column = 0
+
+        package init() {}
+
+        var isStart: Bool { offset == 0 }
+
+        /// Goes on to the end of `bytes`.
+        mutating func advance(over bytes: UnsafeBufferPointer<UInt8>) {
+            offset += bytes.count
+            lines += bytes.count { $0 == .newline }
+            column = bytes.lastIndex(of: .newline).map { bytes.count - $0 - 1 } ?? column + bytes.count
+        }
+
+        /// An error with its place in the document instead of in the piece.
+        func absolute(_ error: SyncError) -> SyncError {
+            guard let line = error.line, let found = error.column else { return error }
+            var error = error
+            error.line = line + lines
+            error.column = line == 1 ? found + column : found
+            return error
+        }
+    }
+
+    package let bytes: Data
+    package let place: Place
+    /// Whether the document ends with it.
+    package let isLast: Bool
+
+    package init(bytes: Data, place: Place, isLast: Bool) {
+        self.bytes = bytes
+        self.place = place
+        self.isLast = isLast
+    }
+}
+
+/// Follows quotes and brackets of a document as it arrives, and finds after which bytes a record ends.
+///
+/// It takes anything. What it notices to be wrong on its way (``isWrong``) only keeps a document that cannot be read
+/// from being held in memory whole.
+struct BoundaryScan {
+    private enum Phase { case start, records, rest }
+
+    /// So many bytes in which a record should be, and none is, cannot become one.
+    private static let maximumStray = 1 << 16
+
+    private let isNDJSON: Bool
+    private let maximumDepth: Int
+    private var phase: Phase
+    private var path: KeyPathScan
+    /// Where records are, if not in one list at the end of a key path.
+    private var places: PlaceScan?
+    private var position = 0
+    /// How many objects and arrays are open, and how many of them are around each record.
+    private var depth = 0
+    private var recordDepth = 0
+    /// The depth at which something else than an object or array stands for a record; none among members.
+    private var scalarDepth = 0
+    private var isInString = false
+    private var isEscaped = false
+    /// Where the string began that the scan is in. Before the records nothing is taken away, so that it is there.
+    private var stringStart = 0
+    private var stray = 0
+    /// Whether something other than an object or array is where a record should be.
+    private var hasScalar = false
+    /// How many of the bytes end with a record.
+    private(set) var boundary: Int?
+    /// Whether reading what was scanned must fail.
+    private(set) var isWrong = false
+    private var stopsAtRecord = false
+    private var isStopped = false
+
+    init(form: JSONReader.Form, keyPath: [String], maximumDepth: Int) {
+        isNDJSON = form == .ndjson
+        self.maximumDepth = maximumDepth
+        phase = isNDJSON ? .records : .start
+        path = KeyPathScan(keyPath)
+        if case .places(let places) = form { self.places = PlaceScan(places) }
+    }
+
+    /// The first bytes were taken away.
+    mutating func cut(at end: Int) {
+        position -= end
+        stringStart -= end
+        boundary = nil
+        isWrong = false
+    }
+
+    /// Goes on to the end of the first `size` of `bytes`, and if no record ended in them, to the end of the next one, or of
+    /// all bytes. What it has scanned before it does not look at again.
+    mutating func scan(_ bytes: [UInt8], upTo size: Int) {
+        bytes.withUnsafeBufferPointer { bytes in
+            stopsAtRecord = false
+            scan(UnsafeBufferPointer(rebasing: bytes.prefix(size)))
+            guard boundary == nil else { return }
+            stopsAtRecord = true
+            scan(bytes)
+        }
+    }
+
+    private mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>) {
+        isStopped = isWrong
+        while position < bytes.count, !isStopped {
+            if isInString { skipString(bytes) } else { skipRecords(bytes) }
+        }
+    }
+
+    // MARK: Strings
+
+    /// Goes to the end of the string, or of the bytes.
+    private mutating func skipString(_ bytes: UnsafeBufferPointer<UInt8>) {
+        let raw = UnsafeRawBufferPointer(bytes)
+        var index = position
+        defer { position = index }
+        while index < raw.count {
+            if isEscaped {
+                isEscaped = false
+                index += 1
+                continue
+            }
+            while index + 8 <= raw.count {
+                if Self.hasQuoteOrBackslash(raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)) { break }
+                index += 8
+            }
+            guard index < raw.count else { return }
+            let byte = bytes[index]
+            index += 1
+            if byte == .backslash { isEscaped = true }
+            if byte == .quote {
+                isInString = false
+                if depth <= scalarDepth { hasScalar = true }
+                if phase == .start {
+                    let text = UnsafeBufferPointer(rebasing: bytes[stringStart..<index - 1])
+                    go(places?.string(text, depth: depth) ?? path.string(text, depth: depth))
+                }
+                return
+            }
+        }
+    }
+
+    @inline(__always)
+    private static func hasQuoteOrBackslash(_ word: UInt64) -> Bool {
+        ByteWord.quoteOrBackslash(word) & ByteWord.highs != 0
+    }
+
+    // MARK: Brackets
+
+    /// Goes to the next string, or to the end of the bytes.
+    private mutating func skipRecords(_ bytes: UnsafeBufferPointer<UInt8>) {
+        var index = position
+        defer { position = index }
+        while index < bytes.count, !isStopped {
+            let byte = bytes[index]
+            index += 1
+            switch byte {
+            case .quote:
+                isInString = true
+                stringStart = index
+                return
+            case .openBrace, .openBracket: open(byte)
+            case .closeBrace, .closeBracket: close(at: index)
+            default: if depth <= recordDepth || phase == .start { other(byte, at: index) }
+            }
+        }
+    }
+
+    @inline(__always)
+    private mutating func open(_ byte: UInt8) {
+        if phase == .start { go(places?.open(byte, depth: depth) ?? path.open(byte, depth: depth)) }
+        depth += 1
+        if depth > maximumDepth { fail() }
+    }
+
+    @inline(__always)
+    private mutating func close(at end: Int) {
+        depth -= 1
+        switch phase {
+        case .start: go(places?.close(depth: depth) ?? path.close(depth: depth))
+        case .records where isNDJSON: if depth < 0 { fail() }
+        case .records:
+            if depth == recordDepth { endRecord(at: end) }
+            if depth < recordDepth { endList() }
+        case .rest: if depth < 0 { fail() }
+        }
+    }
+
+    private mutating func endRecord(at end: Int) {
+        boundary = end
+        isStopped = stopsAtRecord
+    }
+
+    private mutating func fail() {
+        isWrong = true
+        isStopped = true
+    }
+
+    /// A byte that is no quote or bracket, before or beside records.
+    private mutating func other(_ byte: UInt8, at end: Int) {
+        switch (phase, byte) {
+        case (.start, _): go(places?.other(byte, depth: depth) ?? path.other(byte, depth: depth))
+        case (.records, .newline) where isNDJSON: endRecord(at: end)
+        case (.records, .comma) where !isNDJSON:
+            // With the comma, which is what is told to be wrong after an unfinished number.
+            // Null among records of other forms is none, and no error.
+            if places != nil { stray = 0 } else if hasScalar { endRecord(at: end) }
+            hasScalar = false
+        case (.records, .colon) where scalarDepth < recordDepth: break
+        case (_, .blank), (_, .newline), (_, .carriageReturn), (_, .tab): break
+        default:
+            if phase == .rest, depth > 0 { break }
+            stray += 1
+            hasScalar = true
+            if stray > Self.maximumStray { fail() }
+        }
+    }
+
+    private mutating func go(_ next: KeyPathScan.Next) {
+        switch next {
+        case .more: break
+        case .records, .members:
+            phase = .records
+            recordDepth = depth + 1
+            scalarDepth = next == .members ? -1 : recordDepth
+            hasScalar = false
+        case .rest: phase = .rest
+        }
+    }
+
+    /// Of several lists another one may follow.
+    private mutating func endList() {
+        guard places != nil else {
+            phase = .rest
+            return
+        }
+        phase = .start
+        go(places?.close(depth: depth) ?? .rest)
     }
 }

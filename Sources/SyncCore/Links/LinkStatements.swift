@@ -113,3 +113,139 @@ package struct LinkStatements: Sendable {
         return makesRoom ? SpokenEnd(count: count(end)) : spoken
     }
 }
+
+/// The one rule for links.
+///
+/// Every statement of a payload has its place in document order, its sequence. What is said of a link counts until one of
+/// its ends is spoken for later: by a list, an id or null, which says what all the links of a row are. So a pair
+///
+/// - **holds** if it was said to be linked, and neither end was spoken for after that;
+/// - **stays** as it is stored if neither end was spoken for at all;
+/// - and is **gone** otherwise.
+///
+/// A list that may not link one of its rows, because the operations allow neither to insert nor to update it, keeps a pair
+/// that is stored: that this very list speaks for its end is no reason against it. Rows at both ends may have such lists.
+///
+/// At an end that has one link at most, to be linked is to be spoken for.
+package enum LinkRule {
+    /// The sequence of what was not said.
+    package static let never: Int64 = -1
+
+    /// Whether a pair stands against what was said of its ends.
+    ///
+    /// - Parameters:
+    ///   - said: When it was last said to be linked; ``never`` to ask whether a stored pair stays.
+    ///   - kept: When a list last had it that may only keep it.
+    ///   - first: When its first end was last spoken for, and its second.
+    @inline(__always)
+    package static func stands(said: Int64, kept: Int64, first: Int64, second: Int64) -> Bool {
+        stands(said: said, keptByFirst: kept, keptBySecond: kept, first: first, second: second)
+    }
+
+    /// The same where each end may have a list that may only keep the pair.
+    @inline(__always)
+    static func stands(said: Int64, keptByFirst: Int64, keptBySecond: Int64, first: Int64, second: Int64) -> Bool {
+        (first <= said || first == keptByFirst) && (second <= said || second == keptBySecond)
+    }
+}
+
+/// Which records of a payload count: where operations are restricted or values required, not all of them do.
+package struct CountingRecords: Sendable {
+    /// How far a statement about a link counts.
+    package enum Standing: Sendable {
+        case none
+        /// The link stays if it is stored: the child may be neither inserted nor updated.
+        case keeps
+        case full
+    }
+
+    private let mentions: [ChangePlan.Mention]
+    /// By mention; empty where all count.
+    package var counts: [Bool] = []
+
+    package init(_ mentions: [ChangePlan.Mention]) { self.mentions = mentions }
+
+    /// Whether what a record says counts; a mention of -1 is of a record that nobody asks about.
+    @inline(__always)
+    package func counts(_ mention: Int32) -> Bool { mention < 0 || counts.isEmpty || counts[Int(mention)] }
+
+    /// How far a statement counts. That of a listed child is the child's own, but the list is of the record around it.
+    @inline(__always)
+    package func standing(_ assertion: LinkBatch.Assertion) -> Standing {
+        if counts(assertion.mention) { return .full }
+        guard assertion.isListed else { return .none }
+        return counts(mentions[Int(assertion.mention)].parent) ? .keeps : .none
+    }
+}
+
+/// How a row that the payload speaks of stands to the store.
+package enum RowPresence: UInt8, Sendable {
+    /// Not stored and not (or not yet) to be inserted.
+    case missing
+    case stored
+    /// To be inserted.
+    case new
+
+    // Other modules compare these at every row, where a synthesized operator is a call through the conformance.
+    @inlinable
+    package static func == (left: RowPresence, right: RowPresence) -> Bool {
+        unsafeBitCast(left, to: UInt8.self) == unsafeBitCast(right, to: UInt8.self)
+    }
+
+    @inlinable
+    package static func != (left: RowPresence, right: RowPresence) -> Bool { !(left == right) }
+}
+
+/// When the links of rows at one end of a link were last spoken for as a whole, by node.
+package struct SpokenEnd: Sendable {
+    private var sequences: [Int64] = []
+    private var deletions: [Bool] = []
+
+    /// An end of which nobody speaks.
+    package init() {}
+
+    /// - Parameter count: How many rows there are at the end.
+    package init(count: Int) {
+        sequences = Array(repeating: LinkRule.never, count: count)
+        deletions = Array(repeating: false, count: count)
+    }
+
+    /// Whether it may speak of any row.
+    package var isEmpty: Bool { sequences.isEmpty }
+
+    /// Notes a statement; the last one counts.
+    package mutating func note(_ node: NodeID, _ sequence: UInt32, deletes: Bool) {
+        let index = node.index
+        guard Int64(sequence) >= sequences[index] else { return }
+        sequences[index] = Int64(sequence)
+        deletions[index] = deletes
+    }
+
+    /// When the links of a row were last spoken for; ``LinkRule/never`` if they were not, or for no row of the payload.
+    @inline(__always)
+    package func sequence(of node: NodeID?) -> Int64 {
+        guard let node, !sequences.isEmpty else { return LinkRule.never }
+        return sequences[node.index]
+    }
+
+    @inline(__always)
+    package func sequence(of target: LinkTarget) -> Int64 {
+        target.number < 0 || sequences.isEmpty ? LinkRule.never : sequences[Int(target.number)]
+    }
+
+    /// Whether anything was said of all the links of a row.
+    @inline(__always)
+    package func speaks(of node: NodeID?) -> Bool { sequence(of: node) >= 0 }
+
+    @inline(__always)
+    package func speaks(of target: LinkTarget) -> Bool { sequence(of: target) >= 0 }
+
+    /// Whether the rows that the last statement leaves out go, rather than only their links.
+    package func deletes(at node: NodeID?) -> Bool {
+        guard let node, !deletions.isEmpty else { return false }
+        return deletions[node.index]
+    }
+
+    /// The rows that are spoken for.
+    package var nodes: [NodeID] { sequences.indices.lazy.filter { sequences[$0] >= 0 }.map { NodeID($0) } }
+}

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What mapping asks of a model at every value, looked up once, by number.
 struct MappingTables: Sendable {
     /// By entity: its relationships, in their order.
@@ -55,4 +57,218 @@ struct MappingTables: Sendable {
 
     /// The most attributes that a record can have.
     var maximumWidth: Int { types.map(\.count).max() ?? 0 }
+}
+
+/// What mapping needs of a relationship, without references.
+struct RelationshipMapping {
+    let link: LinkID
+    /// The end of the link its owner is at.
+    let end: Link.End
+    private(set) var destination: Int
+    let isToMany: Bool
+    /// Whether the way back is to-one: a listed row has no other owner.
+    let isInverseToOne: Bool
+    let isSymmetric: Bool
+    /// Whether rows of the destination have keys, so that ids can be given.
+    private(set) var isKeyed: Bool
+    /// Whether these keys have several parts, so that an id is a list or an object.
+    private(set) var hasPartedIDs: Bool
+    /// Which of the parts is the way back along this link, so that the owner supplies it.
+    private(set) var suppliedPart: Int?
+    /// The slot that the names of its targets fill where those are the members of an object; -1 if they never are.
+    let nameSlot: Int
+    /// Whether that is the slot of the key.
+    let areNamesKeys: Bool
+
+    init(_ relationship: CompiledRelationship, of model: CompiledModel) {
+        let destination = model.entities[relationship.destination]
+        link = relationship.link
+        end = relationship.end
+        self.destination = destination.id
+        isToMany = relationship.isToMany
+        isInverseToOne = !model[link].side(end.other).isToMany
+        isSymmetric = model[link].isSymmetric
+        isKeyed = destination.isKeyed
+        hasPartedIDs = destination.compositeKey != nil
+        suppliedPart = Self.suppliedPart(destination, relationship.link, relationship.end)
+        nameSlot = relationship.relationship.keyedBy?.slot(in: destination, of: model) ?? -1
+        areNamesKeys = nameSlot >= 0 && nameSlot == destination.keySlot
+    }
+
+    private static func suppliedPart(_ destination: CompiledEntity, _ link: LinkID, _ end: Link.End) -> Int? {
+        destination.compositeKey?.parts.firstIndex { part in
+            guard case .relationship(let index) = part else { return false }
+            let back = destination.relationships[index]
+            return back.link == link && back.end == end.other
+        }
+    }
+
+    /// Leads to rows of one of the kinds of the destination.
+    mutating func narrow(to entity: Int, of model: CompiledModel) {
+        let kind = model.entities[entity]
+        destination = entity
+        isKeyed = kind.isKeyed
+        hasPartedIDs = kind.compositeKey != nil
+        suppliedPart = Self.suppliedPart(kind, link, end)
+    }
+
+    /// What a list of objects does to rows it leaves out.
+    var listKind: LinkBatch.Replacement.Kind { isToMany && isInverseToOne ? .delete : .unlink }
+}
+
+/// The link through which a parent lists the rows of an entity.
+struct ParentLink {
+    let parent: CompiledEntity
+    let link: LinkID
+    /// The end at which the parent is.
+    let end: Link.End
+
+    /// - Throws: ``SyncError`` `unknownEntity`, `unknownRelationship`, or `ambiguousRelationship` with the candidates.
+    init(of child: CompiledEntity, parent name: String, relationship: String?, _ model: CompiledModel) throws {
+        parent = try model.entity(named: name)
+        let candidates = Self.candidates(child, parent, model)
+        if let relationship {
+            guard let chosen = candidates.first(where: { $0.name == relationship }) else {
+                let known = ShortList(candidates.map(\.name)).text
+                throw SyncError(
+                    .unknownRelationship,
+                    "\(name) has no relationship '\(relationship)' to \(child.name); it has \(known.isEmpty ? "none" : known)"
+                        + SimilarName.hint(for: relationship, among: candidates.map(\.name)), entity: name)
+            }
+            (link, end) = (chosen.link, chosen.end)
+            return
+        }
+        guard let only = candidates.first else {
+            throw SyncError(.unknownRelationship, "\(name) has no relationship to \(child.name)", entity: name)
+        }
+        guard candidates.count == 1 else {
+            let names = ShortList(candidates.map(\.name)).text
+            throw SyncError(
+                .ambiguousRelationship, "\(name) has several relationships to \(child.name), name one: \(names)",
+                entity: name)
+        }
+        (link, end) = (only.link, only.end)
+    }
+
+    /// The parent's to-many relationships to the child entity, and the child's to-one relationships to the parent that
+    /// have no inverse, by their own names.
+    private static func candidates(
+        _ child: CompiledEntity, _ parent: CompiledEntity, _ model: CompiledModel
+    ) -> [(name: String, link: LinkID, end: Link.End)] {
+        var found: [(name: String, link: LinkID, end: Link.End)] = []
+        for relationship in parent.relationships
+        where relationship.isToMany && model.entity(child.id, isKindOf: relationship.destination) {
+            found.append((relationship.name, relationship.link, relationship.end))
+        }
+        for relationship in child.relationships
+        where !relationship.isToMany && relationship.relationship.inverse == nil
+            && model.entity(parent.id, isKindOf: relationship.destination)
+        {
+            found.append((relationship.name, relationship.link, relationship.end.other))
+        }
+        return found
+    }
+}
+
+/// Maps the attributes of one JSON record, without its relationships: for filling single rows.
+package struct AttributeMapper {
+    /// By attribute name; only what the record says.
+    package let values: [String: StoredValue]
+    package let diagnostics: [SyncResult.Diagnostic]
+
+    /// - Throws: ``SyncError`` `unknownEntity`, `recordExpected`, `nestingTooDeep`.
+    package init(_ record: JSONValue, of entity: CompiledEntity, in model: SyncModel) throws {
+        guard case .object = record else {
+            throw SyncError(.recordExpected, "a record (JSON object) is expected", entity: entity.name, path: "$")
+        }
+        var builder = JSONTapeBuilder()
+        try builder.read(record)
+        let plan = ChangePlan(model: model.compiled, entity: entity.id, operations: .all, payload: Data())
+        var mapper = PayloadMapper(
+            plan, options: SyncOptions(), MappingTables(model))
+        let slots = try builder.bytes.withUnsafeBufferPointer { try mapper.attributes(builder.tape, of: entity, $0) }
+        var values: [String: StoredValue] = [:]
+        builder.bytes.withUnsafeBufferPointer { bytes in
+            mapper.plan.arena.withUnsafeBufferPointer { arena in
+                let pool = TextPool(payload: bytes, arena: arena)
+                for slot in entity.slots {
+                    let attribute = model.compiled[entity.table].attributes[slot]
+                    values[attribute.name] = StoredValue(slots[slot], as: attribute.type, pool)
+                }
+            }
+        }
+        self.values = values
+        diagnostics = mapper.plan.diagnostics
+    }
+}
+
+/// The attribute values of the record being read, one slot each, and the strength of the name each came from.
+///
+/// An array would ask at each value whether it is shared; this cannot be, because it cannot be copied. Access is checked
+/// against the row's width.
+struct ScratchRow: ~Copyable {
+    private let slots: UnsafeMutablePointer<Slot>
+    private let strengths: UnsafeMutablePointer<UInt8>
+    private let width: Int
+
+    /// - Parameter width: The most attributes a record can have.
+    init(width: Int) {
+        self.width = width
+        slots = .allocate(capacity: width)
+        strengths = .allocate(capacity: width)
+        reset(width)
+    }
+
+    deinit {
+        slots.deallocate()
+        strengths.deallocate()
+    }
+
+    /// Forgets the first `count` values.
+    @inline(__always)
+    mutating func reset(_ count: Int) {
+        precondition(count <= width)
+        slots.initialize(repeating: .absent, count: count)
+        strengths.initialize(repeating: .max, count: count)
+    }
+
+    @inline(__always)
+    subscript(slot: Int) -> Slot {
+        get {
+            precondition(slot >= 0 && slot < width)
+            return slots[slot]
+        }
+        set {
+            precondition(slot >= 0 && slot < width)
+            slots[slot] = newValue
+        }
+    }
+
+    /// Whether a name of this strength may fill a slot: it is no weaker than the one that has. If so, it has from now on.
+    @inline(__always)
+    mutating func admits(_ strength: UInt8, in slot: Int) -> Bool {
+        precondition(slot >= 0 && slot < width)
+        if strength > strengths[slot] { return false }
+        strengths[slot] = strength
+        return true
+    }
+
+    func first(_ count: Int) -> UnsafeBufferPointer<Slot> {
+        precondition(count <= width)
+        return UnsafeBufferPointer(start: slots, count: count)
+    }
+}
+
+// MARK: - SyncModel+RecordKey
+
+extension SyncModel {
+    /// The key that a JSON record gives a row: the parts that it has, and those of another key for the others.
+    ///
+    /// - Throws: ``SyncError`` `recordExpected`, `nestingTooDeep`.
+    package func key(of entity: CompiledEntity, in record: JSONValue, else current: RowKey) throws -> RowKey {
+        let values = try AttributeMapper(record, of: entity, in: self).values
+        guard let slot = entity.keySlot else { return compiled.key(of: entity, in: record, else: current) }
+        let given = values[compiled[entity.table].attributes[slot].name] ?? .null
+        return given.isNull ? current : compiled.rowKey(given.jsonForm, of: entity) ?? current
+    }
 }

@@ -93,3 +93,119 @@ package struct PayloadLayout: Sendable {
             form: form, keyPath: isPlain ? keyPath : [], pieceSize: hasOtherKeys ? Int.max : pieceSize)
     }
 }
+
+/// How the records of a list stand in JSON.
+package enum ListLayout {
+    case array
+    /// An object: each member is a record, or says by its name which.
+    case members
+    /// The arrays of a GraphQL connection.
+    case nodes, edges
+}
+
+/// A list that is no array under its key.
+package struct PlacedList {
+    /// Its token: an array, or an object of members.
+    package let token: Int
+    package let layout: ListLayout
+    /// Whether it has all there is, and not the first page of it.
+    var isWhole = true
+    /// Whether its members are `true`, so that only their names say something.
+    var hasNamesOnly = false
+}
+
+extension PlacedList {
+    /// An object whose members are records, or all `true`; nil if they are something else.
+    package init?(membersOf object: Int, _ tape: JSONTape) {
+        var objects = false
+        var flags = false
+        var key = object + 1
+        while key < Int(tape.tokens[object].next) {
+            switch tape.tokens[key + 1].kind {
+            case .null: break
+            case .object: objects = true
+            case .true_: flags = true
+            default: return nil
+            }
+            key = Int(tape.tokens[key + 1].next)
+        }
+        if objects, flags { return nil }
+        self.init(token: object, layout: .members, hasNamesOnly: flags)
+    }
+
+    /// The `nodes` or `edges` of a connection, whose records are all objects; nil if the object is none.
+    package init?(connection object: Int, _ tape: JSONTape, in bytes: UnsafeBufferPointer<UInt8>) {
+        let nodes = tape.member(named: "nodes", of: object, in: bytes)
+        guard let list = nodes ?? tape.member(named: "edges", of: object, in: bytes),
+            tape.tokens[list].kind == .array
+        else { return nil }
+        var element = list + 1
+        var hasNulls = false
+        while element < Int(tape.tokens[list].next) {
+            switch tape.tokens[element].kind {
+            case .null: hasNulls = true
+            case .object:
+                if nodes == nil, let node = tape.member(named: "node", of: element, in: bytes),
+                    tape.tokens[node].kind == .null
+                {
+                    hasNulls = true
+                }
+            default: return nil
+            }
+            element = Int(tape.tokens[element].next)
+        }
+        func hasMore(_ flag: StaticString, _ page: Int) -> Bool {
+            guard let flag = tape.member(named: flag, of: page, in: bytes) else { return false }
+            return tape.tokens[flag].kind == .true_
+        }
+        var isWhole = !hasNulls
+        if let page = tape.member(named: "pageInfo", of: object, in: bytes), tape.tokens[page].kind == .object {
+            isWhole = isWhole && !hasMore("hasNextPage", page) && !hasMore("hasPreviousPage", page)
+        }
+        self.init(token: list, layout: nodes == nil ? .edges : .nodes, isWhole: isWhole)
+    }
+}
+
+/// Where a record of a payload of values was found that is not simply an element of it.
+struct ValuePlace: Sendable {
+    var list: Int
+    var index: Int
+    var name: String?
+
+    /// The same of a record that is laid out, its name after it.
+    func place(in tape: JSONTape) -> PayloadMapper.Place {
+        .init(token: 0, name: name == nil ? -1 : tape.tokens.count - 1, list: list, index: index)
+    }
+}
+
+extension JSONReader {
+    /// Where the record last read is.
+    package var recordPlace: PayloadMapper.Place {
+        .init(token: recordToken, name: nameToken, list: walk.list, index: recordIndex)
+    }
+}
+
+extension ChangePlan {
+    /// Where there are lists inside a lone object without a key.
+    mutating func noteLists(_ paths: [[String]], _ walk: PlaceWalk) {
+        fieldPath = walk.fieldPath
+        listPaths = PlaceWalk.fields(paths)
+    }
+
+    /// What a reader found of the payload beside its records.
+    mutating func note(_ reader: JSONReader, _ options: SyncOptions) {
+        guard case .places = reader.form else {
+            roots[0].isLoneObject = reader.isLoneObject
+            return
+        }
+        for list in reader.walk.loneLists where roots.indices.contains(list) { roots[list].isLoneObject = true }
+        page = reader.walk.page
+        // A first page speaks only for what it has, unless more of them are to come.
+        if page.isPart { isComplete = false }
+    }
+}
+
+extension SyncOptions {
+    /// Whether the records of a payload are simply the elements of one list.
+    var isPlain: Bool { (form == .json || form == .ndjson) && keyedBy == nil && entities.isEmpty }
+}

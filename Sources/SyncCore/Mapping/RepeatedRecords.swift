@@ -87,3 +87,284 @@ extension TextPool {
         return found
     }
 }
+
+/// Finds where records stand that contradict each other, of rows that are known to be contested.
+struct ContradictionWatch {
+    /// That a record says another value of an attribute or a link than an earlier one.
+    struct Found {
+        let record: Int32
+        let earlier: Int32
+        let name: String
+        let value: String
+        let earlierValue: String
+    }
+
+    private struct Place {
+        let path: String
+        let entity: String
+        let key: String?
+    }
+
+    private struct Member: Hashable {
+        let row: ChangePlan.RowReference
+        let name: String
+    }
+
+    let rows: Set<ChangePlan.RowReference>
+    private var places: [Place] = []
+    /// The last record that says each of the values.
+    private var said: [Member: [(value: String, record: Int32)]] = [:]
+    private var found: [Found] = []
+
+    var lastRecord: Int32 { Int32(truncatingIfNeeded: places.count - 1) }
+
+    init(_ rows: Set<ChangePlan.RowReference>) { self.rows = rows }
+
+    mutating func add(
+        _ path: String, entity: String, key: String?, of row: ChangePlan.RowReference,
+        values: some Sequence<(name: String, value: String)>
+    ) {
+        places.append(Place(path: path, entity: entity, key: key))
+        for (name, value) in values {
+            let member = Member(row: row, name: name)
+            var known = said.removeValue(forKey: member) ?? []
+            if let earlier = known.last(where: { $0.value != value }) {
+                add(
+                    Found(
+                        record: lastRecord, earlier: earlier.record, name: name, value: value,
+                        earlierValue: earlier.value))
+            }
+            known.removeAll { $0.value == value }
+            known.append((value, lastRecord))
+            said[member] = known
+        }
+    }
+
+    mutating func add(_ contradiction: Found) { found.append(contradiction) }
+
+    /// In document order, what a record says otherwise than the same earlier one together.
+    var contradictions: [Contradiction] {
+        var result: [Contradiction] = []
+        var last: (Int32, Int32)?
+        for one in found.enumerated().sorted(by: {
+            ($0.element.record, $0.element.earlier, $0.offset) < ($1.element.record, $1.element.earlier, $1.offset)
+        }).map(\.element) {
+            let difference = Contradiction.Difference(
+                name: one.name, value: one.value, earlierValue: one.earlierValue)
+            if let last, last == (one.record, one.earlier) {
+                result[result.count - 1].differences.append(difference)
+                continue
+            }
+            last = (one.record, one.earlier)
+            let (place, earlier) = (places[Int(one.record)], places[Int(one.earlier)])
+            result.append(
+                Contradiction(
+                    entity: place.entity, key: place.key, path: place.path, earlierPath: earlier.path,
+                    differences: [difference]))
+        }
+        return result
+    }
+}
+
+// MARK: - PayloadMapper+Repeats
+
+// Records that are the same row: they are merged, and counted where they say different things.
+extension PayloadMapper {
+    /// Marks the row of a root record, and counts the record if an earlier one gave that row.
+    mutating func markRoot(_ root: Mapped) {
+        let table = root.table.index
+        if plan.rows[table].nodes[root.node.index].isRoot { plan.repeatedRecords += 1 }
+        plan.rows[table].markRoot(root.node)
+    }
+
+    /// Compares the record in the scratch row with what earlier ones say of its row.
+    ///
+    /// - Returns: Its number among the records that are looked at here; -1 if it is not to be looked at.
+    @inline(never)
+    mutating func noteRecord(of row: ChangePlan.RowReference, _ entity: CompiledEntity, _ bytes: Bytes) -> Int32 {
+        guard watch == nil else { return noteWatched(row, entity, bytes) }
+        repeats.count += 1
+        let table = row.table.index
+        let stride = plan.rows[table].stride
+        let values = scratch.first(stride)
+        let start = Int(plan.rows[table].nodes[row.node.index].firstVersion) * stride
+        let contested = repeats.contestedSlots.isEmpty ? nil : repeats.contestedSlots[row]
+        var found: [Int] = []
+        plan.arena.withUnsafeBufferPointer { arena in
+            let pool = TextPool(payload: bytes, arena: arena)
+            if tracksMentions {
+                repeats.adding(values, to: row, startingAs: plan.rows[table].slots[start..<start + stride]) {
+                    found = pool.contrarySlots(values, $0, contested)
+                }
+            } else {
+                plan.rows[table].slots.withUnsafeBufferPointer {
+                    let earlier = UnsafeBufferPointer(rebasing: $0[start..<start + stride])
+                    found = pool.contrarySlots(values, earlier, contested)
+                }
+            }
+        }
+        guard !found.isEmpty else { return repeats.count }
+        repeats.contestedSlots[row, default: []].formUnion(found)
+        noteContradiction(of: row, by: repeats.count)
+        return repeats.count
+    }
+
+    /// - Parameter record: Nil for the row's first, which may go on after a record of the row that is nested in it.
+    private mutating func noteContradiction(of row: ChangePlan.RowReference, by record: Int32?) {
+        if let record { repeats.contradicting.insert(record) } else { repeats.contradictingFirst.insert(row) }
+        if plan.contestedRows.count < RepeatedRecords.rowLimit { plan.contestedRows.insert(row) }
+    }
+
+    // MARK: Links
+
+    /// What is told of the links of a row.
+    private struct Told {
+        let node: NodeID
+        let sequence: UInt32
+        /// All it is told to be linked to, in the order of the nodes.
+        var targets: [NodeID]
+    }
+
+    /// Compares what records of the same row say of its links, once all of it is known.
+    mutating func settleRepeats() {
+        for (side, links) in Dictionary(grouping: repeats.links, by: \.side) {
+            let end = model[side.link].side(side.end)
+            let rows = end.isToMany ? contestedLists(side.link, side.end) : contestedStatements(side.link, side.end)
+            for row in rows { compare(row, links, end.table) }
+        }
+        if let watch { plan.foundContradictions = watch.contradictions }
+        plan.contradictions = repeats.contradicting.count + repeats.contradictingFirst.count
+    }
+
+    /// The statements about each row of which records say different things, in their order.
+    private func contestedStatements(_ link: LinkID, _ end: Link.End) -> [[Told]] {
+        let batch = plan.links[link.index]
+        let table = model[link].side(end).table
+        // Most are said once, or agree: these are found without keeping any.
+        var targets = [Int](repeating: -2, count: plan.rows[table.index].nodes.count)
+        var contested: [NodeID: [Told]] = [:]
+        Self.statements(of: batch, end) { node, _, target in
+            let target = target?.index ?? -1
+            let known = targets[node.index]
+            if known == -2 { targets[node.index] = target } else if known != target { contested[node] = [] }
+        }
+        guard !contested.isEmpty else { return [] }
+        Self.statements(of: batch, end) { node, sequence, target in
+            contested[node]?.append(Told(node: node, sequence: sequence, targets: target.map { [$0] } ?? []))
+        }
+        return contested.values.map { $0.sorted { $0.sequence < $1.sequence } }
+    }
+
+    private static func statements(
+        of batch: LinkBatch, _ end: Link.End, _ body: (_ node: NodeID, _ sequence: UInt32, _ target: NodeID?) -> Void
+    ) {
+        for link in batch.assertions where link.saidBy == end && link.position < 0 {
+            let (node, target) = end == .first ? (link.first, link.second) : (link.second, link.first)
+            body(node, link.sequence, target)
+        }
+        for none in batch.replacements where none.end == end { body(none.node, none.sequence, nil) }
+    }
+
+    /// The whole lists of each row that records give several of, in their order. One that is not whole only adds to what
+    /// others say.
+    private func contestedLists(_ link: LinkID, _ end: Link.End) -> [[Told]] {
+        let batch = plan.links[link.index]
+        var isListed = [Bool](repeating: false, count: plan.rows[model[link].side(end).table.index].nodes.count)
+        var lists: [NodeID: [UInt32: [NodeID]]] = [:]
+        for list in batch.replacements where list.end == end {
+            if isListed[list.node.index] { lists[list.node] = [:] }
+            isListed[list.node.index] = true
+        }
+        guard !lists.isEmpty else { return [] }
+        for list in batch.replacements where list.end == end { lists[list.node]?[list.sequence] = [] }
+        for link in batch.assertions where link.saidBy == end {
+            let (node, target) = end == .first ? (link.first, link.second) : (link.second, link.first)
+            lists[node]?[link.sequence]?.append(target)
+        }
+        return lists.map { node, lists in
+            lists.map { Told(node: node, sequence: $0, targets: Set($1).sorted { $0.index < $1.index }) }
+                .sorted { $0.sequence < $1.sequence }
+        }
+    }
+
+    private mutating func compare(_ row: [Told], _ links: [RepeatedRecords.LinkStatement], _ table: TableID) {
+        for (place, told) in row.enumerated() {
+            guard let earlier = row[..<place].last(where: { $0.targets != told.targets }) else { continue }
+            let said = Self.statement(told.sequence, links)
+            if watch != nil {
+                if let said, let before = Self.statement(earlier.sequence, links) {
+                    noteContradiction(said, before.record, told.targets, earlier.targets)
+                }
+            } else {
+                noteContradiction(of: .init(table: table, node: told.node), by: said?.record)
+            }
+        }
+    }
+
+    private static func statement(
+        _ sequence: UInt32, _ links: [RepeatedRecords.LinkStatement]
+    ) -> RepeatedRecords.LinkStatement? {
+        var range = links.indices
+        while let middle = range.isEmpty ? nil : range.lowerBound + range.count / 2 {
+            if links[middle].sequence == sequence { return links[middle] }
+            range = links[middle].sequence < sequence ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return nil
+    }
+}
+
+// MARK: - PayloadMapper+Watching
+
+// Where contradictions stand: of a payload that is mapped again because it has some.
+extension PayloadMapper {
+    /// Notes where a record stands, and what it says otherwise than earlier ones of its row.
+    mutating func noteWatched(_ row: ChangePlan.RowReference, _ entity: CompiledEntity, _ bytes: Bytes) -> Int32 {
+        guard watch?.rows.contains(row) == true else { return -1 }
+        let table = plan.rows[row.table.index]
+        let attributes = model[row.table].attributes
+        let key = table.nodes[row.node.index].key
+        let values = scratch.first(table.stride)
+        let path = path.text(bytes, keyTables.all)
+        plan.arena.withUnsafeBufferPointer { arena in
+            let pool = TextPool(payload: bytes, arena: arena)
+            let name = RowKey(key, pool)?.recordKey(model.keyType(of: entity.id)).description
+            watch?.add(
+                path, entity: entity.name, key: name, of: row,
+                values: values.indices.lazy.filter { values[$0].kind != .absent }.map { slot in
+                    let attribute = attributes[slot]
+                    let value = StoredValue(values[slot], as: attribute.type, pool)?.jsonForm ?? .null
+                    return (name: attribute.name, value: String(decoding: JSONText.bytes(of: value), as: UTF8.self))
+                })
+        }
+        return watch?.lastRecord ?? -1
+    }
+
+    /// Notes that a record says other targets of a link than an earlier one.
+    mutating func noteContradiction(
+        _ said: RepeatedRecords.LinkStatement, _ earlier: Int32, _ targets: [NodeID], _ earlierTargets: [NodeID]
+    ) {
+        let table = model[said.side.link].side(said.side.end.other).table
+        let isToMany = model[said.side.link].side(said.side.end).isToMany
+        func text(_ node: NodeID) -> String {
+            let known = plan.rows[table.index].nodes[node.index]
+            return plan.withTexts { RowKey(known.key, $0)?.recordKey(model.keyType(of: Int(known.entity))).description }
+                ?? "a row without a key"
+        }
+        func text(_ nodes: [NodeID]) -> String {
+            isToMany ? "[\(ShortList(nodes.map(text)).text)]" : nodes.first.map(text) ?? "null"
+        }
+        watch?.add(
+            .init(
+                record: said.record, earlier: earlier, name: model.entities[said.entity].relationships[said.index].name,
+                value: text(targets), earlierValue: text(earlierTargets)))
+    }
+}
+
+extension ChangePlan {
+    /// Adds what is found of contradictions to what is reported.
+    mutating func add(_ found: [Contradiction], revealing: Bool) {
+        let room = max(0, SyncResult.diagnosticLimit - diagnostics.count)
+        diagnostics += found.prefix(room).map { $0.diagnostic(revealing: revealing) }
+        omittedDiagnostics += max(0, found.count - room)
+    }
+}

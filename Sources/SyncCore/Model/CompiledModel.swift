@@ -237,3 +237,130 @@ package struct Link: Sendable {
     package func side(_ end: End) -> Side { end == .first ? first : second }
     package var isOneToOne: Bool { !first.isToMany && !second.isToMany }
 }
+
+/// A primary key of several parts, or of one that is a relationship: rows are stored under a hidden key.
+package struct CompositeKey: Sendable {
+    package enum Part: Sendable, Hashable {
+        /// An attribute, by its slot.
+        case attribute(Int)
+        /// A to-one relationship, by its position in the entity: the key of the row it leads to.
+        case relationship(Int)
+    }
+
+    package let parts: [Part]
+
+    /// The slots of the parts that are attributes.
+    package var slots: [Int] {
+        parts.compactMap { part in
+            guard case .attribute(let slot) = part else { return nil }
+            return slot
+        }
+    }
+
+    /// Whether an attribute is a part.
+    package func contains(slot: Int) -> Bool { slots.contains(slot) }
+}
+
+/// What holds for the keys of an entity's records, from itself, its ancestors and the model.
+package struct EntityRules: Sendable {
+    /// How they are spelled: by the nearest of these that says so.
+    package let keys: KeyCase?
+    /// Those that nothing is wanted of, by all of these together.
+    package let ignored: IgnoredKeys
+
+    static func all(of entities: [SyncModel.Entity], _ compiled: [CompiledEntity], in model: KeyRules) -> [EntityRules]
+    {
+        compiled.map { entity in
+            let line = sequence(first: entity) { $0.parent.map { compiled[$0] } }.map { entities[$0.id] }
+            return EntityRules(
+                keys: line.lazy.compactMap(\.keys).first ?? model.keys,
+                ignored: IgnoredKeys(line.flatMap(\.ignore) + model.ignore))
+        }
+    }
+}
+
+/// Which link: the position of a ``Link`` in ``CompiledModel/links``.
+package struct LinkID: Hashable, Comparable, Sendable {
+    /// The position as it is stored: other modules read it without a call, which loops over millions of rows notice.
+    package let number: Int32
+
+    package init(_ index: Int) { number = Int32(truncatingIfNeeded: index) }
+
+    package var index: Int { Int(number) }
+
+    package static func < (left: LinkID, right: LinkID) -> Bool { left.number < right.number }
+}
+
+/// Which table: the position of an ``EntityTree`` in ``CompiledModel/trees``.
+package struct TableID: Hashable, Comparable, Sendable {
+    /// The position as it is stored: other modules read it without a call, which loops over millions of rows notice.
+    package let number: Int32
+
+    package init(_ index: Int) { number = Int32(truncatingIfNeeded: index) }
+
+    @inlinable package var index: Int { Int(number) }
+
+    package static func < (left: TableID, right: TableID) -> Bool { left.number < right.number }
+}
+
+// MARK: - KeyType+Entity
+
+extension KeyType {
+    /// What the keys of an entity are; nil for a keyless one.
+    init?(of entity: CompiledEntity, _ entities: [CompiledEntity], _ trees: [EntityTree]) {
+        let attributes = trees[entity.table.index].attributes
+        if let slot = entity.keySlot {
+            self = .single(attributes[slot].type)
+        } else if let key = entity.compositeKey {
+            self = .composite(
+                key.parts.compactMap { part in
+                    switch part {
+                    case .attribute(let slot): .single(attributes[slot].type)
+                    case .relationship(let index):
+                        KeyType(of: entities[entity.relationships[index].destination], entities, trees)
+                    }
+                })
+        } else {
+            return nil
+        }
+    }
+}
+
+// MARK: - MemberNames+Slot
+
+extension MemberNames {
+    /// The slot of the attribute in the rows of an entity; nil if it has none of this name, or no key of one attribute.
+    package func slot(in entity: CompiledEntity, of model: CompiledModel) -> Int? {
+        switch self {
+        case .primaryKey: entity.keySlot
+        case .attribute(let name): entity.slotByName[name] ?? model.names(of: entity).attribute(forKey: name)?.slot
+        }
+    }
+}
+
+// MARK: - AttributeNaming+Compiled
+
+extension AttributeNaming {
+    /// The reserved word that an attribute's name is the prefixed form of.
+    static func reservedWord(of attribute: String, _ entity: CompiledEntity, _ model: CompiledModel) -> String? {
+        let lineage = lineage(entity, model)
+        return reservedWords.first { prefixedNames(of: $0, lineage).contains(attribute) }
+    }
+
+    /// The names of an entity and its ancestors, the nearest first.
+    static func lineage(_ entity: CompiledEntity, _ model: CompiledModel) -> [String] {
+        sequence(first: entity) { $0.parent.map { model.entities[$0] } }.map(\.name)
+    }
+}
+
+// MARK: - EntityNames+Compiled
+
+extension EntityNames {
+    convenience init(_ entity: CompiledEntity, of model: CompiledModel) {
+        let attributes = model[entity.table].attributes
+        self.init(
+            entity.slots.map { ($0, attributes[$0]) }, entity.relationships.map(\.relationship),
+            lineage: AttributeNaming.lineage(entity, model), keys: model.rules(of: entity).keys,
+            ignored: model.rules(of: entity).ignored)
+    }
+}

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Checks entities together. Every problem is reported at once, with its path.
 ///
 /// What is only found by reading further, such as an inverse of an entity that is itself declared twice, is left out:
@@ -114,5 +116,229 @@ struct ModelValidator {
 
     func unknown(_ entity: String) -> String {
         "unknown entity '\(entity)'; the model has \(ShortList(entities.lazy.map(\.name)).text)"
+    }
+}
+
+// MARK: - Attributes
+
+extension ModelValidator {
+    mutating func checkAttributes() {
+        for (index, entity) in entities.enumerated() {
+            for (position, attribute) in entity.attributes.enumerated() {
+                let path = ModelPath.attribute(attribute.name, of: entity.name)
+                if attribute.remoteKey?.isEmpty ?? false { note(path["remoteKey"], "must not be empty") }
+                guard let value = attribute.defaultValue, isReadable(entity.name, attribute.name) else { continue }
+                if let stored = value.inStoredForm(of: attribute.type) {
+                    setDefault(stored == .null ? nil : stored, index, position)
+                } else {
+                    note(path["default"], "is not a value of the type \(attribute.type.rawValue)")
+                }
+            }
+        }
+    }
+
+    // MARK: Keys
+
+    mutating func checkKeys() {
+        for entity in entities {
+            checkMarks(of: entity)
+            guard let key = entity.primaryKey, isReadable(entity.name) else { continue }
+            let path = ModelPath.entity(entity.name)["primaryKey"]
+            if key.parts.isEmpty { note(path, "names no attribute") }
+            if Set(key.parts).count < key.parts.count { note(path, "names a part twice") }
+            for part in key.parts { checkPart(part, of: entity, isOnly: key.parts.count == 1, path) }
+        }
+        checkKeyCircles()
+    }
+
+    private mutating func checkPart(_ name: String, of entity: SyncModel.Entity, isOnly: Bool, _ path: ModelPath) {
+        let line = lineage(of: entity.name)
+        if let attribute = line.flatMap(\.attributes).first(where: { $0.name == name }) {
+            if !attribute.type.canBeKey, line.allSatisfy({ isReadable($0.name, name) }) {
+                note(path, Self.cannotBeKey(attribute.type))
+            }
+        } else if let relationship = line.flatMap(\.relationships).first(where: { $0.name == name }) {
+            guard isReadable(entity.name, name) else { return }
+            if relationship.isToMany {
+                note(path, "'\(name)' leads to many rows; a part of a key is an attribute or a to-one relationship")
+            } else if !isOnly, inverse(of: relationship).map({ !$0.isToMany }) ?? false {
+                note(path, "'\(name)' is one-to-one, so that it alone tells rows apart")
+            }
+        } else if isMissing(name, in: line) {
+            note(path, "the entity has no attribute '\(name)'")
+        }
+    }
+
+    private func inverse(of relationship: SyncModel.Relationship) -> SyncModel.Relationship? {
+        guard let name = relationship.inverse else { return nil }
+        return lineage(of: relationship.destination).flatMap(\.relationships).first { $0.name == name }
+    }
+
+    /// The declared parts of an entity's key, its own or inherited.
+    private func keyParts(of entity: String) -> [String] {
+        lineage(of: entity).lazy.compactMap(\.primaryKey).first?.parts ?? []
+    }
+
+    /// The relationships that are parts of an entity's key.
+    private func keyRelationships(of entity: String) -> [SyncModel.Relationship] {
+        let line = lineage(of: entity)
+        let attributes = Set(line.flatMap(\.attributes).map(\.name))
+        return keyParts(of: entity).filter { !attributes.contains($0) }.compactMap { part in
+            line.flatMap(\.relationships).first { $0.name == part && !$0.isToMany }
+        }
+    }
+
+    /// A key that is made of the keys of other rows must end somewhere, and those rows must have one.
+    private mutating func checkKeyCircles() {
+        for entity in entities where entity.primaryKey != nil && isReadable(entity.name) {
+            let path = ModelPath.entity(entity.name)["primaryKey"]
+            for part in keyRelationships(of: entity.name) where !hasKey(part.destination) {
+                note(path, "'\(part.name)' leads to \(part.destination), which has no key")
+            }
+            if let circle = keyCircle(from: entity.name) {
+                note(path, "goes in a circle: \(ShortList(circle).text(between: " → "))")
+            }
+        }
+    }
+
+    /// The entities whose keys are made of each other, beginning and ending with one; nil if there are none.
+    private func keyCircle(from entity: String) -> [String]? {
+        var seen: Set<String> = []
+        var open = [[entity]]
+        while let trail = open.popLast(), let last = trail.last {
+            for part in keyRelationships(of: last) {
+                let next = part.destination
+                let isKin = self.entity(entity, isKindOf: next) || self.entity(next, isKindOf: entity)
+                if isKin { return trail + [next] }
+                if seen.insert(next).inserted { open.append(trail + [next]) }
+            }
+        }
+        return nil
+    }
+
+    private func hasKey(_ entity: String) -> Bool {
+        let line = lineage(of: entity)
+        return line.isEmpty || !line.allSatisfy { isReadable($0.name) }
+            || line.contains { entity in
+                entity.primaryKey != nil
+                    || entity.attributes.contains {
+                        $0.isPrimaryKey || AttributeNaming.isID($0.name) && $0.type.canBeKey
+                    }
+            }
+    }
+
+    private mutating func checkMarks(of entity: SyncModel.Entity) {
+        let marked = entity.attributes.filter(\.isPrimaryKey)
+        for attribute in marked {
+            let path = ModelPath.attribute(attribute.name, of: entity.name)["primaryKey"]
+            if let key = entity.primaryKey, !key.parts.contains(attribute.name) {
+                note(path, "'\(key.parts.joined(separator: "', '"))' is the primary key already")
+            }
+            if !attribute.type.canBeKey, isReadable(entity.name, attribute.name) {
+                note(path, Self.cannotBeKey(attribute.type))
+            }
+        }
+    }
+
+    private static func cannotBeKey(_ type: AttributeType) -> String {
+        let types = AttributeType.allCases.filter(\.canBeKey).map(\.rawValue).joined(separator: ", ")
+        return "the type \(type.rawValue) cannot be a key; keys are \(types)"
+    }
+}
+
+// MARK: - Conversions
+
+// What a model says about keys and values beyond names and types.
+extension ModelValidator {
+    mutating func checkKeyRules(_ rules: KeyRules) {
+        checkPatterns(rules.ignore, at: .root)
+        for entity in entities {
+            checkPatterns(entity.ignore, at: .entity(entity.name))
+            for attribute in entity.attributes where isReadable(entity.name, attribute.name) {
+                checkConversion(of: attribute, at: .attribute(attribute.name, of: entity.name))
+            }
+        }
+    }
+
+    private mutating func checkPatterns(_ patterns: [String], at path: ModelPath) {
+        for problem in patterns.compactMap(IgnoredKeys.problem) { note(path["ignore"], problem) }
+    }
+
+    private mutating func checkConversion(of attribute: SyncModel.Attribute, at path: ModelPath) {
+        if attribute.transformers.contains("") { note(path["transformer"], "must not be empty") }
+        let givesList = attribute.transformers.last { BuiltInTransformer(rawValue: $0)?.isAboutText != true }
+        if givesList == BuiltInTransformer.commaSeparated.rawValue, attribute.type != .json,
+            attribute.type != .transformable
+        {
+            note(path["transformer"], "'commaSeparated' gives a list, which only the type json keeps")
+        }
+        guard let format = attribute.format else { return }
+        if attribute.type != .date {
+            note(path["format"], "only a date has a format; the type is \(attribute.type.rawValue)")
+        } else if let problem = format.problem {
+            note(path["format"], problem)
+        }
+    }
+}
+
+extension BuiltInTransformer {
+    /// Whether it gives a text for a text, and a list for a list.
+    fileprivate var isAboutText: Bool { self != .commaSeparated }
+}
+
+// MARK: - Shapes
+
+// What a model says of how records are laid out in JSON.
+extension ModelValidator {
+    mutating func checkShapes() {
+        for entity in entities {
+            for relationship in entity.relationships { checkNames(relationship, of: entity) }
+            if let discriminator = entity.discriminator { check(discriminator, of: entity) }
+        }
+        checkResourceTypes()
+    }
+
+    private mutating func checkNames(_ relationship: SyncModel.Relationship, of entity: SyncModel.Entity) {
+        guard let names = relationship.keyedBy else { return }
+        let path = ModelPath.relationship(relationship.name, of: entity.name)["keyedBy"]
+        guard relationship.isToMany else { return note(path, "only a relationship to many can be keyed by names") }
+        guard case .attribute(let name) = names else { return }
+        let line = lineage(of: relationship.destination)
+        let isKnown = line.contains { $0.attributes.contains { $0.name == name } }
+        if !isKnown, isMissing(name, in: line) {
+            note(path, "\(relationship.destination) has no attribute '\(name)'")
+        }
+    }
+
+    private mutating func check(_ discriminator: SyncModel.Discriminator, of entity: SyncModel.Entity) {
+        let path = ModelPath.entity(entity.name)["discriminator"]
+        if discriminator.key.split(separator: ".", omittingEmptySubsequences: false).contains(where: \.isEmpty) {
+            note(path["key"], "'\(discriminator.key)' is no key")
+        }
+        if discriminator.kinds.isEmpty { note(path["values"], "there are none") }
+        if discriminator.otherwise == .parent, entity.isAbstract {
+            note(path["otherwise"], "\(entity.name) is abstract: it has no rows of its own")
+        }
+        var seen: Set<String> = []
+        for kind in discriminator.kinds {
+            if !seen.insert(kind.value).inserted { note(path["values"][kind.value], "is given twice") }
+            guard self.entity(named: kind.entity) != nil else {
+                note(path["values"][kind.value], unknown(kind.entity))
+                continue
+            }
+            if !self.entity(kind.entity, isKindOf: entity.name) {
+                note(path["values"][kind.value], "\(kind.entity) has not \(entity.name) as parent")
+            }
+        }
+    }
+
+    private mutating func checkResourceTypes() {
+        var owners: [String: String] = [:]
+        for entity in entities {
+            guard let type = entity.resourceType else { continue }
+            if let other = owners.updateValue(entity.name, forKey: type) {
+                note(.entity(entity.name)["type"], "'\(type)' is the type of \(other) too")
+            }
+        }
     }
 }

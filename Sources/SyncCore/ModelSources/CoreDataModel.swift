@@ -158,3 +158,114 @@ struct CoreDataModel {
         return value
     }
 }
+
+/// An element of the XML of a Core Data model, with its place.
+struct CoreDataElement {
+    let name: String
+    let attributes: [String: String]
+    let line: Int
+    var children: [CoreDataElement] = []
+
+    func children(named name: String) -> [CoreDataElement] { children.filter { $0.name == name } }
+
+    /// A flag as Core Data writes it; absent is false.
+    func flag(_ name: String) -> Bool { attributes[name] == "YES" }
+
+    /// An attribute's text, if there is any.
+    func text(_ name: String) -> String? { attributes[name].flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// The name in an earlier model: the renaming identifier, which Xcode writes as `elementID`.
+    var formerName: String? { text("elementID") ?? text("renamingIdentifier") }
+}
+
+/// What the user info of a model, an entity, an attribute or a relationship says about mapping, under the prefix `sync.` or the older
+/// `hyper.`. The newer spelling counts if both are there.
+struct CoreDataUserInfo {
+    private var entries: [String: String] = [:]
+
+    init(_ element: CoreDataElement) {
+        for entry in element.children(named: "userInfo").flatMap({ $0.children(named: "entry") }) {
+            if let key = entry.attributes["key"] { entries[key] = entry.attributes["value"] ?? "" }
+        }
+    }
+
+    private func value(_ name: String) -> String? { entries["sync.\(name)"] ?? entries["hyper.\(name)"] }
+    private func text(_ name: String) -> String? { value(name).flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// What stands between commas.
+    private func texts(_ name: String) -> [String] {
+        let parts = (text(name) ?? "").split(separator: ",")
+        return parts.map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }.filter { !$0.isEmpty }
+    }
+
+    var isPrimaryKey: Bool { ["YES", "true"].contains(value("isPrimaryKey")) }
+    var remoteKey: String? { text("remoteKey") }
+    /// Several in a chain stand between commas.
+    var transformers: [String] { texts("valueTransformer") }
+    var format: AttributeFormat? { text("format").map(AttributeFormat.init) }
+    /// As a schema file spells it.
+    var keys: String? { text("keys") }
+    var ignore: [String] { texts("ignore") }
+    var resourceType: String? { text("type") }
+    var table: String? { text("table") }
+    var column: String? { text("column") }
+    var inverseColumn: String? { text("inverseColumn") }
+    /// The name of an attribute, or `YES` for the primary key.
+    var keyedBy: MemberNames? {
+        text("keyedBy").map { ["YES", "true"].contains($0) ? .primaryKey : .attribute($0) }
+    }
+    /// The key of the member that tells the kinds of an entity apart.
+    var discriminator: String? { text("discriminator") }
+    var otherwise: String? { text("otherwise") }
+    /// What that member says of an entity; several with commas between them.
+    var kinds: [String] {
+        texts("kind")
+    }
+    /// Whatever the entry's value is, its presence excludes from exports.
+    var isExportable: Bool { value("nonExportable") == nil }
+}
+
+// MARK: - Kinds
+
+// The kinds of an entity: in Core Data each of the entities says what it is called.
+extension CoreDataModel {
+    mutating func addDiscriminators(_ root: CoreDataElement) {
+        var elements: [String: CoreDataElement] = [:]
+        for element in root.children(named: "entity") {
+            if let name = element.text("name") { elements[name] = element }
+        }
+        let parents = elements.compactMapValues { $0.text("parentEntity") }
+        for index in draft.entities.indices {
+            let name = draft.entities[index].name
+            guard let element = elements[name] else { continue }
+            let userInfo = CoreDataUserInfo(element)
+            guard let key = userInfo.discriminator else { continue }
+            var discriminator = SyncModel.Discriminator(key, kinds: [])
+            if let text = userInfo.otherwise {
+                if let otherwise = SyncModel.Discriminator.Otherwise(rawValue: text) {
+                    discriminator.otherwise = otherwise
+                } else {
+                    let known = SyncModel.Discriminator.Otherwise.allCases.map(\.rawValue).joined(separator: ", ")
+                    draft.note(
+                        .entity(name)["discriminator"]["otherwise"],
+                        "unknown otherwise '\(text)'; known are \(known) (line \(element.line))")
+                }
+            }
+            for entity in draft.entities where Self.isKind(entity.name, of: name, parents) {
+                let kinds = elements[entity.name].map { CoreDataUserInfo($0).kinds } ?? []
+                discriminator.kinds += kinds.map { .init($0, entity.name) }
+            }
+            draft.entities[index].discriminator = discriminator
+        }
+    }
+
+    private static func isKind(_ entity: String, of ancestor: String, _ parents: [String: String]) -> Bool {
+        var seen: Set<String> = []
+        var next: String? = entity
+        while let name = next, seen.insert(name).inserted {
+            if name == ancestor { return true }
+            next = parents[name]
+        }
+        return false
+    }
+}

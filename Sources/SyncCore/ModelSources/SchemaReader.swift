@@ -143,3 +143,176 @@ struct SchemaReader {
         return destination == nil ? nil : relationship
     }
 }
+
+// MARK: - Shapes
+
+// How records are laid out in JSON.
+extension SchemaReader {
+    static let discriminatorKeys = ["key", "values", "otherwise"]
+
+    /// `"keyedBy": "iso"`, or `true` for the primary key.
+    mutating func memberNames(_ object: inout SchemaObject) -> MemberNames? {
+        switch object["keyedBy"] {
+        case nil, .bool(false)?: nil
+        case .bool(true)?: .primaryKey
+        case .string?: object.text("keyedBy", &draft).map { .attribute($0) }
+        case let value?:
+            notedNames(&object, value)
+        }
+    }
+
+    private mutating func notedNames(_ object: inout SchemaObject, _ value: JSONValue) -> MemberNames? {
+        object.note(&draft, "keyedBy", "expected the name of an attribute, or true, found \(value.kindName)")
+        return nil
+    }
+
+    /// `"discriminator": {"key": "type", "values": {"dog": "Dog"}, "otherwise": "skip"}`.
+    mutating func discriminator(_ entity: inout SchemaObject) -> SyncModel.Discriminator? {
+        guard let value = entity["discriminator"] else { return nil }
+        let path = entity.path["discriminator"]
+        guard var object = SchemaObject(value, at: path, keys: Self.discriminatorKeys, noting: &draft) else {
+            return nil
+        }
+        for key in ["key", "values"] where object[key] == nil { object.note(&draft, key, "is missing") }
+        var kinds: [SyncModel.Discriminator.Kind] = []
+        for (name, value) in members(of: object["values"] ?? .object([]), at: path["values"]) {
+            if case .string(let entity) = value {
+                kinds.append(.init(name, entity))
+            } else {
+                draft.note(path["values"][name], "expected the name of an entity, found \(value.kindName)")
+            }
+        }
+        guard let key = object.text("key", &draft), !object.hasProblems else { return nil }
+        let otherwise = object.choice("otherwise", SyncModel.Discriminator.Otherwise.self, &draft) ?? .skip
+        return SyncModel.Discriminator(key, kinds: kinds, otherwise: otherwise)
+    }
+}
+
+// MARK: - SchemaObject
+
+/// The members of one object of a schema file, read by name; what does not fit is noted in the draft.
+struct SchemaObject {
+    let path: ModelPath
+    private var members: [String: JSONValue] = [:]
+    /// Whether something in this object itself was wrong.
+    private(set) var hasProblems = false
+
+    /// Nil if the value is not an object. Unknown and repeated keys are noted.
+    init?(_ value: JSONValue, at path: ModelPath, keys: [String], noting draft: inout ModelDraft) {
+        self.path = path
+        guard case .object(let all) = value else {
+            draft.note(path, "expected an object, found \(value.kindName)")
+            return nil
+        }
+        for member in all {
+            if !keys.contains(member.key) {
+                note(&draft, member.key, "unknown key; known are \(keys.joined(separator: ", "))")
+            } else if members.updateValue(member.value, forKey: member.key) != nil {
+                note(&draft, member.key, "the key is given twice")
+            }
+        }
+    }
+
+    subscript(key: String) -> JSONValue? { members[key] }
+
+    mutating func note(_ draft: inout ModelDraft, _ key: String, _ message: String) {
+        hasProblems = true
+        draft.note(path[key], message)
+    }
+
+    mutating func text(_ key: String, _ draft: inout ModelDraft) -> String? {
+        guard let value = members[key] else { return nil }
+        guard case .string(let text) = value else {
+            note(&draft, key, "expected a string, found \(value.kindName)")
+            return nil
+        }
+        guard !text.isEmpty else {
+            note(&draft, key, "must not be empty")
+            return nil
+        }
+        return text
+    }
+
+    /// A name, or a list of names.
+    mutating func names(_ key: String, _ draft: inout ModelDraft) -> [String]? {
+        guard case .array(let elements)? = members[key] else { return text(key, &draft).map { [$0] } }
+        let names = elements.compactMap { element -> String? in
+            guard case .string(let name) = element, !name.isEmpty else { return nil }
+            return name
+        }
+        guard names.count == elements.count, !names.isEmpty else {
+            note(&draft, key, "expected a name or a list of names")
+            return nil
+        }
+        return names
+    }
+
+    mutating func flag(_ key: String, default fallback: Bool, _ draft: inout ModelDraft) -> Bool {
+        guard let value = members[key] else { return fallback }
+        guard case .bool(let flag) = value else {
+            note(&draft, key, "expected true or false, found \(value.kindName)")
+            return fallback
+        }
+        return flag
+    }
+
+    mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ key: String, _ type: Choice.Type, _ draft: inout ModelDraft
+    ) -> Choice? {
+        guard let text = text(key, &draft) else { return nil }
+        guard let choice = Choice(rawValue: text) else {
+            let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            note(&draft, key, "unknown \(key) '\(text)'; known are \(known)")
+            return nil
+        }
+        return choice
+    }
+}
+
+extension JSONValue {
+    /// What kind of value it is, for messages.
+    var kindName: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): value ? "true" : "false"
+        case .number: "a number"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}
+
+// MARK: - SchemaObject+Rules
+
+extension SchemaObject {
+    /// What `keys` says.
+    mutating func keyCase(_ draft: inout ModelDraft) -> KeyCase? {
+        guard let word = text("keys", &draft) else { return nil }
+        guard let found = KeyCase(word: word) else {
+            note(&draft, "keys", KeyCase.problem(with: word))
+            return nil
+        }
+        return found
+    }
+
+    /// A list of texts, none of them empty.
+    ///
+    /// - Parameter orOne: Whether a text alone stands for a list of it.
+    mutating func texts(_ key: String, _ draft: inout ModelDraft, orOne: Bool = false) -> [String] {
+        guard let value = self[key] else { return [] }
+        if orOne, case .string = value { return text(key, &draft).map { [$0] } ?? [] }
+        guard case .array(let elements) = value else {
+            note(&draft, key, "expected \(orOne ? "a string or " : "")an array of strings, found \(value.kindName)")
+            return []
+        }
+        return elements.compactMap { element in
+            guard case .string(let text) = element, !text.isEmpty else {
+                let found = element == .string("") ? "an empty one" : element.kindName
+                note(&draft, key, "expected strings in the array, found \(found)")
+                return nil
+            }
+            return text
+        }
+    }
+}

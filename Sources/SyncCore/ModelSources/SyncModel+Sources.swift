@@ -49,3 +49,81 @@ extension SyncModel {
         Data((PrettyJSON.text(SchemaWriter.json(of: self), openLevels: SchemaWriter.openLevels) + "\n").utf8)
     }
 }
+
+/// The file that a URL of a model leads to.
+package struct ModelFile {
+    enum Format { case schema, coreData }
+
+    let data: Data
+    let format: Format
+
+    init(at url: URL) throws {
+        let file = try Self.locate(url)
+        data = try FileContents.read(file.path)
+        format = try Self.format(of: file, data)
+    }
+
+    private static func format(of file: URL, _ data: Data) throws -> Format {
+        if file.pathExtension == "json" { return .schema }
+        // After blanks, and the three bytes of a byte order mark.
+        let first = data.first { ![.blank, .tab, .newline, .carriageReturn, 0xEF, 0xBB, 0xBF].contains($0) }
+        switch first {
+        case .openBrace: return .schema
+        case UInt8(ascii: "<"): return .coreData
+        default:
+            throw SyncError(
+                .unreadableModel,
+                "'\(file.path)' is neither a schema file nor the source of a Core Data model")
+        }
+    }
+
+    // MARK: Folders
+
+    /// The files that the model at a URL is read from. In a folder they can be links to files that are elsewhere.
+    package static func files(at url: URL) throws -> [URL] {
+        // What says which version is the current one is not in every folder.
+        [try locate(url), url.appendingPathComponent(versionFile)]
+    }
+
+    private static let versionFile = ".xccurrentversion"
+
+    private static func locate(_ url: URL) throws -> URL {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
+            throw SyncError(.unreadableFile, "there is no model file '\(url.path)'")
+        }
+        guard isFolder.boolValue else { return url }
+        switch url.pathExtension {
+        case "xcdatamodel": return url.appendingPathComponent("contents")
+        case "xcdatamodeld": return try currentVersion(of: url).appendingPathComponent("contents")
+        case "momd", "mom":
+            throw SyncError(
+                .unreadableModel,
+                "'\(url.path)' is a compiled Core Data model; its source (.xcdatamodeld) is needed")
+        default:
+            throw SyncError(.unreadableModel, "the folder '\(url.path)' is not a Core Data model")
+        }
+    }
+
+    /// The version that `.xccurrentversion` names; without that file the last one by name.
+    private static func currentVersion(of folder: URL) throws -> URL {
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        let models = versions.filter { $0.hasSuffix(".xcdatamodel") }
+            .sorted { $0.compare($1, options: .numeric) == .orderedAscending }
+        guard let last = models.last else {
+            throw SyncError(.unreadableModel, "'\(folder.path)' contains no .xcdatamodel")
+        }
+        guard versions.contains(versionFile) else { return folder.appendingPathComponent(last) }
+        let plist = try? FileContents.read(folder.appendingPathComponent(versionFile).path)
+        let values = plist.flatMap { try? PropertyListSerialization.propertyList(from: $0, options: [], format: nil) }
+        guard let name = (values as? [String: Any])?["_XCCurrentVersionName"] as? String else {
+            throw SyncError(.unreadableModel, "the .xccurrentversion of '\(folder.path)' names no version")
+        }
+        guard models.contains(name) else {
+            throw SyncError(
+                .unreadableModel,
+                "the current version of '\(folder.path)' is '\(name)', which it does not contain")
+        }
+        return folder.appendingPathComponent(name)
+    }
+}

@@ -192,3 +192,172 @@ package final class EntityNames: Sendable {
     /// Whether nothing is wanted of a key at the end of a path, provided that nothing is read from it.
     package func ignores(_ key: String, at path: [String]) -> Bool { ignored.contains(key, path: path) }
 }
+
+/// Which JSON keys the attributes and relationships of an entity are read from.
+package enum AttributeNaming {
+    /// Reserved in Core Data, so that models prefix them with the entity's name.
+    static let reservedWords: Set<String> = ["type", "description", "signed"]
+
+    /// `type` of a `User` may be called `userType`, by its own name or that of an ancestor.
+    static func prefixedNames(of key: String, _ lineage: [String]) -> [String] {
+        guard reservedWords.contains(key) else { return [] }
+        return lineage.map { name in
+            name.prefix(1).lowercased() + name.dropFirst() + key.prefix(1).uppercased() + key.dropFirst()
+        }
+    }
+
+    /// Whether an attribute is called `id` in JSON.
+    static func isID(_ attribute: String) -> Bool { attribute == "id" || attribute == "remoteID" }
+
+    /// Where objects of a relationship stand, the strongest first.
+    ///
+    /// - Parameter keys: How the keys of the entity are spelled, if the model says.
+    package static func objectKeys(for relationship: SyncModel.Relationship, _ keys: KeyCase? = nil) -> [String] {
+        if let remoteKey = relationship.remoteKey { return [remoteKey] }
+        let name = relationship.name
+        if keys == .exact { return [name] }
+        return unique([keys?.key(for: name), Inflection.snakeCase(name), name].compactMap(\.self))
+    }
+
+    /// Where objects or ids of a relationship stand.
+    package static func keys(for relationship: SyncModel.Relationship, _ keys: KeyCase? = nil) -> [String] {
+        objectKeys(for: relationship, keys) + idKeys(for: relationship, keys)
+    }
+
+    private static func unique(_ keys: [String]) -> [String] {
+        keys.enumerated().filter { !keys[..<$0.offset].contains($0.element) }.map(\.element)
+    }
+
+    /// Where ids of a relationship stand, the strongest first. With a custom remote key only that key is read.
+    package static func idKeys(for relationship: SyncModel.Relationship, _ keyCase: KeyCase? = nil) -> [String] {
+        guard relationship.remoteKey == nil else { return [] }
+        let name = relationship.name
+        let plural = relationship.isToMany ? "s" : ""
+        var keys: [String] = []
+        for name in relationship.isToMany ? [name, Inflection.singular(name)] : [name] {
+            let snake = keyCase == .exact ? [] : [Inflection.snakeCase(name) + "_id"]
+            let spellings = idSpellings(name, keyCase) + snake + ["\(name)_id", "\(name)Id", "\(name)ID"]
+            for key in spellings.map({ $0 + plural }) where !keys.contains(key) {
+                keys.append(key)
+            }
+        }
+        return keys
+    }
+
+    /// What the rule of a model calls the id of one row.
+    private static func idSpellings(_ name: String, _ keys: KeyCase?) -> [String] {
+        guard let keys else { return [] }
+        let key = keys.key(for: name)
+        switch keys {
+        case .snake: return [key + "_id"]
+        case .kebab: return [key + "-id"]
+        case .camel, .pascal: return [key + "Id", key + "ID"]
+        case .exact: return []
+        }
+    }
+}
+
+/// The keys of an entity's records that nothing is wanted of, as patterns: `*` stands for any text, `?` for one character.
+///
+/// A pattern without a dot is about a key wherever it stands in the record, one with dots about the path from the record:
+/// `meta.*` is what stands in `meta`, and `meta` itself where nothing is read from it.
+package struct IgnoredKeys: Sendable {
+    /// Without wildcards and dots: that very key.
+    private let names: Set<String>
+    private let patterns: [WildcardPattern]
+    private let paths: [[WildcardPattern]]
+
+    package init(_ texts: [String]) {
+        var names: Set<String> = []
+        var patterns: [WildcardPattern] = []
+        var paths: [[WildcardPattern]] = []
+        for text in texts {
+            let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+            if parts.count > 1 {
+                paths.append(parts.map(WildcardPattern.init))
+                if parts.last == "*" { paths.append(parts.dropLast().map(WildcardPattern.init)) }
+            } else if text.contains(where: { "*?\\".contains($0) }) {
+                patterns.append(WildcardPattern(text))
+            } else {
+                names.insert(text)
+            }
+        }
+        self.names = names
+        self.patterns = patterns
+        self.paths = paths
+    }
+
+    package var isEmpty: Bool { names.isEmpty && patterns.isEmpty && paths.isEmpty }
+
+    /// Whether a key is named without wildcards: then it is ignored also where only a loose spelling leads to an attribute.
+    func names(_ key: String) -> Bool { !names.isEmpty && names.contains(key) }
+
+    /// Whether nothing is wanted of a key at the end of a path.
+    package func contains(_ key: String, path: [String] = []) -> Bool {
+        if isEmpty { return false }
+        if names.contains(key) || patterns.contains(where: { $0.matches(key) }) { return true }
+        guard !paths.isEmpty else { return false }
+        let full = path.flatMap { Self.parts($0) } + Self.parts(key)
+        return paths.contains { $0.count == full.count && zip($0, full).allSatisfy { $0.matches($1) } }
+    }
+
+    private static func parts(_ key: String) -> [String] {
+        key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    /// What is wrong with a pattern; nil if nothing is.
+    static func problem(with pattern: String) -> String? {
+        if pattern.isEmpty { return "a pattern must not be empty" }
+        let parts = parts(pattern)
+        return parts.contains("") ? "'\(pattern)' has a dot without a key before or after it" : nil
+    }
+}
+
+/// The keys that a remote key leads through: a dot walks into an object, `\.` is a dot of the key itself, and `\\` a
+/// backslash.
+package enum RemoteKeyPath {
+    /// `contact.email` → `contact`, `email`; `@odata\.etag` → `@odata.etag`.
+    package static func keys(_ text: String) -> [String] {
+        guard text.utf8.contains(.backslash) else {
+            return text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        }
+        var keys: [[UInt8]] = [[]]
+        var isEscaped = false
+        let bytes = Array(text.utf8)
+        for (index, byte) in bytes.enumerated() {
+            if isEscaped {
+                keys[keys.count - 1].append(byte)
+                isEscaped = false
+            } else if byte == .backslash, index + 1 < bytes.count, isSpecial(bytes[index + 1]) {
+                isEscaped = true
+            } else if byte == .point {
+                keys.append([])
+            } else {
+                keys[keys.count - 1].append(byte)
+            }
+        }
+        return keys.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The remote key that leads through keys.
+    package static func text(_ keys: some Sequence<String>) -> String {
+        keys.map(escaped).joined(separator: ".")
+    }
+
+    /// The remote key that is one key, as it is.
+    package static func escaped(_ key: String) -> String {
+        guard key.utf8.contains(where: isSpecial) else { return key }
+        let bytes = Array(key.utf8)
+        var escaped: [UInt8] = []
+        for (index, byte) in bytes.enumerated() {
+            let isLast = index + 1 == bytes.count
+            if byte == .point || byte == .backslash && (isLast || isSpecial(bytes[index + 1])) {
+                escaped.append(.backslash)
+            }
+            escaped.append(byte)
+        }
+        return String(decoding: escaped, as: UTF8.self)
+    }
+
+    private static func isSpecial(_ byte: UInt8) -> Bool { byte == .point || byte == .backslash }
+}

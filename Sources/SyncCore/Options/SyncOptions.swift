@@ -106,3 +106,139 @@ extension SyncOptions {
         }
     }
 }
+
+/// What a payload says about the stored rows it leaves out.
+///
+/// Only about those of its own entity: a list of children nested in a record is always all there is of it.
+public enum PayloadKind: Sendable {
+    /// The payload is all there is: rows in scope that it leaves out are deleted. One object in no array leaves none
+    /// out, unless a predicate or a parent says what it speaks for.
+    case snapshot
+    /// The payload is what changed: rows that it leaves out are kept.
+    case delta
+    /// The payload is one page of many, which together are all there is. Each is applied in its own transaction;
+    /// ``SyncRun/finish()`` deletes what no page mentioned; nothing if a page is one object in no array, as an error is,
+    /// and neither a predicate nor a parent says what it speaks for.
+    case page(of: SyncRun)
+
+    /// The run a page is part of.
+    package var run: SyncRun? {
+        guard case .page(let run) = self else { return nil }
+        return run
+    }
+}
+
+/// A list of records inside a payload of several, and the entity they are of.
+package struct PayloadEntity: Sendable, Hashable {
+    package var path: [String]
+    package var entity: String
+
+    /// - Parameter path: The keys that lead to the list, with dots between them.
+    package init(path: String, entity: String) {
+        self.path = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        self.entity = entity
+    }
+}
+
+/// The most that one sync may delete of any one entity, cascades and nested lists included.
+///
+/// Past it the sync fails with ``SyncError/Code/deletionGuard`` and writes nothing.
+public enum DeletionGuard: Sendable, Hashable {
+    /// At most so many rows.
+    case rows(Int)
+    /// At most this part (0…1) of the rows an entity had, once it had more than `above`.
+    case fraction(Double, above: Int = 0)
+
+    /// More than half of an entity's rows, when it has more than 10: what the command line refuses by default.
+    public static let half = DeletionGuard.fraction(0.5, above: 10)
+
+    /// - Throws: ``SyncError`` `invalidOption` for a limit that is no number of rows, or no part of them.
+    func validate() throws {
+        switch self {
+        case .rows(let rows) where rows < 0:
+            throw SyncError(.invalidOption, "a deletion guard of \(rows) rows; it must be 0 or more")
+        case .fraction(let part, _) where !(0...1).contains(part):
+            throw SyncError(.invalidOption, "a deletion guard of \(part) of the rows; it must be from 0 to 1")
+        case .rows, .fraction: break
+        }
+    }
+}
+
+/// How a payload that is read in pieces is cut and written.
+public struct PieceOptions: Sendable, Hashable {
+    /// In how many transactions the pieces are written.
+    public enum Transactions: String, Sendable, Hashable, CaseIterable {
+        /// All of the payload or nothing. Until the end the write-ahead log grows to the size of what is written.
+        case one
+        /// Each piece in its own, as pages of a run: others can write in between, and the rows of the pieces before one
+        /// that fails stay. What the payload leaves out is deleted at the end, if all of it could be read.
+        case onePerPiece
+    }
+
+    /// The size of a piece in bytes. A piece holds whole records, so it is larger where a record is.
+    ///
+    /// A sync holds two pieces at a time, each with what it is mapped to: six times this size together, of long lists of
+    /// ids eighteen times, besides a page cache of 64 MB. Smaller pieces take less memory and more time.
+    public var size: Int
+    /// In how many transactions the pieces are written.
+    public var transactions: Transactions
+    /// How many bytes a run may take to remember rows, before it keeps them in a temporary table.
+    package var markLimit = 32 << 20
+
+    /// Pieces of 4 MB, all in one transaction.
+    public init(size: Int = 4 << 20, transactions: Transactions = .one) {
+        self.size = size
+        self.transactions = transactions
+    }
+}
+
+/// What a caller asks of a store, beside the payload: the same for every way in.
+package struct SyncRequest: Sendable {
+    /// Which stored rows the payload speaks for.
+    package var predicate: RecordPredicate?
+    package var options: SyncOptions
+    /// Whether everything is taken back at the end, so that only the result is left.
+    package var isDryRun: Bool
+    /// Whether the payload is read in pieces.
+    package var isInPieces = false
+
+    /// Whether the payload, or what is asked, is a part of something longer: it cannot be applied twice.
+    package var isOfPart: Bool { isInPieces || options.payload.run != nil }
+
+    package init(
+        predicate: RecordPredicate? = nil, options: SyncOptions = SyncOptions(), isDryRun: Bool = false
+    ) {
+        self.predicate = predicate
+        self.options = options
+        self.isDryRun = isDryRun
+    }
+}
+
+// MARK: - Layout
+
+extension SyncOptions {
+    /// - Throws: ``SyncError`` `invalidOption` for what contradicts the form of the payload.
+    package func checkLayout() throws {
+        try checkKeyPath()
+        if keyedBy != nil {
+            guard form == .json, entities.isEmpty else {
+                throw SyncError(
+                    .invalidOption, "records are keyed by their names in plain JSON of one entity only")
+            }
+        }
+        guard !entities.isEmpty else { return }
+        guard form == .json else {
+            throw SyncError(.invalidOption, "a payload of several entities is plain JSON, not \(form.rawValue)")
+        }
+        for list in entities where list.path.contains(where: \.isEmpty) {
+            throw SyncError(.invalidOption, "'\(list.path.joined(separator: "."))' is no path of keys")
+        }
+        for (index, list) in entities.enumerated() {
+            for other in entities[..<index]
+            where list.path.starts(with: other.path) || other.path.starts(with: list.path) {
+                let names = [other, list].map { "'\($0.path.joined(separator: "."))'" }.joined(separator: " and ")
+                throw SyncError(.invalidOption, "the lists \(names) are in each other")
+            }
+        }
+    }
+}

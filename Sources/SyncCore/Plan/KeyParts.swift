@@ -92,3 +92,128 @@ package struct KeyPartsText: Sendable {
         bytes.append(.comma)
     }
 }
+
+/// Reads the parts of a key of several, as ``KeyPartsText`` wrote them. Results have many of them.
+struct KeyPartsReader {
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private var position = 0
+
+    /// Nil for text that is no such key.
+    static func parts(of text: String, _ types: [KeyType]) -> [RowKey]? {
+        var text = text
+        return text.withUTF8 { bytes in
+            var reader = KeyPartsReader(bytes)
+            return reader.parts(types)
+        }
+    }
+
+    /// The key as a result reports it; nil for text that is no such key.
+    static func recordKey(of text: String, _ types: [KeyType]) -> RecordKey? {
+        var text = text
+        return text.withUTF8 { recordKey(of: $0, types) }
+    }
+
+    /// The same of the bytes of a text.
+    static func recordKey(of bytes: UnsafeBufferPointer<UInt8>, _ types: [KeyType]) -> RecordKey? {
+        var reader = KeyPartsReader(bytes)
+        let key = reader.recordKey(types)
+        return reader.position == bytes.count ? key : nil
+    }
+
+    private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+    private var byte: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    private mutating func take(_ wanted: UInt8) -> Bool {
+        guard byte == wanted else { return false }
+        position += 1
+        return true
+    }
+
+    // MARK: Row keys
+
+    private mutating func parts(_ types: [KeyType]) -> [RowKey]? {
+        let parts = list(types) { reader, type in reader.part(type) }
+        return position == bytes.count ? parts : nil
+    }
+
+    private mutating func part(_ type: KeyType) -> RowKey? {
+        guard case .composite = type else { return single(type) }
+        let start = position
+        guard byte == .openBracket, skipList() else { return nil }
+        return .text(String(decoding: bytes[start..<position], as: UTF8.self))
+    }
+
+    // MARK: Record keys
+
+    private mutating func recordKey(_ types: [KeyType]) -> RecordKey? {
+        list(types) { reader, type in
+            if case .composite(let inner) = type { return reader.recordKey(inner) }
+            return reader.single(type)?.recordKey(type)
+        }.map { .parts($0) }
+    }
+
+    // MARK: Parts
+
+    private mutating func list<Part>(
+        _ types: [KeyType], _ part: (inout KeyPartsReader, KeyType) -> Part?
+    ) -> [Part]? {
+        guard take(.openBracket) else { return nil }
+        var parts: [Part] = []
+        parts.reserveCapacity(types.count)
+        for (index, type) in types.enumerated() {
+            guard index == 0 || take(.comma), let part = part(&self, type) else { return nil }
+            parts.append(part)
+        }
+        return take(.closeBracket) ? parts : nil
+    }
+
+    private mutating func single(_ type: KeyType) -> RowKey? {
+        guard byte != .quote else { return string().map { .text($0) } }
+        let start = position
+        while let byte, byte != .comma, byte != .closeBracket { position += 1 }
+        let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        return type == .single(.double) ? Double(text).map { .real($0) } : Int64(text).map { .integer($0) }
+    }
+
+    private mutating func string() -> String? {
+        let start = position + 1
+        guard let hasEscapes = skipString() else { return nil }
+        let text = UnsafeBufferPointer(rebasing: bytes[start..<position - 1])
+        guard hasEscapes else { return String(decoding: text, as: UTF8.self) }
+        var plain: [UInt8] = []
+        JSONText.unescape(text, into: &plain)
+        return String(decoding: plain, as: UTF8.self)
+    }
+
+    /// - Returns: Whether it has escapes; nil if it does not end.
+    private mutating func skipString() -> Bool? {
+        var hasEscapes = false
+        position += 1
+        while let byte {
+            position += 1
+            if byte == .quote { return hasEscapes }
+            if byte == .backslash {
+                hasEscapes = true
+                position += 1
+            }
+        }
+        return nil
+    }
+
+    /// - Returns: Whether it ends.
+    private mutating func skipList() -> Bool {
+        var depth = 0
+        while let byte {
+            if byte == .quote {
+                guard skipString() != nil else { return false }
+                continue
+            }
+            position += 1
+            if byte == .openBracket { depth += 1 }
+            if byte == .closeBracket { depth -= 1 }
+            if depth == 0 { return true }
+        }
+        return false
+    }
+}

@@ -122,3 +122,210 @@ extension PredicateLiteral {
         }
     }
 }
+
+/// Checks an operator and its value against a type, and says what is to be tested.
+struct PredicateTestBuilder {
+    let comparison: PredicateComparison
+    let type: AttributeType
+    let root: CompiledEntity
+
+    /// - Throws: ``SyncError`` `invalidPredicate` with the place of the path or the value.
+    func test() throws -> ResolvedComparison.Test {
+        try checkOperator()
+        switch (comparison.operator, comparison.literal) {
+        case (.equal, .null): return .isNull
+        case (.notEqual, .null): return .isNotNull
+        case (_, .null): return .never
+        case (.in, .list(let literals)):
+            return .isIn(try constants(literals.filter { $0 != .null }), orNull: literals.contains(.null))
+        case (_, .list(let bounds)):
+            let values = try bounds.filter { $0 != .null }.map(ordered)
+            return values.count == 2 ? .between(values[0], values[1]) : .never
+        case (.equal, let literal): return .equal(try constant(literal))
+        case (.notEqual, let literal): return .notEqual(try constant(literal))
+        case (.less, let literal): return .less(try ordered(literal))
+        case (.lessOrEqual, let literal): return .lessOrEqual(try ordered(literal))
+        case (.greater, let literal): return .greater(try ordered(literal))
+        case (.greaterOrEqual, let literal): return .greaterOrEqual(try ordered(literal))
+        case (.matches, .text(let pattern)): return .matches(try expression(pattern))
+        case (let op, .text(let text)): return textual(op, comparison.ignoresCase ? CaseFolding.fold(text) : text)
+        case (_, let literal): throw mismatch(literal)
+        }
+    }
+
+    private func expression(_ pattern: String) throws -> RegularExpression {
+        if let expression = RegularExpression(pattern, ignoringCase: comparison.ignoresCase) { return expression }
+        throw comparison.valuePlace.error("MATCHES needs a regular expression, which '\(pattern)' is not")
+    }
+
+    private func textual(_ op: PredicateOperator, _ text: String) -> ResolvedComparison.Test {
+        switch op {
+        case .contains: .contains(text)
+        case .beginsWith: .beginsWith(text)
+        case .endsWith: .endsWith(text)
+        default: .like(text)
+        }
+    }
+
+    /// Whether the operator suits the type.
+    private func checkOperator() throws {
+        let (op, name) = (comparison.operator, comparison.path.name)
+        let isText = type == .string || type == .url
+        if comparison.literal != .null, !isText, op.isTextual || comparison.ignoresCase {
+            let what = op.isTextual ? op.rawValue : "[c]"
+            throw comparison.pathPlace.error(
+                "\(what) needs a text, and '\(name)' is of type \(type.rawValue)", entity: root.name)
+        }
+        if op.isOrdering, type == .binary || type == .json || type == .transformable {
+            throw comparison.pathPlace.error(
+                "'\(name)' is of type \(type.rawValue), which has no order", entity: root.name)
+        }
+        if type == .transformable, comparison.literal != .null {
+            throw comparison.pathPlace.error(
+                "'\(name)' is transformable: it can only be compared with nil", entity: root.name)
+        }
+    }
+
+    // MARK: Values
+
+    private func constant(_ literal: PredicateLiteral) throws -> PredicateConstant {
+        guard let constant = literal.constant(as: type) else { throw mismatch(literal) }
+        return comparison.ignoresCase ? constant.folded : constant
+    }
+
+    /// Each once, in their order.
+    private func constants(_ literals: [PredicateLiteral]) throws -> [PredicateConstant] {
+        var seen: Set<PredicateConstant> = []
+        return try literals.map(constant).filter { seen.insert($0).inserted }
+    }
+
+    /// Integers are ordered with fractions too, and with numbers beyond 64 bits, without rounding. Texts are ordered by their
+    /// bytes, so that a number has no place among them.
+    private func ordered(_ literal: PredicateLiteral) throws -> PredicateConstant {
+        switch (type, literal) {
+        case (.string, .number), (.string, .boolean):
+            throw comparison.valuePlace.error(
+                "'\(comparison.path.name)' is of type string, whose order is that of letters: \(literal.kind) has none "
+                    + "there; quotes make it a text", entity: root.name)
+        default: break
+        }
+        guard type == .integer else { return try constant(literal) }
+        guard let number = literal.number else { throw mismatch(literal) }
+        return .exact(number)
+    }
+
+    private func mismatch(_ literal: PredicateLiteral) -> SyncError {
+        comparison.valuePlace.error(
+            "'\(comparison.path.name)' is of type \(type.rawValue), which \(literal.kind) is not", entity: root.name)
+    }
+}
+
+// MARK: - Alternatives
+
+extension PredicateResolver {
+    /// Fewer values of one path than this are compared one by one.
+    private static let listedAlternatives = 100
+
+    /// What comparisons for equality can have in common, so that one list says the same.
+    private struct Operand: Hashable {
+        let path: PredicatePath
+        let ignoresCase: Bool
+    }
+
+    /// `id == 1 OR id == 2 OR …` as `id IN {1, 2, …}`: SQLite compares each constant of a statement with all before it.
+    func alternatives(_ parts: [ResolvedPredicate], of nodes: [PredicateNode]) -> ResolvedPredicate {
+        guard parts.count >= Self.listedAlternatives else { return .or(parts) }
+        let equalities = Dictionary(grouping: parts.indices.filter { operand(of: nodes[$0], parts[$0]) != nil }) {
+            operand(of: nodes[$0], parts[$0])
+        }
+        var merged: [ResolvedPredicate] = []
+        var listed: Set<Int> = []
+        let lists = equalities.values.filter { $0.count >= Self.listedAlternatives }
+        for positions in lists.sorted(by: { $0[0] < $1[0] }) {
+            guard let list = list(positions.map { parts[$0] }) else { continue }
+            merged.append(list)
+            listed.formUnion(positions)
+        }
+        merged += parts.indices.filter { !listed.contains($0) }.map { parts[$0] }
+        return merged.count == 1 ? merged[0] : .or(merged)
+    }
+
+    private func operand(of node: PredicateNode, _ part: ResolvedPredicate) -> Operand? {
+        guard case .comparison(let comparison) = node, case .comparison(let resolved) = part,
+            case .equal = resolved.test, [nil, .any].contains(comparison.path.quantifier)
+        else { return nil }
+        return Operand(path: comparison.path, ignoresCase: comparison.ignoresCase)
+    }
+
+    /// - Parameter parts: Comparisons of one operand for equality.
+    private func list(_ parts: [ResolvedPredicate]) -> ResolvedPredicate? {
+        guard case .comparison(let first) = parts.first else { return nil }
+        var seen: Set<PredicateConstant> = []
+        var constants: [PredicateConstant] = []
+        for case .comparison(let part) in parts {
+            if case .equal(let constant) = part.test, seen.insert(constant).inserted { constants.append(constant) }
+        }
+        return .comparison(
+            ResolvedComparison(
+                many: first.many, hops: first.hops, subject: first.subject,
+                test: .isIn(constants, orNull: false), ignoresCase: first.ignoresCase))
+    }
+}
+
+// MARK: - Keys
+
+extension PredicateResolver {
+    /// A comparison of a to-one relationship with keys of several parts, part by part; nil for any other.
+    ///
+    /// - Throws: ``SyncError`` `invalidPredicate` for a value that is no such key.
+    func parts(of comparison: PredicateComparison) throws -> PredicateNode? {
+        let path = comparison.path
+        guard path.quantifier == nil, comparison.literal != .null,
+            case .relationship(let last) = try PredicateRoute(path, from: root, in: model, at: comparison.pathPlace).end,
+            !last.isToMany, let key = model.entities[last.destination].compositeKey
+        else { return nil }
+        let destination = model.entities[last.destination]
+        func node(_ literal: PredicateLiteral) throws -> PredicateNode {
+            if literal == .null { return .comparison(PredicateComparison(isNil: path)) }
+            guard case .text(let text) = literal, let json = try? JSONValue(parsing: text),
+                let found = model.rowKey(json, of: destination),
+                case .parts(let values) = found.recordKey(model.keyType(of: destination.id))
+            else {
+                throw comparison.valuePlace.error(
+                    "\(literal.kind) is no key of \(destination.name), \(model.keyDescription(of: destination))",
+                    entity: root.name)
+            }
+            let names = model.keyNames(of: destination)
+            let parts = try zip(zip(key.parts, names), values).map { part, value in
+                let path = PredicatePath(components: path.components + [part.1])
+                return PredicateNode.comparison(
+                    try PredicateComparison(
+                        path, .equal, PredicateValue(value.literal), names: Set(path.components),
+                        pathPlace: comparison.pathPlace, valuePlace: comparison.valuePlace))
+            }
+            return .all(of: parts)
+        }
+        switch (comparison.operator, comparison.literal) {
+        case (.equal, let literal): return try node(literal)
+        case (.notEqual, let literal): return .not(try node(literal))
+        case (.in, .list(let literals)):
+            return literals.isEmpty ? .constant(false) : .any(of: try literals.map(node))
+        default:
+            throw comparison.pathPlace.error(
+                "a key of several parts is compared with ==, != or IN; \(path.name) leads to such a key",
+                entity: root.name)
+        }
+    }
+}
+
+extension RecordKey {
+    /// The key as a condition has it.
+    fileprivate var literal: PredicateLiteral {
+        switch self {
+        case .integer(let value): .number(String(value))
+        case .double(let value): .number("\(value)")
+        case .text(let text): .text(text)
+        case .parts: .text(description)
+        }
+    }
+}

@@ -177,3 +177,136 @@ public struct SyncResult: Sendable, Hashable, Codable {
         entities.values.allSatisfy(\.isEmpty) && linksAdded == 0 && linksRemoved == 0
     }
 }
+
+/// How far the sync of one payload is. See ``SyncOptions/progress``.
+public struct PayloadProgress: Sendable, Hashable {
+    /// What a sync does, in this order.
+    public enum Phase: String, Sendable, Hashable, CaseIterable {
+        /// Reads the JSON and maps it to rows; counted in bytes, or in records of a payload of values.
+        case mapping
+        /// Compares with what is stored; counted in rows and links.
+        case comparing
+        /// Writes the differences, deletions last; counted in rows and links.
+        case writing
+    }
+
+    /// What the sync is doing.
+    public var phase: Phase
+    /// How much of it is done.
+    public var completed: Int
+    /// How much there is to do; nil if that is not known, as of comparing, and of deleting, which comes after the rest
+    /// is written.
+    public var total: Int?
+
+    /// A point in a sync.
+    public init(_ phase: Phase, completed: Int, total: Int? = nil) {
+        self.phase = phase
+        self.completed = completed
+        self.total = total
+    }
+}
+
+// MARK: - Description
+
+extension SyncResult: CustomStringConvertible {
+    /// A line for each entity whose rows were written, and one for what else there is to say:
+    ///
+    ///     User: 2 inserted, 1 updated, 40 unchanged
+    ///     Note: 1 deleted
+    ///     3 links added; 1 diagnostic
+    public var description: String {
+        let changed = entities.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }
+        var lines = changed.map { name, changes in "\(name): \(changes)" }
+        if lines.isEmpty {
+            let unchanged = self[entity].unchangedCount
+            lines.append(
+                "\(entity.isEmpty ? "" : "\(entity): ")nothing changed" + (unchanged > 0 ? " of \(unchanged)" : ""))
+        }
+        let rest = [
+            Self.count(linksAdded, "link", " added"), Self.count(linksRemoved, "link", " removed"),
+            Self.count(contradictions, "contradiction"), Self.count(unresolved.count, "reference", " waiting"),
+            Self.count(unmappedKeys.count, "unmapped key"),
+            Self.count(diagnostics.count + omittedDiagnostics, "diagnostic"),
+        ].compactMap(\.self)
+        return (lines + (rest.isEmpty ? [] : [rest.joined(separator: "; ")])).joined(separator: "\n")
+    }
+
+    private static func count(_ number: Int, _ what: String, _ became: String = "") -> String? {
+        number == 0 ? nil : "\(number) \(what)\(number == 1 ? "" : "s")\(became)"
+    }
+}
+
+extension SyncResult.EntityChanges: CustomStringConvertible {
+    /// `2 inserted, 1 updated, 40 unchanged`
+    public var description: String {
+        let counts = [
+            (insertedCount, "inserted"), (updatedCount, "updated"), (deletedCount, "deleted"),
+            (unchangedCount, "unchanged"),
+        ]
+        let said = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        return said.isEmpty ? "nothing" : said.joined(separator: ", ")
+    }
+}
+
+// MARK: - Values
+
+// What a result has besides keys and counts if ``SyncOptions/collectsValues`` asks for it. Values are as JSON that reads
+// as them (a date as `2024-02-29T18:29:59.999Z`, bytes as base64); a to-one relationship has the key of its target.
+extension SyncResult {
+    /// A value before and after.
+    public struct ValueChange: Sendable, Hashable, Codable {
+        /// What the row had; null for nil.
+        public var old: JSONValue
+        /// What it has now; null for nil.
+        public var new: JSONValue
+
+        /// A change from one value to another.
+        public init(old: JSONValue, new: JSONValue) {
+            self.old = old
+            self.new = new
+        }
+    }
+
+    /// The values of a row that is new, or of one that was deleted.
+    public struct Row: Sendable, Hashable, Codable {
+        /// The key of the row.
+        public var key: RecordKey
+        /// Attributes and to-one relationships by name. Those that are nil are left out.
+        public var values: [String: JSONValue]
+
+        /// A row and what it has.
+        public init(key: RecordKey, values: [String: JSONValue]) {
+            self.key = key
+            self.values = values
+        }
+    }
+
+    /// Two rows that were linked, or are linked no more.
+    public struct Link: Sendable, Hashable, Codable {
+        /// The entity of the row that has the relationship.
+        public var entity: String
+        /// The key of that row.
+        public var key: RecordKey
+        /// The relationship; of two that are inverse the to-one one, else the one that the payload speaks of, or that its
+        /// entity has.
+        public var relationship: String
+        /// The key of the row it leads to.
+        public var target: RecordKey
+
+        /// A link between two rows.
+        public init(entity: String, key: RecordKey, relationship: String, target: RecordKey) {
+            self.entity = entity
+            self.key = key
+            self.relationship = relationship
+            self.target = target
+        }
+    }
+}
+
+extension SyncResult.Link: Comparable {
+    /// By entity, key, relationship and target.
+    public static func < (left: Self, right: Self) -> Bool {
+        (left.entity, left.key, left.relationship, left.target)
+            < (right.entity, right.key, right.relationship, right.target)
+    }
+}

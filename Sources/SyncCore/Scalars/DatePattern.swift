@@ -96,3 +96,212 @@ extension DatePattern {
     /// The first year that two digits stand for: `69` is 1969, `68` is 2068.
     static let firstShortYear = 1969
 }
+
+// MARK: - Reading
+
+extension DatePattern {
+    private typealias Text = UnsafeBufferPointer<UInt8>
+
+    /// The parts of a date as they are read.
+    private struct Parts {
+        var year = 1
+        var month = 1
+        var day = 1
+        var weekday: Int?
+        var hour = 0
+        var isHalfDay = false
+        var isAfternoon = false
+        var minute = 0
+        var second = 0
+        var milliseconds: Int64 = 0
+        /// In milliseconds east of UTC.
+        var zone: Int64 = 0
+    }
+
+    /// The instant that a text of this pattern names, to the millisecond: without a zone in UTC, without a time at midnight,
+    /// without a day on the first. Nil for any other text, and for days and times that do not exist.
+    package func milliseconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
+        var parts = Parts()
+        var index = 0
+        for field in fields {
+            guard read(field, text, &index, &parts) else { return nil }
+        }
+        guard index == text.count else { return nil }
+        if parts.isHalfDay {
+            guard 1...12 ~= parts.hour else { return nil }
+            parts.hour = parts.hour % 12 + (parts.isAfternoon ? 12 : 0)
+        }
+        let date = CalendarDate(year: parts.year, month: parts.month, day: parts.day)
+        guard date.isValid, parts.hour < 24, parts.minute < 60, parts.second < 60 else { return nil }
+        let days = date.daysSince1970
+        if let weekday = parts.weekday, weekday != Self.weekday(ofDay: days) { return nil }
+        let seconds = Int64(parts.hour * 3600 + parts.minute * 60 + parts.second)
+        let value = Int64(days) * 86_400_000 + seconds * 1000 + parts.milliseconds - parts.zone
+        return DateText.range.contains(value) ? value : nil
+    }
+
+    /// Counted from Sunday; 1 January 1970 was a Thursday.
+    static func weekday(ofDay daysSince1970: Int) -> Int { ((daysSince1970 % 7) + 11) % 7 }
+
+    private func read(_ field: Field, _ text: Text, _ index: inout Int, _ parts: inout Parts) -> Bool {
+        switch field {
+        case .literal(let bytes):
+            guard text.count - index >= bytes.count else { return false }
+            for (offset, byte) in bytes.enumerated() where text[index + offset] != byte { return false }
+            index += bytes.count
+        case .year(let digits):
+            guard let year = Self.number(text, &index, digits: digits == 1 ? 1...4 : digits...digits) else {
+                return false
+            }
+            let century = Self.firstShortYear / 100 * 100
+            let isEarly = century + year < Self.firstShortYear
+            parts.year = digits == 2 ? century + year + (isEarly ? 100 : 0) : year
+        case .month(let digits): return Self.read(&parts.month, text, &index, digits)
+        case .day(let digits): return Self.read(&parts.day, text, &index, digits)
+        case .hour(let digits): return Self.read(&parts.hour, text, &index, digits)
+        case .halfDayHour(let digits):
+            parts.isHalfDay = true
+            return Self.read(&parts.hour, text, &index, digits)
+        case .minute(let digits): return Self.read(&parts.minute, text, &index, digits)
+        case .second(let digits): return Self.read(&parts.second, text, &index, digits)
+        case .monthName(let isShort):
+            guard let month = Self.name(Self.months, isShort, text, &index) else { return false }
+            parts.month = month + 1
+        case .weekday(let isShort):
+            guard let weekday = Self.name(Self.weekdays, isShort, text, &index) else { return false }
+            parts.weekday = weekday
+        case .dayPeriod:
+            guard index + 2 <= text.count, text[index + 1] | .caseBit == UInt8(ascii: "m") else { return false }
+            let first = text[index] | .caseBit
+            guard first == UInt8(ascii: "a") || first == UInt8(ascii: "p") else { return false }
+            parts.isAfternoon = first == UInt8(ascii: "p")
+            index += 2
+        case .fraction(let digits):
+            guard let value = Self.number(text, &index, digits: digits...digits) else { return false }
+            var milliseconds = value
+            for _ in 0..<max(digits - 3, 0) { milliseconds /= 10 }
+            for _ in 0..<max(3 - digits, 0) { milliseconds *= 10 }
+            parts.milliseconds = Int64(milliseconds)
+        case .zone:
+            guard let zone = Self.zone(text, &index) else { return false }
+            parts.zone = zone
+        }
+        return true
+    }
+
+    private static func read(_ value: inout Int, _ text: Text, _ index: inout Int, _ digits: Int) -> Bool {
+        guard let number = number(text, &index, digits: digits == 1 ? 1...2 : 2...2) else { return false }
+        value = number
+        return true
+    }
+
+    private static func number(_ text: Text, _ index: inout Int, digits: ClosedRange<Int>) -> Int? {
+        var value = 0
+        var count = 0
+        while count < digits.upperBound, index < text.count, text[index].isDigit {
+            value = value * 10 + Int(text[index] &- .digit0)
+            index += 1
+            count += 1
+        }
+        return count < digits.lowerBound ? nil : value
+    }
+
+    /// The position of a name, or of its first three letters, in any case.
+    private static func name(_ names: [[UInt8]], _ isShort: Bool, _ text: Text, _ index: inout Int) -> Int? {
+        for (position, name) in names.enumerated() {
+            let name = isShort ? name.prefix(3) : name[...]
+            guard text.count - index >= name.count else { continue }
+            let isThis = zip(name, text[index...]).allSatisfy { $0 | .caseBit == $1 | .caseBit }
+            guard isThis else { continue }
+            index += name.count
+            return position
+        }
+        return nil
+    }
+
+    /// `Z`, `GMT`, `UTC`, `+hh`, `+hhmm` or `+hh:mm`, as milliseconds east of UTC.
+    private static func zone(_ text: Text, _ index: inout Int) -> Int64? {
+        guard index < text.count else { return nil }
+        let rest = text[index...].prefix(3)
+        if rest.elementsEqual("GMT".utf8) || rest.elementsEqual("UTC".utf8) {
+            index += 3
+            return 0
+        }
+        let sign = text[index]
+        index += 1
+        if sign == UInt8(ascii: "Z") { return 0 }
+        guard sign == .plus || sign == .minus, let hours = number(text, &index, digits: 2...2) else { return nil }
+        let hasColon = index < text.count && text[index] == .colon
+        if hasColon { index += 1 }
+        let hasMinutes = hasColon || (index < text.count && text[index].isDigit)
+        guard let minutes = hasMinutes ? number(text, &index, digits: 2...2) : 0 else { return nil }
+        guard hours < 24, minutes < 60 else { return nil }
+        let east = Int64(hours * 60 + minutes) * 60_000
+        return sign == .minus ? -east : east
+    }
+}
+
+// MARK: - Writing
+
+extension DatePattern {
+    /// The text of an instant in UTC; nil for a year that two digits do not tell.
+    ///
+    /// What the pattern has no place for is left out: a time, or the milliseconds.
+    package func text(_ milliseconds: Int64) -> String? {
+        guard DateText.range.contains(milliseconds) else { return nil }
+        let sinceStart = milliseconds - DateText.range.lowerBound
+        let date = CalendarDate(daysSinceYear1: UInt32(truncatingIfNeeded: sinceStart / 86_400_000))
+        let time = Int(sinceStart % 86_400_000)
+        var out: [UInt8] = []
+        for field in fields {
+            guard append(field, date, time, to: &out) else { return nil }
+        }
+        return String(decoding: out, as: UTF8.self)
+    }
+
+    /// - Parameter time: Milliseconds since midnight.
+    private func append(_ field: Field, _ date: CalendarDate, _ time: Int, to out: inout [UInt8]) -> Bool {
+        let hour = time / 3_600_000
+        switch field {
+        case .literal(let bytes): out += bytes
+        case .year(digits: 2):
+            guard Self.firstShortYear..<Self.firstShortYear + 100 ~= date.year else { return false }
+            Self.append(date.year % 100, digits: 2, to: &out)
+        case .year(let digits): Self.append(date.year, digits: digits, to: &out)
+        case .month(let digits): Self.append(date.month, digits: digits, to: &out)
+        case .monthName(let isShort): out += Self.name(Self.months[date.month - 1], isShort)
+        case .day(let digits): Self.append(date.day, digits: digits, to: &out)
+        case .weekday(let isShort): out += Self.name(Self.weekdays[Self.weekday(ofDay: date.daysSince1970)], isShort)
+        case .hour(let digits): Self.append(hour, digits: digits, to: &out)
+        case .halfDayHour(let digits): Self.append((hour + 11) % 12 + 1, digits: digits, to: &out)
+        case .dayPeriod: out += (hour < 12 ? "AM" : "PM").utf8
+        case .minute(let digits): Self.append(time / 60_000 % 60, digits: digits, to: &out)
+        case .second(let digits): Self.append(time / 1000 % 60, digits: digits, to: &out)
+        case .fraction(let digits):
+            var all: [UInt8] = []
+            Self.append(time % 1000, digits: 3, to: &all)
+            all += repeatElement(.digit0, count: 6)
+            out += all.prefix(digits)
+        case .zone(let zone):
+            switch zone {
+            case .letter: out += "Z".utf8
+            case .name: out += "GMT".utf8
+            case .hours: out += "+00".utf8
+            case .digits: out += "+0000".utf8
+            case .colon: out += "+00:00".utf8
+            }
+        }
+        return true
+    }
+
+    private static func name(_ name: [UInt8], _ isShort: Bool) -> ArraySlice<UInt8> {
+        isShort ? name.prefix(3) : name[...]
+    }
+
+    /// With zeros in front, if there are more digits than the number has.
+    private static func append(_ value: Int, digits: Int, to out: inout [UInt8]) {
+        let text = Array("\(value)".utf8)
+        out += repeatElement(.digit0, count: max(0, digits - text.count))
+        out += text
+    }
+}

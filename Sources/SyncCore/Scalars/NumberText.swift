@@ -200,3 +200,34 @@ package enum NumberText {
         }
     }
 }
+
+/// The one spelling of a decimal: no exponent, no needless zeros. Equal values have equal text.
+package enum DecimalText {
+    /// What a decimal holds.
+    package static let maximumDigits = 38
+
+    /// Appends the canonical text of a number; false if it is none, or has more than 38 digits.
+    package static func append(_ text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) -> Bool {
+        guard let parts = NumberText.parts(text), parts.digits.count <= maximumDigits, abs(parts.exponent) <= 127 else {
+            return false
+        }
+        NumberText.append(parts, to: &out)
+        return true
+    }
+}
+
+// MARK: - Int64+Clamped
+
+extension Int64 {
+    /// The sum, or the nearest `Int64` where it overflows. For numbers that come from a file.
+    package func clampedAdding(_ other: Int64) -> Int64 {
+        let (sum, overflows) = addingReportingOverflow(other)
+        return overflows ? (other < 0 ? .min : .max) : sum
+    }
+
+    /// The difference, or the nearest `Int64` where it overflows. For numbers that come from a file.
+    package func clampedSubtracting(_ other: Int64) -> Int64 {
+        let (difference, overflows) = subtractingReportingOverflow(other)
+        return overflows ? (other < 0 ? .max : .min) : difference
+    }
+}

@@ -188,3 +188,104 @@ extension JSONValue: AttributeValue {
     /// The JSON; nil for null.
     public var storedValue: StoredValue { self == .null ? .null : .json(self) }
 }
+
+/// Any optional, where its type is not known.
+protocol OptionalValue {
+    /// The value, if there is one.
+    var content: Any? { get }
+}
+
+extension Optional: OptionalValue {
+    var content: Any? { map { $0 as Any } }
+}
+
+/// `Codable` values as JSON, which is how attributes keep them.
+package enum CodedValue {
+    /// Whether values of a type may be nil.
+    package static func isOptional(_ type: Any.Type) -> Bool { type is any OptionalValue.Type }
+
+    /// The JSON of a value.
+    package static func json(_ value: some Encodable) throws -> JSONValue {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .custom { date, encoder in
+            guard let milliseconds = date.milliseconds else {
+                throw EncodingError.invalidValue(
+                    date, .init(codingPath: encoder.codingPath, debugDescription: "no text says this date"))
+            }
+            var container = encoder.singleValueContainer()
+            try container.encode(DateText.iso(milliseconds))
+        }
+        return try JSONValue(parsing: encoder.encode(value))
+    }
+
+    /// The value that JSON is of.
+    package static func value<Value: Decodable>(_ json: JSONValue, as type: Value.Type = Value.self) throws -> Value {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .custom { decoder in
+            let text = try JSONValue(from: decoder)
+            guard let date = Coercion.storedValue(text, as: .date)?.date else {
+                throw DecodingError.dataCorrupted(
+                    .init(codingPath: decoder.codingPath, debugDescription: "no date can be read here"))
+            }
+            return date
+        }
+        return try decoder.decode(type, from: Data(JSONText.bytes(of: json)))
+    }
+}
+
+/// Values of a type that attributes can be of.
+struct AttributeFitting<Value: AttributeValue>: ValueFitting {
+    let integers: ClosedRange<Int64>?
+
+    /// Nil for types that any value of their kind fits.
+    init?(_ type: Value.Type) {
+        switch Value.self {
+        case is any WideValue.Type: return nil
+        case let integer as any FixedWidthInteger.Type: integers = Self.range(integer)
+        default: integers = nil
+        }
+    }
+
+    private static func range<Number: FixedWidthInteger>(_ type: Number.Type) -> ClosedRange<Int64> {
+        Int64(clamping: Number.min)...Int64(clamping: Number.max)
+    }
+
+    var typeName: String { "\(Value.self)" }
+
+    func fits(_ value: StoredValue) -> Bool { Value(storedValue: value) != nil }
+}
+
+/// Values that have raw values of a type that attributes can be of.
+struct RawFitting<Value: RawRepresentable>: ValueFitting where Value.RawValue: AttributeValue {
+    var typeName: String { "\(Value.self)" }
+
+    func fits(_ value: StoredValue) -> Bool {
+        Value.RawValue(storedValue: value).map { Value(rawValue: $0) != nil } ?? false
+    }
+}
+
+/// Values that are kept as JSON.
+struct CodedFitting<Value: Decodable>: ValueFitting {
+    var typeName: String { "\(Value.self)" }
+
+    func fits(_ value: StoredValue) -> Bool {
+        value.json.map { (try? CodedValue.value($0, as: Value.self)) != nil } ?? false
+    }
+}
+
+/// A type that has room for any value of its attribute type.
+private protocol WideValue {}
+
+extension Int: WideValue {}
+extension Int64: WideValue {}
+extension Double: WideValue {}
+extension Float: WideValue {}
+extension Bool: WideValue {}
+extension String: WideValue {}
+extension Date: WideValue {}
+extension UUID: WideValue {}
+extension URL: WideValue {}
+extension Decimal: WideValue {}
+extension Data: WideValue {}
+extension JSONValue: WideValue {}
+extension Optional: WideValue where Wrapped: WideValue {}
