@@ -70,3 +70,131 @@ extension Sync {
         return try await call.changes(chunks: chunks, total: chunks.size, isDryRun: true)
     }
 }
+
+// MARK: - Bytes
+
+// JSON that arrives byte by byte.
+extension Sync {
+    /// Makes the stored rows of an entity what JSON says that arrives byte by byte.
+    ///
+    /// ```swift
+    /// let (bytes, _) = try await URLSession.shared.bytes(from: url)
+    /// try await Sync.changes(bytes, inEntity: "User", stack: stack)
+    /// ```
+    /// Chunks, where they can be had, are faster:
+    /// ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Chunks,_,_,_,_,_,_,_)`` takes
+    /// those, and says what holds for both.
+    @discardableResult
+    public nonisolated(nonsending) static func changes<Bytes: AsyncSequence & Sendable>(
+        _ bytes: Bytes, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
+        parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
+        options: SyncOptions = SyncOptions(collectsKeys: false)
+    ) async throws -> SyncResult where Bytes.Element == UInt8 {
+        try await changes(
+            GatheredBytes(bytes: bytes), inEntity: entity, stack: stack, predicate: predicate, parent: parent,
+            relationship: relationship, operations: operations, options: options)
+    }
+
+    /// What a sync of JSON that arrives byte by byte would change. Writes nothing.
+    public nonisolated(nonsending) static func plan<Bytes: AsyncSequence & Sendable>(
+        _ bytes: Bytes, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
+        parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
+        options: SyncOptions = SyncOptions(collectsKeys: false)
+    ) async throws -> SyncResult where Bytes.Element == UInt8 {
+        try await plan(
+            GatheredBytes(bytes: bytes), inEntity: entity, stack: stack, predicate: predicate, parent: parent,
+            relationship: relationship, operations: operations, options: options)
+    }
+
+    /// Makes the stored rows of several entities what one document says that arrives byte by byte.
+    @discardableResult
+    public nonisolated(nonsending) static func changes<Bytes: AsyncSequence & Sendable>(
+        _ bytes: Bytes, entities: [String: String], stack: some SyncStack, operations: SyncOperations = .all,
+        options: SyncOptions = SyncOptions(collectsKeys: false)
+    ) async throws -> SyncResult where Bytes.Element == UInt8 {
+        try await changes(
+            GatheredBytes(bytes: bytes), entities: entities, stack: stack, operations: operations, options: options)
+    }
+}
+
+// MARK: - FileChunks
+
+/// The bytes of a file, a megabyte at a time.
+struct FileChunks: AsyncSequence, Sendable {
+    typealias Element = Data
+
+    private static let chunkSize = 1 << 20
+
+    private let url: URL
+    /// The size of the file when it was found; nil for what has none, such as a pipe.
+    let size: Int?
+
+    /// - Throws: ``SyncError`` `unreadableFile`.
+    init(_ url: URL) throws {
+        self.url = url
+        do {
+            let values = try url.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey])
+            size = values.isRegularFile == true ? values.fileSize : nil
+        } catch {
+            throw Self.unreadable(url, error)
+        }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(url: url) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        let url: URL
+        private var handle: FileHandle?
+
+        init(url: URL) { self.url = url }
+
+        mutating func next() async throws -> Data? {
+            do {
+                let open = try handle ?? FileHandle(forReadingFrom: url)
+                handle = open
+                let chunk = try open.read(upToCount: FileChunks.chunkSize)
+                return chunk?.isEmpty ?? true ? nil : chunk
+            } catch {
+                throw FileChunks.unreadable(url, error)
+            }
+        }
+    }
+
+    private static func unreadable(_ url: URL, _ error: any Error) -> SyncError {
+        SyncError(.unreadableFile, "cannot read '\(url.path)'", underlying: error.localizedDescription)
+    }
+}
+
+// MARK: - GatheredBytes
+
+/// Bytes that come one by one, such as those of `URLSession.AsyncBytes`, in chunks.
+struct GatheredBytes<Bytes: AsyncSequence & Sendable>: AsyncSequence, Sendable where Bytes.Element == UInt8 {
+    let bytes: Bytes
+
+    func makeAsyncIterator() -> Iterator { Iterator(bytes: bytes.makeAsyncIterator()) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        private static var chunkSize: Int { 1 << 16 }
+
+        var bytes: Bytes.AsyncIterator
+
+        /// The end of the bytes is not asked for twice: an iterator need not answer after it.
+        private var isAtEnd = false
+
+        init(bytes: Bytes.AsyncIterator) { self.bytes = bytes }
+
+        mutating func next() async throws -> [UInt8]? {
+            if isAtEnd { return nil }
+            var chunk: [UInt8] = []
+            chunk.reserveCapacity(Self.chunkSize)
+            while chunk.count < Self.chunkSize {
+                guard let byte = try await bytes.next() else {
+                    isAtEnd = true
+                    break
+                }
+                chunk.append(byte)
+            }
+            return chunk.isEmpty ? nil : chunk
+        }
+    }
+}
