@@ -122,3 +122,10 @@ extension Sync {
             .changes(by: stack.writer(db), isDryRun: true) { try $0.stage(json) }
     }
 }
+
+// MARK: - DataStack+SyncStack
+
+extension DataStack: SyncStack {
+    /// What the calls of ``Sync`` use of the store.
+    public var host: SyncHost { SyncHost(self) }
+}

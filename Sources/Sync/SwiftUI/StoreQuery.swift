@@ -1,4 +1,5 @@
 #if canImport(SwiftUI)
+    import Combine
     public import SwiftUI
     public import SyncCore
     public import SyncSQLite
@@ -109,6 +110,61 @@
             self.init([entity, predicate, order, limit], placeholder: []) {
                 $0.observe(entity, where: predicate, orderedBy: order, limit: limit)
             }
+        }
+    }
+
+    /// Keeps the last value of an observation for a view, which is drawn anew with each.
+    @MainActor
+    final class StoreFollower<Value: Sendable>: ObservableObject {
+        @Published private(set) var value: Value?
+        @Published private(set) var state = StoreQuery<Value>.State()
+        private var followed: (stack: ObjectIdentifier?, request: AnyHashable)?
+        private var task: Task<Void, Never>?
+
+        nonisolated init() {}
+
+        deinit { task?.cancel() }
+
+        /// Follows what a store has for a request, if that is not what is followed already.
+        func follow(
+            _ request: AnyHashable, of stack: DataStack?,
+            _ observe: @escaping @MainActor (DataStack) throws -> StoreObservation<Value>
+        ) {
+            let source = (stack: stack.map { ObjectIdentifier($0) }, request: request)
+            if let followed, followed == source { return }
+            followed = source
+            task?.cancel()
+            // A view must not change while it is drawn: what is found out here is said later.
+            task = Task { [weak self] in
+                do {
+                    guard let stack else {
+                        throw SyncError(
+                            .invalidOption, "the view has no store: give it one by .environment(\\.dataStack, stack)")
+                    }
+                    for try await value in try observe(stack) {
+                        guard let self, !Task.isCancelled else { return }
+                        self.value = value
+                        self.state = .init(isLoaded: true)
+                    }
+                } catch {
+                    guard !Task.isCancelled else { return }
+                    self?.state.error = error
+                }
+            }
+        }
+    }
+
+    // MARK: - EnvironmentValues+DataStack
+
+    extension EnvironmentValues {
+        private struct DataStackKey: EnvironmentKey {
+            static var defaultValue: DataStack? { nil }
+        }
+
+        /// The store that ``StoreQuery`` reads in the views below.
+        public var dataStack: DataStack? {
+            get { self[DataStackKey.self] }
+            set { self[DataStackKey.self] = newValue }
         }
     }
 #endif
