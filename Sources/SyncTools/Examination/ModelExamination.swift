@@ -52,3 +52,160 @@ struct NameExamination {
         return attributes + relationships
     }
 }
+
+/// Finds relationships without an inverse that others could be the inverse of.
+struct InverseExamination {
+    /// So many of those that could be it are named.
+    private static let namedCandidates = 5
+
+    private let model: CompiledModel
+    /// By entity, and by the entity they lead to: the positions of its relationships without an inverse.
+    private let open: [[Int: [Int]]]
+
+    init(_ model: CompiledModel) {
+        self.model = model
+        open = model.entities.map { entity in
+            let positions = entity.relationships.indices.filter { entity.relationships[$0].relationship.inverse == nil }
+            return Dictionary(grouping: positions) { entity.relationships[$0].destination }
+        }
+    }
+
+    var findings: [SyncExamination.Finding] {
+        model.entities.flatMap { entity in
+            entity.relationships.filter { $0.owner == entity.id && $0.relationship.inverse == nil }
+                .compactMap { finding($0, in: entity) }
+        }
+    }
+
+    private func finding(_ hop: CompiledRelationship, in entity: CompiledEntity) -> SyncExamination.Finding? {
+        let destination = model.entities[hop.destination]
+        let (candidates, count) = candidates(for: hop, in: destination)
+        let name = "\(entity.name).\(hop.name)"
+        let path = "entities.\(entity.name).relationships.\(hop.name)"
+        if count == 0 {
+            // Rows without a key belong to the row that has them, and go with it.
+            guard hop.isToMany, destination.isKeyed else { return nil }
+            return SyncExamination.Finding(
+                .missingInverse, entity: entity.name, path: path,
+                message: "\(name) leads to many and has no inverse, so it is many-to-many and never deletes",
+                advice: "if a \(destination.name) has one \(entity.name), give \(destination.name) a relationship back "
+                    + "and name it as the inverse")
+        }
+        let others = ShortList(candidates, upTo: nil, of: count).text(between: " or ")
+        return SyncExamination.Finding(
+            .missingInverse, entity: entity.name, path: path,
+            message: "\(name) names no inverse, and \(others) could be it",
+            advice: "say which with \"inverse\"; without one the two are kept apart")
+    }
+
+    /// The first relationships that lead back to the owner of one, and how many there are.
+    private func candidates(
+        for hop: CompiledRelationship, in destination: CompiledEntity
+    ) -> (names: [String], count: Int) {
+        let owners = sequence(first: hop.owner) { model.entities[$0].parent }
+        let lists = owners.compactMap { open[destination.id][$0] }
+        let itself = destination.relationshipByName[hop.name].flatMap { position in
+            destination.relationships[position].owner == hop.owner ? position : nil
+        }
+        let isListed =
+            itself.map { position in
+                let relationship = destination.relationships[position]
+                return relationship.relationship.inverse == nil
+                    && model.entity(hop.owner, isKindOf: relationship.destination)
+            } ?? false
+        let first = lists.flatMap { $0.prefix(Self.namedCandidates + 1) }.sorted().filter { $0 != itself }
+        let names = first.prefix(Self.namedCandidates).map { position in
+            let found = destination.relationships[position]
+            return "\(model.entities[found.owner].name).\(found.name)"
+        }
+        return (names, lists.reduce(0) { $0 + $1.count } - (isListed ? 1 : 0))
+    }
+}
+
+/// Finds values that are read or exported otherwise than the model says.
+struct ConversionExamination {
+    private let model: SyncModel
+
+    init(_ model: SyncModel) { self.model = model }
+
+    var findings: [SyncExamination.Finding] { missing + leftOut }
+
+    private var missing: [SyncExamination.Finding] {
+        model.missingTransformers.map { missing in
+            SyncExamination.Finding(
+                .missingTransformer, entity: missing.entity,
+                path: "entities.\(missing.entity).attributes.\(missing.attribute).transformer",
+                message: "\(missing.entity).\(missing.attribute) names the transformer '\(missing.name)', "
+                    + "which nobody registered: its values are taken without it",
+                advice: "an app registers it on the model; built in are "
+                    + BuiltInTransformer.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+    }
+
+    /// Of each member once, though sub-entities have it too.
+    private var leftOut: [SyncExamination.Finding] {
+        var seen: Set<String> = []
+        return model.compiled.entities.flatMap { entity -> [SyncExamination.Finding] in
+            let key = ExportShapeKey(entity: entity.id, destination: entity.id, isNested: false)
+            let shape = try? ExportShapeBuilder.shape(key, of: model, ExportOptions())
+            return (shape?.omissions ?? []).compactMap { omission in
+                let slot = entity.slotByName[omission.member]
+                let owner = slot.map { "\(entity.table.index).\($0)" } ?? "\(entity.name).\(omission.member)"
+                guard seen.insert(owner).inserted else { return nil }
+                let group = slot == nil ? "relationships" : "attributes"
+                return SyncExamination.Finding(
+                    .leftOutOfExports, entity: entity.name,
+                    path: "entities.\(entity.name).\(group).\(omission.member)", message: "\(omission)",
+                    advice: advice(omission.reason))
+            }
+        }
+    }
+
+    private func advice(_ reason: ExportOmission.Reason) -> String {
+        switch reason {
+        case .noWayBack: "give the transformer an exporting direction, or say \"export\": false"
+        case .noKey: "give one of the two a remoteKey, or say \"export\": false"
+        }
+    }
+}
+
+/// Finds the attribute or relationship whose name is most like a key.
+struct NearestName {
+    /// A name is not compared with longer keys.
+    private static let maximumLength = 200
+
+    private let model: CompiledModel
+    /// How many pairs of characters are compared at most: enough for hundreds of keys of a wide entity. Nobody reads more
+    /// suggestions, and for thousands of keys and names they would take longer than all else.
+    private var budget = 20_000_000
+    private var candidates: [Int: [(name: String, characters: [Character])]] = [:]
+
+    init(_ model: CompiledModel) { self.model = model }
+
+    /// Nil if none is like it.
+    mutating func name(like key: String, in entity: CompiledEntity) -> String? {
+        let last = key.split(separator: ".").last.map(String.init) ?? key
+        guard budget > 0, last.utf8.count <= Self.maximumLength else { return nil }
+        let characters = Array(Inflection.snakeCase(last))
+        var tolerance = max(1, characters.count / 3)
+        var nearest: String?
+        for candidate in candidates(entity) where abs(candidate.characters.count - characters.count) <= tolerance {
+            budget -= characters.count * candidate.characters.count
+            guard budget > 0 else { return nil }
+            let distance = SimilarName.distance(characters, candidate.characters)
+            guard distance <= tolerance else { continue }
+            nearest = candidate.name
+            tolerance = distance - 1
+            if distance == 0 { break }
+        }
+        return nearest
+    }
+
+    private mutating func candidates(_ entity: CompiledEntity) -> [(name: String, characters: [Character])] {
+        if let known = candidates[entity.id] { return known }
+        let names = entity.slots.map { model[entity.table].attributes[$0].name } + entity.relationships.map(\.name)
+        let found = names.map { ($0, Array(Inflection.snakeCase($0))) }
+        candidates[entity.id] = found
+        return found
+    }
+}

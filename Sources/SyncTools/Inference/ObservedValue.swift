@@ -131,3 +131,235 @@ extension ObservedObject {
         merge(other, nested: { $0.add($1) })
     }
 }
+
+/// What was seen of the objects in one place of the samples. A class: places nest, and are added to while reading.
+final class ObservedObject {
+    /// How many objects there were.
+    private(set) var count = 0
+    /// The keys in the order they were first seen.
+    private(set) var keys: [String] = []
+    private(set) var members: [String: ObservedValue] = [:]
+    /// What was said of objects that have an id: to see whether two places hold the same things.
+    private(set) var things = KnownThings()
+    /// What their id may be called.
+    let names: KeyNames
+
+    /// Where there are lists inside a sample that is one object without an id, and what the object looks like.
+    var listPaths: [[String]] = []
+    var shape: DocumentShape?
+
+    /// The objects under all its keys, if it is used as a dictionary of records.
+    private(set) lazy var keyedRecords: ObservedObject? = recordsOfMembers()
+
+    /// - Parameter entity: What the objects are of, as far as that is known.
+    init(entity: String = "") { names = KeyNames(entity: entity) }
+
+    /// - Parameter primaryKey: The JSON keys that identify the object, if they are none of its ``names``.
+    func observe(_ object: JSONValue, primaryKey: [String]? = nil) {
+        guard case .object(let found) = object else { return }
+        count += 1
+        let id = id(of: object, primaryKey)
+        for member in found { observed(member.key).observe(member.value, ownedBy: id) }
+        noteKinds(found)
+        if let id { things.note(found, id: id) }
+    }
+
+    /// Notes of which kind the object under a key is, where that stands beside it: `commentable_type`.
+    private func noteKinds(_ found: [JSONValue.Member]) {
+        for case let (key, .string(kind)) in found.lazy.map({ ($0.key, $0.value) }) {
+            guard let ending = ["_type", "Type", "-type"].first(where: key.hasSuffix) else { continue }
+            members[String(key.dropLast(ending.count))]?.note(kind: kind)
+        }
+    }
+
+    /// What is seen under a key.
+    func observed(_ key: String) -> ObservedValue {
+        if let known = members[key] { return known }
+        let value = ObservedValue(key: key)
+        keys.append(key)
+        members[key] = value
+        return value
+    }
+
+    /// Counts an object whose members are observed one by one.
+    func note(_ members: [JSONValue.Member], id: String?) {
+        count += 1
+        if let id { things.note(members, id: id) }
+    }
+
+    /// Adds what was seen elsewhere, without what is nested there.
+    func merge(
+        _ other: ObservedObject, nested: (ObservedValue, ObservedValue) -> Void = { $0.merge($1) }
+    ) {
+        count += other.count
+        listPaths += other.listPaths
+        shape = shape ?? other.shape
+        for key in other.keys {
+            if let value = other.members[key] { nested(observed(key), value) }
+        }
+        things.merge(other.things)
+    }
+
+    /// The text of an object's id.
+    func id(of object: JSONValue, _ primaryKey: [String]? = nil) -> String? {
+        primaryKey.map { object.keyText(of: $0) } ?? names.id(of: object)
+    }
+}
+
+/// What kinds of scalars stood in one place.
+struct ObservedScalars {
+    private(set) var nulls = 0
+    private(set) var booleans = 0
+    private(set) var integers = 0
+    /// Numbers with a point or an exponent.
+    private(set) var fractions = 0
+    private(set) var strings = 0
+    /// Numbers with more digits than a double keeps, or whole ones beyond 64 bits.
+    private var exact = 0
+    /// Numbers that no decimal, and those that no double holds.
+    private var beyondDecimal = 0
+    private var beyondDouble = 0
+    private var dates = 0
+    private var uuids = 0
+    private var urls = 0
+
+    /// How many values there were, nulls aside.
+    var count: Int { booleans + numbers + strings }
+    var numbers: Int { integers + fractions }
+
+    mutating func observe(_ value: JSONValue) {
+        switch value {
+        case .null: nulls += 1
+        case .bool: booleans += 1
+        case .number(let text): observe(number: text)
+        case .string(let text): observe(string: text)
+        case .array, .object: break
+        }
+    }
+
+    private mutating func observe(number text: String) {
+        let isWhole = !text.contains { $0 == "." || $0 == "e" || $0 == "E" }
+        if isWhole { integers += 1 } else { fractions += 1 }
+        Array(text.utf8).withUnsafeBufferPointer { bytes in
+            let digits = NumberText.parts(bytes)?.digits.count ?? .max
+            if digits > 15, !isWhole || NumberText.integer(bytes) == nil { exact += 1 }
+            if isWhole, NumberText.integer(bytes) == nil { exact += 1 }
+            if isWhole, digits > 15 { longIntegers += 1 }
+            var out: [UInt8] = []
+            if !DecimalText.append(bytes, to: &out) { beyondDecimal += 1 }
+            if NumberText.double(bytes) == nil { beyondDouble += 1 }
+        }
+    }
+
+    /// Whole numbers that 64 bits hold but a double may not.
+    private var longIntegers = 0
+
+    private mutating func observe(string text: String) {
+        strings += 1
+        let value = JSONValue.string(text)
+        if Self.isDate(text) { dates += 1 }
+        if Coercion.storedValue(value, as: .uuid) != nil { uuids += 1 }
+        let scheme = text.prefix(8).lowercased()
+        if scheme.hasPrefix("http://") || scheme.hasPrefix("https://"),
+            Coercion.storedValue(value, as: .url) != nil
+        {
+            urls += 1
+        }
+    }
+
+    /// A whole day at least: a year or a Unix time is not recognised, it may be any number.
+    private static func isDate(_ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        guard bytes.count >= 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-") else { return false }
+        return bytes.withUnsafeBufferPointer { DateParser.milliseconds($0) } != nil
+    }
+
+    mutating func merge(_ other: ObservedScalars) {
+        nulls += other.nulls
+        booleans += other.booleans
+        integers += other.integers
+        fractions += other.fractions
+        strings += other.strings
+        exact += other.exact
+        longIntegers += other.longIntegers
+        beyondDecimal += other.beyondDecimal
+        beyondDouble += other.beyondDouble
+        dates += other.dates
+        uuids += other.uuids
+        urls += other.urls
+    }
+
+    // MARK: Types
+
+    /// The narrowest type that keeps every value; string if there was none.
+    var type: AttributeType {
+        if booleans > 0 { return count == booleans ? .boolean : .json }
+        if strings == 0 { return numbers == 0 ? .string : numberType }
+        // A number beside strings becomes its shortest text.
+        guard numbers == 0 else { return beyondDecimal > 0 ? .json : .string }
+        if uuids == strings { return .uuid }
+        if dates == strings { return .date }
+        return urls == strings ? .url : .string
+    }
+
+    private var numberType: AttributeType {
+        if fractions == 0, exact == 0 { return .integer }
+        if exact + longIntegers > 0, beyondDecimal == 0 { return .decimal }
+        return exact + longIntegers == 0 && beyondDouble == 0 ? .double : .json
+    }
+
+    /// The type of a key with these values: days and links stay text. Nil if they cannot be keys.
+    var keyType: AttributeType? {
+        guard count > 0, booleans == 0 else { return nil }
+        switch type {
+        case .integer, .uuid, .decimal, .double: return type
+        case .json: return nil
+        default: return .string
+        }
+    }
+
+    /// Whether each value can be the id of a row with such keys.
+    func fits(key type: AttributeType) -> Bool {
+        guard let found = keyType else { return false }
+        return found == type || (type == .string && found != .double)
+    }
+}
+
+/// Whether lists had their rows in the order of their keys, in which lists without an order are read.
+struct ObservedOrder {
+    private var isOfNumbers = true
+    private var isOfTexts = true
+
+    /// - Parameter ids: Of one list, as texts.
+    mutating func observe(_ ids: some Sequence<String>) {
+        var previous: String?
+        for id in ids {
+            guard isOfNumbers || isOfTexts else { return }
+            if let previous, previous != id { compare(previous, id) }
+            previous = id
+        }
+    }
+
+    private mutating func compare(_ one: String, _ next: String) {
+        isOfTexts = isOfTexts && one.utf8.lexicographicallyPrecedes(next.utf8)
+        guard isOfNumbers else { return }
+        if let first = Int64(one), let second = Int64(next) {
+            isOfNumbers = first < second
+        } else {
+            isOfNumbers = Double(one).flatMap { first in Double(next).map { first < $0 } } ?? false
+        }
+    }
+
+    mutating func merge(_ other: ObservedOrder) {
+        isOfNumbers = isOfNumbers && other.isOfNumbers
+        isOfTexts = isOfTexts && other.isOfTexts
+    }
+
+    /// Whether all lists were in the order of keys of a type.
+    func isOfKeys(_ type: AttributeType?) -> Bool {
+        switch type {
+        case .integer, .double, .decimal: isOfNumbers
+        default: isOfTexts
+        }
+    }
+}
