@@ -76,4 +76,130 @@
             return "[" + keyNames.map { "\"\($0)\"" }.joined(separator: ", ") + "]"
         }
     }
+
+    /// A stored property of a type with `@Entity`, as it is written.
+    struct EntityProperty {
+        /// What a relationship leads to.
+        struct Target {
+            let type: String
+            let isToMany: Bool
+        }
+
+        let variable: VariableDeclSyntax
+        let binding: PatternBindingSyntax
+        /// As code names it, with backticks if it needs them.
+        let identifier: String
+        let name: String
+        /// The type, written or read off a literal; nil if neither.
+        let type: String?
+        let initialValue: ExprSyntax?
+
+        /// Nil for what is no stored property of a value: computed, static, or lazy ones.
+        init?(_ variable: VariableDeclSyntax) {
+            let modifiers = variable.modifiers.map(\.name.text)
+            guard let binding = variable.bindings.first, variable.bindings.count == 1,
+                let pattern = binding.pattern.as(IdentifierPatternSyntax.self),
+                !modifiers.contains("static"), !modifiers.contains("lazy"), !Self.isComputed(binding)
+            else { return nil }
+            // A constant with a value is the same in all rows.
+            if variable.bindingSpecifier.text == "let", binding.initializer != nil { return nil }
+            self.variable = variable
+            self.binding = binding
+            identifier = pattern.identifier.text
+            name = identifier.trimmingBackticks
+            initialValue = binding.initializer?.value
+            type = binding.typeAnnotation?.type.trimmedDescription ?? initialValue.flatMap(Self.type)
+        }
+
+        private static func isComputed(_ binding: PatternBindingSyntax) -> Bool {
+            switch binding.accessorBlock?.accessors {
+            case .getter: true
+            case .accessors(let accessors): accessors.contains { ["get", "_read"].contains($0.accessorSpecifier.text) }
+            case nil: false
+            }
+        }
+
+        private static func type(of literal: ExprSyntax) -> String? {
+            if literal.is(IntegerLiteralExprSyntax.self) { return "Int" }
+            if literal.is(FloatLiteralExprSyntax.self) { return "Double" }
+            if literal.is(BooleanLiteralExprSyntax.self) { return "Bool" }
+            if literal.is(StringLiteralExprSyntax.self) { return "String" }
+            if let prefix = literal.as(PrefixOperatorExprSyntax.self), prefix.operator.text == "-" {
+                return type(of: prefix.expression)
+            }
+            return nil
+        }
+
+        // MARK: What stands before it
+
+        func attribute(_ name: String) -> AttributeSyntax? {
+            variable.attributes.lazy.compactMap { $0.as(AttributeSyntax.self) }
+                .first { $0.attributeName.trimmedDescription.split(separator: ".").last.map(String.init) == name }
+        }
+
+        func arguments(_ name: String) -> LabeledExprListSyntax {
+            guard case .argumentList(let list) = attribute(name)?.arguments else { return [] }
+            return list
+        }
+
+        var isTransient: Bool { attribute("Transient") != nil }
+        var isPrimaryKey: Bool { attribute("PrimaryKey") != nil }
+        var isRelationship: Bool { attribute("Relationship") != nil }
+
+        /// The text of the first argument without label, if that is one literal.
+        func text(_ attribute: String) -> String? {
+            arguments(attribute).first.flatMap {
+                $0.expression.as(StringLiteralExprSyntax.self)?.representedLiteralValue
+            }
+        }
+
+        /// The column of the attribute.
+        var column: String { text("Column") ?? name }
+
+        // MARK: Relationships
+
+        /// Where a relationship leads, by its type: `[Note]`, `Company?`; nil for other types.
+        var target: Target? {
+            guard isRelationship, let type = binding.typeAnnotation?.type else { return nil }
+            if let array = type.as(ArrayTypeSyntax.self) {
+                return Target(type: array.element.trimmedDescription, isToMany: true)
+            }
+            if let optional = type.as(OptionalTypeSyntax.self) {
+                return Target(type: optional.wrappedType.trimmedDescription, isToMany: false)
+            }
+            guard let named = type.as(IdentifierTypeSyntax.self), let inner = named.genericArgumentClause?.arguments,
+                inner.count == 1, let argument = inner.first, ["Array", "Optional"].contains(named.name.text)
+            else { return nil }
+            return Target(type: argument.argument.trimmedDescription, isToMany: named.name.text == "Array")
+        }
+
+        /// The property that has the rows.
+        var storage: String { "_\(name)".asIdentifier }
+
+        /// The property that has the key of the row a to-one relationship leads to.
+        var keyName: String { keyColumn.asIdentifier }
+
+        /// Its usual name.
+        var keyColumn: String { "\(name)ID" }
+
+        /// The column that it is in.
+        var storedKeyColumn: String {
+            let said = arguments("Relationship").first { $0.label?.text == "column" }?.expression
+            return said?.as(StringLiteralExprSyntax.self)?.representedLiteralValue ?? keyColumn
+        }
+    }
+
+    extension String {
+        /// In backticks, if it is no plain identifier.
+        var asIdentifier: String {
+            let isPlain = unicodeScalars.allSatisfy {
+                $0 == "_" || $0.properties.isAlphabetic || ("0"..."9").contains($0)
+            }
+            return isPlain ? self : "`\(self)`"
+        }
+
+        var trimmingBackticks: String {
+            hasPrefix("`") && hasSuffix("`") && count > 2 ? String(dropFirst().dropLast()) : self
+        }
+    }
 #endif
