@@ -1,3 +1,4 @@
+import Foundation
 import SyncCore
 import SyncSQLite
 
@@ -106,5 +107,112 @@ struct ExpectationMatcher<Source: RowSource> {
 extension Mismatch {
     fileprivate init(_ path: String, _ expected: JSONValue, _ found: JSONValue) {
         self.init(path: path, expected: expected.scenarioText, found: found.scenarioText)
+    }
+}
+
+/// A stored row as the matcher sees it.
+struct FoundRow: Sendable {
+    /// The row's own entity, which may be a child of the one it was fetched as.
+    var entity: String
+    /// By attribute name; nil attributes are there as null.
+    var values: [String: StoredValue]
+    /// The record it was made from, to follow its links.
+    var record: SyncRecord?
+}
+
+/// Follows the links of rows.
+protocol RowSource: Sendable {
+    /// The rows a relationship leads to, in the order of the relationship.
+    func targets(of row: FoundRow, along relationship: String) async throws -> [FoundRow]
+}
+
+/// One expectation that is not met: where, what it says, what there is.
+struct Mismatch: LocalizedError, Hashable {
+    /// The path of attributes and relationships: `company.name`.
+    var path: String
+    var expected: String
+    var found: String
+
+    var errorDescription: String? { "\(path): expected \(expected), found \(found)" }
+}
+
+/// Compares the result of a sync, as JSON, with what a step expects of it.
+///
+/// An object has at least the members that are expected of it, a list exactly the elements.
+enum ResultMatcher {
+    /// The first place where they differ, in the order of the expectation.
+    static func mismatch(_ expected: JSONValue, _ found: JSONValue?, at path: String) -> Mismatch? {
+        switch (expected, found) {
+        case (.object(let members), .object):
+            return first(members.map { ($0.value, found?[$0.key], "\(path).\($0.key)") })
+        case (.array(let left), .array(let right)) where left.count == right.count:
+            return first(zip(left, right).enumerated().map { ($1.0, $1.1, "\(path)[\($0)]") })
+        case (.null, nil):
+            return nil
+        default:
+            if let found, JSONComparison.equal(expected, found) { return nil }
+            return Mismatch(path: path, expected: expected.scenarioText, found: found?.scenarioText ?? "nothing")
+        }
+    }
+
+    private static func first(_ pairs: [(JSONValue, JSONValue?, String)]) -> Mismatch? {
+        for (expected, found, path) in pairs {
+            if let mismatch = mismatch(expected, found, at: path) { return mismatch }
+        }
+        return nil
+    }
+}
+
+/// Compares exported JSON with what a scenario expects.
+///
+/// A list of objects, and an object with the keys "0", "1", …, stand for a to-many relationship and compare as sets
+/// unless the step says that order counts. Booleans equal 0 and 1.
+struct ExportMatcher {
+    var isOrdered = false
+
+    func matches(_ expected: JSONValue, _ found: JSONValue) -> Bool {
+        switch (expected, found) {
+        case (.bool(let flag), .number(let text)), (.number(let text), .bool(let flag)):
+            return JSONComparison.equal(text, flag ? "1" : "0")
+        case (.array(let l), .array(let r)):
+            return matches(l, r, asSet: !isOrdered && (l + r).allSatisfy(\.isObject))
+        case (.object(let l), .object(let r)):
+            let (left, right) = (Self.dictionary(l), Self.dictionary(r))
+            guard left.count == right.count else { return false }
+            if let l = Self.list(left), let r = Self.list(right), !l.isEmpty {
+                return matches(l, r, asSet: !isOrdered)
+            }
+            return left.allSatisfy { key, value in right[key].map { matches(value, $0) } ?? false }
+        default:
+            return JSONComparison.equal(expected, found)
+        }
+    }
+
+    private func matches(_ expected: [JSONValue], _ found: [JSONValue], asSet: Bool) -> Bool {
+        guard expected.count == found.count else { return false }
+        guard asSet else { return zip(expected, found).allSatisfy(matches) }
+        var rest = found
+        for value in expected {
+            guard let index = rest.firstIndex(where: { matches(value, $0) }) else { return false }
+            rest.remove(at: index)
+        }
+        return true
+    }
+
+    private static func dictionary(_ members: [JSONValue.Member]) -> [String: JSONValue] {
+        Dictionary(members.map { ($0.key, $0.value) }) { $1 }
+    }
+
+    /// The values of an object whose keys are "0", "1", …, in that order.
+    private static func list(_ object: [String: JSONValue]) -> [JSONValue]? {
+        let values = (0..<object.count).map { object["\($0)"] }
+        return values.contains { $0 == nil } ? nil : values.compactMap { $0 }
+    }
+}
+
+extension JSONValue {
+    fileprivate var isObject: Bool {
+        guard case .object = self else { return false }
+        return true
     }
 }

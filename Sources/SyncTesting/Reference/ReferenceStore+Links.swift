@@ -1,4 +1,4 @@
-import SyncCore
+public import SyncCore
 
 extension ReferenceStore {
     func side(_ row: ReferenceRow.ID, _ relationship: CompiledRelationship) -> ReferenceSide {
@@ -97,5 +97,142 @@ extension ReferenceStore {
         pending.removeAll { $0.side.row == id }
         listed = listed.filter { $0.key.row != id }
         targets = targets.filter { $0.key.row != id }.mapValues { $0.filter { $0 != id } }
+    }
+}
+
+// MARK: - Result
+
+extension ReferenceStore {
+    /// What differs from an earlier state. Links are compared row by row elsewhere.
+    func result(since before: ReferenceStore, _ entity: String) -> SyncResult {
+        var result = SyncResult(entity: entity)
+        for (id, row) in rows.sorted(by: { $0.key < $1.key }) {
+            var changes = result[row.entity.name]
+            if let old = before.rows[id] {
+                let changed = row.values.filter { old.values[$0.key] != $0.value }.keys.sorted()
+                guard !changed.isEmpty else { continue }
+                changes.updatedCount += 1
+                if let key = recordKey(row) { changes.updated.append(.init(key: key, changed: changed)) }
+            } else {
+                changes.insertedCount += 1
+                if let key = recordKey(row) { changes.inserted.append(key) }
+            }
+            result.entities[row.entity.name] = changes
+        }
+        for (id, row) in before.rows where rows[id] == nil {
+            var changes = result[row.entity.name]
+            changes.deletedCount += 1
+            if let key = before.recordKey(row) { changes.deleted.append(key) }
+            result.entities[row.entity.name] = changes
+        }
+        result.unresolved = unresolvedReferences()
+        return result
+    }
+
+    /// All references that wait, of earlier payloads too.
+    public func unresolvedReferences() -> [SyncResult.UnresolvedReference] {
+        pending.compactMap { pending in
+            guard let row = rows[pending.side.row], let key = recordKey(row),
+                let target = Self.recordKey(pending.target.key)
+            else { return nil }
+            return SyncResult.UnresolvedReference(
+                entity: row.entity.name, key: key, relationship: pending.relationship.name, target: target)
+        }
+    }
+
+    func recordKey(_ row: ReferenceRow) -> RecordKey? { key(of: row).flatMap { Self.recordKey($0) } }
+
+    private static func recordKey(_ value: StoredValue) -> RecordKey? {
+        switch value.jsonForm {
+        case .number(let text):
+            switch value {
+            case .integer(let number): .integer(number)
+            case .double(let number): .double(number)
+            default: .text(text)
+            }
+        case .string(let text): .text(text)
+        case .array(let parts): .parts(parts.compactMap(recordKey(ofPart:)))
+        default: nil
+        }
+    }
+
+    private static func recordKey(ofPart part: JSONValue) -> RecordKey? {
+        switch part {
+        case .number(let text): Int64(text).map(RecordKey.integer) ?? Double(text).map(RecordKey.double)
+        case .string(let text): RecordKey.text(text)
+        case .array(let parts): RecordKey.parts(parts.compactMap(recordKey(ofPart:)))
+        default: nil
+        }
+    }
+}
+
+// MARK: - Sync
+
+extension ReferenceStore {
+    /// Makes the rows what a payload says, or throws and changes nothing.
+    ///
+    /// - Returns: The keys inserted, updated and deleted, the references that wait, and how many records share a key. Counts of what is unchanged, of
+    ///   links, and diagnostics are left to the real store.
+    @discardableResult
+    public mutating func sync(
+        _ json: JSONValue, inEntity name: String, predicate: RecordPredicate? = nil,
+        parent: (entity: String, id: JSONValue)? = nil, relationship: String? = nil,
+        operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
+    ) throws -> SyncResult {
+        let call = try ReferenceCall(
+            self, json, name, predicate: predicate, parent: parent, relationship: relationship,
+            operations: operations, options: options)
+        let before = self
+        var refused: Set<ReferenceSync.Refusal> = []
+        var inserted: Set<ReferenceSync.Refusal> = []
+        while true {
+            var attempt = ReferenceSync(self, operations: operations, refused: refused, inserted: inserted)
+            let root = try call.run(&attempt)
+            let origins = Set(attempt.origins.values)
+            guard origins.isSubset(of: inserted) else {
+                inserted.formUnion(origins)
+                continue
+            }
+            let lacking = attempt.lackingRows()
+            guard lacking.isEmpty else {
+                refused.formUnion(lacking)
+                inserted = []
+                continue
+            }
+            let fallen = try call.delete(&attempt)
+            if options.isStrict, let path = attempt.misfits.first {
+                throw SyncError(.valueDoesNotFit, "a value does not fit", entity: name, path: path)
+            }
+            let repeats = call.repeats(ReferenceSync(self, operations: operations, refused: [], inserted: []))
+            if options.isStrict, repeats.contradictions > 0 {
+                throw SyncError(.contradictingRecords, "records contradict each other", entity: name)
+            }
+            self = attempt.store
+            var result = result(since: before, name)
+            result.root = root
+            result.root.deleted = fallen
+            result.repeatedRecords = repeats.repeatedRecords
+            result.contradictions = repeats.contradictions
+            return result
+        }
+    }
+}
+
+extension ReferenceSync {
+    /// The new rows without a value that their entity requires.
+    func lackingRows() -> Set<Refusal> {
+        Set(
+            origins.compactMap { id, origin in
+                guard let row = store.rows[id] else { return nil }
+                let lacks = row.entity.slots.contains { slot in
+                    let attribute = model.compiled[row.entity.table].attributes[slot]
+                    return !attribute.isOptional && !row.entity.keySlots.contains(slot)
+                        && row.values[attribute.name]?.isNull != false
+                }
+                let isPart = row.entity.relationships.contains { relationship in
+                    model.compiled.isKeyPart(relationship) && store.targets(of: id, relationship).isEmpty
+                }
+                return lacks || isPart ? origin : nil
+            })
     }
 }

@@ -162,3 +162,228 @@ extension [ReferenceListed] {
         reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 }
+
+// MARK: - Deleting
+
+extension ReferenceSync {
+    /// Whether anything in the payload speaks of a row.
+    func isMentioned(_ id: ReferenceRow.ID) -> Bool {
+        if touched.contains(id) { return true }
+        if let doubtfulTable, store.rows[id]?.entity.table == doubtfulTable { return true }
+        guard let row = store.rows[id], let key = store.key(of: row) else { return false }
+        return mentionedKeys.contains(.key(owner: row.entity.keyOwner, key))
+    }
+
+    /// Deletes what lists left out, then rows in scope until none is left that nothing mentions.
+    ///
+    /// - Parameter scope: The rows in scope, read anew each time.
+    /// - Returns: How many rows fell to the scope.
+    mutating func delete(scope: (ReferenceStore) throws -> [ReferenceRow.ID]) throws -> Int {
+        var fallen = 0
+        var first = true
+        while true {
+            let unmentioned = try scope(store).filter { !isMentioned($0) && !store.isLocal($0) }
+            fallen += unmentioned.count
+            guard first || !unmentioned.isEmpty else { return fallen }
+            let left = first ? droppedRows : []
+            first = false
+            try remove(Set(unmentioned + left))
+        }
+    }
+
+    /// Local rows stay with their owner, whatever a list says, and rows that another owner has by now with that one.
+    private var droppedRows: [ReferenceRow.ID] {
+        leftOut.filter { deletesLeftOut[$0.key] == true }.flatMap { side, rows in
+            rows.filter {
+                store.rows[$0] != nil && !isMentioned($0) && !store.isLocal($0)
+                    && !store.isOwned($0, byOtherThan: side.row, side.link, side.end.other)
+            }
+        }
+    }
+
+    /// Deletes rows with all that goes with them.
+    private mutating func remove(_ start: Set<ReferenceRow.ID>) throws {
+        var going = start
+        while true {
+            let more = cascades(of: going).union(abandoned(without: going)).subtracting(going)
+            if more.isEmpty { break }
+            going.formUnion(more)
+        }
+        try checkDenials(going)
+        for id in going { store.remove(id) }
+    }
+
+    private func cascades(of going: Set<ReferenceRow.ID>) -> Set<ReferenceRow.ID> {
+        var more: Set<ReferenceRow.ID> = []
+        for id in going {
+            for relationship in store.rows[id]?.entity.relationships ?? []
+            where relationship.relationship.deleteRule == .cascade {
+                more.formUnion(store.targets(of: id, relationship).filter { !isMentioned($0) })
+            }
+            more.formUnion(dependent(on: id))
+        }
+        return more
+    }
+
+    /// The rows whose keys are made of that of a row, where it is not denied to delete it for them.
+    private func dependent(on id: ReferenceRow.ID) -> [ReferenceRow.ID] {
+        store.rows.filter { dependent, row in
+            row.entity.relationships.contains { relationship in
+                let link = model.compiled[relationship.link]
+                return model.compiled.isKeyPart(relationship) && store.targets(of: dependent, relationship) == [id]
+                    && link.second.relationship?.deleteRule != .deny
+            }
+        }.map(\.key)
+    }
+
+    private func checkDenials(_ going: Set<ReferenceRow.ID>) throws {
+        for id in going {
+            guard let row = store.rows[id] else { continue }
+            for relationship in row.entity.relationships where relationship.relationship.deleteRule == .deny {
+                guard store.targets(of: id, relationship).allSatisfy(going.contains) else {
+                    throw SyncError(.deletionDenied, "\(relationship.name) denies it", entity: row.entity.name)
+                }
+            }
+        }
+    }
+
+    // MARK: Keyless rows
+
+    /// The keyless rows that lost a link, or are new without having one, and that no row with a key leads to.
+    private func abandoned(without going: Set<ReferenceRow.ID>) -> Set<ReferenceRow.ID> {
+        let keyless = store.rows.filter { !$0.value.entity.isKeyed }.keys
+        guard !keyless.isEmpty else { return [] }
+        var reached: Set<ReferenceRow.ID> = []
+        var open = store.rows.keys.filter { store.rows[$0]?.entity.isKeyed == true && !going.contains($0) }
+        while let id = open.popLast() {
+            for relationship in store.rows[id]?.entity.relationships ?? [] {
+                for target in store.targets(of: id, relationship)
+                where store.rows[target]?.entity.isKeyed == false && !going.contains(target) {
+                    if reached.insert(target).inserted { open.append(target) }
+                }
+            }
+        }
+        let unreached = Set(keyless).subtracting(reached).subtracting(going)
+        var gone = unreached.filter { isNew($0) || hasLostLink($0, going) }
+        // With them go those that only they led to.
+        var last = gone
+        while !last.isEmpty {
+            let led = last.flatMap { id in
+                (store.rows[id]?.entity.relationships ?? []).flatMap { store.targets(of: id, $0) }
+            }
+            last = Set(led).intersection(unreached).subtracting(gone)
+            gone.formUnion(last)
+        }
+        return gone
+    }
+
+    private func hasLostLink(_ id: ReferenceRow.ID, _ going: Set<ReferenceRow.ID>) -> Bool {
+        before.targets.contains { side, rows in
+            side.row == id && !rows.allSatisfy { store.targets[side]?.contains($0) == true && !going.contains($0) }
+        }
+    }
+}
+
+// MARK: - Keys
+
+// Keys of several parts, some of which are keys of other rows.
+extension ReferenceSync {
+    /// The key of a record, part by part: what it says, and for the way back to its owner that one's key.
+    ///
+    /// - Parameter supplied: The relationship that leads to the record, and the key of its owner, where no row of it is known.
+    func key(
+        of reading: ReferenceReading, _ entity: CompiledEntity, _ context: Context?,
+        supplied: (by: CompiledRelationship, key: StoredValue)? = nil
+    ) -> StoredValue? {
+        store.key(of: entity, reading.values) { relationship in
+            if let supplied, relationship.link == supplied.by.link, relationship.end == store.farEnd(supplied.by) {
+                return supplied.key
+            }
+            if let owner = owner(relationship, context) { return store.rows[owner].flatMap { store.key(of: $0) } }
+            let said = reading.statements.first {
+                $0.relationship.link == relationship.link && $0.relationship.end == relationship.end
+            }
+            guard let said else { return nil }
+            switch said.statement {
+            case .id(let id): return store.key(id, of: said.entity)
+            case .object(let record):
+                // Of a record of unknown kind the key is known all the same.
+                let kind = store.entity(of: record, as: said.entity) ?? said.entity
+                return key(of: ReferenceReading(record, as: kind, of: store), kind, nil)
+            default: return nil
+            }
+        }
+    }
+
+    /// - Parameter supplied: The relationship of the parent, and its key.
+    func requireRecords(
+        _ records: [JSONValue], of entity: CompiledEntity, supplied: (by: CompiledRelationship, key: StoredValue)?
+    ) throws {
+        let isReadable = records.contains { record in
+            guard let kind = store.entity(of: record, as: entity) else { return false }
+            return key(of: ReferenceReading(record, as: kind, of: store), kind, nil, supplied: supplied) != nil
+        }
+        guard records.isEmpty || isReadable else {
+            throw SyncError(.noRecords, "no record has a readable key", entity: entity.name)
+        }
+    }
+
+    /// Whether the key of a record can be read.
+    func hasKey(
+        _ record: JSONValue, of entity: CompiledEntity, supplied: (by: CompiledRelationship, key: StoredValue)?
+    ) -> Bool {
+        let kind = store.entity(of: record, as: entity) ?? entity
+        return key(of: ReferenceReading(record, as: kind, of: store), kind, nil, supplied: supplied) != nil
+    }
+
+    /// Whether a record has a key that cannot be read, or only a part of one.
+    func isUnread(
+        _ record: JSONValue, of entity: CompiledEntity, supplied: (by: CompiledRelationship, key: StoredValue)?
+    ) -> Bool {
+        let kind = store.entity(of: record, as: entity)
+        let reading = ReferenceReading(record, as: kind ?? entity, of: store)
+        guard key(of: reading, kind ?? entity, nil, supplied: supplied) == nil else { return false }
+        return store.keyNames(of: entity).contains(where: reading.misfits.contains) || hasSomePart(reading, entity)
+            || kind == nil && entity.compositeKey != nil
+    }
+
+    /// Whether a record has a part of its key.
+    func hasSomePart(_ reading: ReferenceReading, _ entity: CompiledEntity) -> Bool {
+        entity.compositeKey != nil && store.keyNames(of: entity).contains { reading.values[$0]?.isNull == false }
+    }
+
+    /// The key that an id in a list is. It need not name the owner of the list; one that does names no other.
+    func key(
+        _ id: JSONValue, _ relationship: CompiledRelationship, listedBy owner: ReferenceRow.ID?
+    ) -> StoredValue? {
+        key(id, relationship, listedBy: owner.flatMap { store.rows[$0] }.flatMap { store.key(of: $0) })
+    }
+
+    /// The same where only the key of the owner is known.
+    func key(_ id: JSONValue, _ relationship: CompiledRelationship, listedBy ownerKey: StoredValue?) -> StoredValue? {
+        let destination = model.compiled.entities[relationship.destination]
+        let back = destination.compositeKey?.parts.firstIndex { part in
+            guard case .relationship(let index) = part else { return false }
+            let way = destination.relationships[index]
+            return way.link == relationship.link && way.end == relationship.end.other
+        }
+        guard let back, let ownerKey, let count = destination.compositeKey?.parts.count
+        else { return store.key(id, of: destination) }
+        var parts: [JSONValue]
+        switch id {
+        case .array(let elements): parts = elements
+        case .object(let members):
+            let name = model.compiled.keyNames(of: destination)[back]
+            let isNamed = members.contains { $0.key == name }
+            let whole = isNamed ? id : .object(members + [.init(name, ownerKey.jsonForm)])
+            guard case .json(.array(let found))? = store.key(whole, of: destination) else { return nil }
+            parts = found
+        default: parts = [id]
+        }
+        if parts.count == count - 1 { parts.insert(ownerKey.jsonForm, at: back) }
+        guard parts.count == count else { return nil }
+        let named = store.key(.array(parts), of: destination)
+        parts[back] = ownerKey.jsonForm
+        return named == store.key(.array(parts), of: destination) ? named : nil
+    }
+}

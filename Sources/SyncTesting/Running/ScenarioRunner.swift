@@ -1,4 +1,5 @@
 public import Foundation
+public import SyncCore
 
 /// Runs scenario files: cases that say in JSON what a sync, a fetch or a name rule is expected to do.
 ///
@@ -125,5 +126,132 @@ extension ScenarioReport.CaseResult {
     ) -> ScenarioReport.CaseResult {
         let failure = ScenarioReport.Failure(step: step, expected: "", found: "", message: message)
         return ScenarioReport.CaseResult(file: file, name: name, outcome: .failed, failures: [failure])
+    }
+}
+
+/// Evaluates the cases of a file many times at once, to find state shared between calls that should share none.
+struct ParallelEvaluation: Sendable {
+    /// How often each function is called; cases with steps are run so often together, each with a store to open.
+    static let rounds = 6000
+    private static let width = 16
+
+    private let executions: [ScenarioExecution]
+
+    init(of file: ScenarioFile, facilities: ScenarioFacilities) {
+        let scenarios = file.entries.compactMap { try? $0.scenario.get() }
+            .filter { facilities.missing(of: $0.needs).isEmpty }
+        let functions = scenarios.filter { $0.function != nil }
+        let stepped = scenarios.filter { $0.function == nil }
+        let perCase = stepped.isEmpty ? 0 : max(1, Self.rounds / stepped.count)
+        let all = Self.repeated(functions, Self.rounds) + Self.repeated(stepped, perCase)
+        let models = Self.models(of: scenarios, in: file)
+        executions = all.map { ScenarioExecution($0, file: file, facilities: facilities, models: models) }
+    }
+
+    private static func repeated(_ scenarios: [Scenario], _ count: Int) -> [Scenario] {
+        (0..<count).flatMap { _ in scenarios }
+    }
+
+    /// Every model once, so that the time goes into the cases. One that cannot be read is left to its cases.
+    private static func models(of scenarios: [Scenario], in file: ScenarioFile) -> [String: SyncModel] {
+        var models: [String: SyncModel] = [:]
+        for path in Set(scenarios.compactMap(\.model)) {
+            models[path] = try? SyncModel(contentsOf: file.url(of: path))
+        }
+        return models
+    }
+
+    /// The first failure of any evaluation.
+    func run() async -> [ScenarioReport.Failure] {
+        await withTaskGroup(of: [ScenarioReport.Failure].self) { group in
+            for lane in 0..<Self.width {
+                group.addTask { await run(lane) }
+            }
+            for await failures in group where !failures.isEmpty {
+                group.cancelAll()
+                return failures
+            }
+            return []
+        }
+    }
+
+    private func run(_ lane: Int) async -> [ScenarioReport.Failure] {
+        for index in stride(from: lane, to: executions.count, by: Self.width) {
+            if Task.isCancelled { return [] }
+            let failures = await executions[index].run()
+            if !failures.isEmpty { return failures }
+        }
+        return []
+    }
+}
+
+/// What a ``ScenarioRunner`` provides of the things cases can ask for in `needs`.
+///
+/// A case that needs anything else is skipped and counted.
+public struct ScenarioFacilities: Sendable {
+    /// The names of the needs that are met: `onDisk`, `valueTransformer:NAME`.
+    public private(set) var names: Set<String>
+    /// The transformers that are registered on every model.
+    let transformers: [AttributeTransformer]
+
+    /// Facilities that meet exactly these needs, and those for these transformers.
+    public init(names: Set<String>, transformers: [AttributeTransformer] = []) {
+        self.names = names.union(transformers.map { "valueTransformer:\($0.name)" })
+        self.transformers = transformers
+    }
+
+    /// What the runner brings without code of the caller.
+    public static let standard = ScenarioFacilities(names: [
+        backgroundWrite, concurrency, insertionOrder, onDisk, operationObject, willInsertHook, writeCounter,
+    ])
+
+    /// These facilities and transformers of the caller, which are registered on every model.
+    public func adding(_ transformers: AttributeTransformer...) -> ScenarioFacilities {
+        ScenarioFacilities(names: names, transformers: self.transformers + transformers)
+    }
+
+    /// Writes happen in a background task on a store file, whose readers are connections of their own.
+    static let backgroundWrite = "backgroundWrite"
+    /// All cases of the group are evaluated many times in parallel.
+    static let concurrency = "concurrency"
+    static let insertionOrder = "insertionOrder"
+    /// The case runs on a store file.
+    static let onDisk = "onDisk"
+    /// Syncs run in a task that could be cancelled.
+    static let operationObject = "operationObject"
+    /// Syncs call a hook that adds the keys of the case's `hook` to every record about to be inserted.
+    static let willInsertHook = "willInsertHook"
+    /// The rows written by a step are counted.
+    static let writeCounter = "writeCounter"
+
+    private static let builtIn = Set(BuiltInTransformer.allCases.map { "valueTransformer:\($0.rawValue)" })
+
+    /// The needs that are not met, in their order. Built-in transformers are there anyway.
+    public func missing(of needs: [String]) -> [String] {
+        needs.filter { !names.contains($0) && !Self.builtIn.contains($0) }
+    }
+}
+
+/// Finds scenario files.
+enum ScenarioFiles {
+    /// The file itself, or the JSON files of a folder at any depth, in path order.
+    ///
+    /// A folder with a folder `cases` keeps models and payloads next to it, so that only `cases` is read.
+    static func files(at path: URL) throws(ScenarioError) -> [URL] {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path.path, isDirectory: &isFolder) else {
+            throw ScenarioError("there is no such file or folder")
+        }
+        guard isFolder.boolValue else { return [path] }
+        let cases = path.appendingPathComponent("cases")
+        if FileManager.default.fileExists(atPath: cases.path, isDirectory: &isFolder), isFolder.boolValue {
+            return try files(at: cases)
+        }
+        guard let walk = FileManager.default.enumerator(at: path, includingPropertiesForKeys: nil) else {
+            throw ScenarioError("cannot list the folder")
+        }
+        let files = walk.compactMap { $0 as? URL }.filter { $0.pathExtension == "json" }
+        guard !files.isEmpty else { throw ScenarioError("the folder has no scenario files") }
+        return files.sorted { $0.path < $1.path }
     }
 }

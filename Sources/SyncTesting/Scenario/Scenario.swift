@@ -1,4 +1,6 @@
+import Foundation
 import SyncCore
+import SyncSQLite
 
 /// One case of a scenario file.
 struct Scenario: Sendable {
@@ -75,5 +77,134 @@ extension Scenario {
             }
         }
         return steps
+    }
+}
+
+/// A scenario file as it was read. Cases that could not be decoded are kept as errors, to be reported as failed.
+struct ScenarioFile: Sendable {
+    /// A case, or what is wrong with it.
+    struct Entry: Sendable {
+        var name: String
+        var scenario: Result<Scenario, ScenarioError>
+    }
+
+    var url: URL
+    var group: String?
+    var entries: [Entry]
+
+    /// The folder that paths in the file are relative to: the one above `cases`, else the file's own. A pipe is in none.
+    var baseFolder: URL {
+        if let status = FileStatus(at: url.path), !status.isRegular {
+            return URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
+        }
+        let folder = url.standardizedFileURL.deletingLastPathComponent()
+        return folder.lastPathComponent == "cases" ? folder.deletingLastPathComponent() : folder
+    }
+
+    func url(of path: String) -> URL {
+        path.hasPrefix("/") ? URL(fileURLWithPath: path) : baseFolder.appendingPathComponent(path).standardizedFileURL
+    }
+}
+
+extension ScenarioFile {
+    init(contentsOf url: URL) throws(ScenarioError) {
+        let json: JSONValue
+        do {
+            json = try JSONValue(parsing: FileContents.read(url.path))
+        } catch {
+            throw ScenarioError("cannot read the file: \(error)")
+        }
+        try self.init(json, at: url)
+    }
+
+    init(_ json: JSONValue, at url: URL) throws(ScenarioError) {
+        var fields = try ScenarioFields(json, of: "the scenario file")
+        let format = try fields.value("format")
+        guard format == .number("1") else { throw ScenarioError("the file is not of format 1") }
+        group = try fields.optionalString("group")
+        guard case .array(let cases) = try fields.value("cases") else {
+            throw ScenarioError("the field 'cases' of the scenario file must be an array")
+        }
+        try fields.finish()
+        guard !cases.isEmpty else { throw ScenarioError("the file has no cases") }
+        self.url = url
+        entries = Self.entries(cases)
+    }
+
+    private static func entries(_ cases: [JSONValue]) -> [Entry] {
+        var names: Set<String> = []
+        return cases.enumerated().map { index, value in
+            var name = "case \(index + 1)"
+            if case .string(let text)? = value["name"] { name = text }
+            do throws(ScenarioError) {
+                let scenario = try Scenario(value)
+                guard names.insert(name).inserted else { throw ScenarioError("two cases are named '\(name)'") }
+                return Entry(name: name, scenario: .success(scenario))
+            } catch {
+                return Entry(name: name, scenario: .failure(error))
+            }
+        }
+    }
+}
+
+/// What is wrong with a scenario file, a case or a step: never with the library under test.
+struct ScenarioError: LocalizedError, Hashable, CustomStringConvertible {
+    var message: String
+    /// The number of the step, from 1, if it is a step that is wrong.
+    var step: Int?
+
+    init(_ message: String, step: Int? = nil) {
+        self.message = message
+        self.step = step
+    }
+
+    var description: String { message }
+    var errorDescription: String? { step.map { "step \($0): \(message)" } ?? message }
+}
+
+// MARK: - SyncOptions+Scenario
+
+extension SyncOptions {
+    /// The options of a `sync` step: `strict`, `scope` (`automatic`, `all`), `payload` (`snapshot`, `delta`), `maxDelete`
+    /// (rows, or a part as `"50%"`), `deletesBesideUnread`, `form` (`json-api`, `graphql`), `keyedBy` (an attribute, or true), `keyPath`.
+    init(scenario value: JSONValue) throws(ScenarioError) {
+        self.init()
+        var fields = try ScenarioFields(value, of: "the options of the sync")
+        isStrict = try fields.flag("strict")
+        deletesBesideUnread = try fields.flag("deletesBesideUnread")
+        switch try fields.optionalString("scope") {
+        case nil, "automatic": scope = .automatic
+        case "all": scope = .all
+        case let name?: throw ScenarioError("unknown scope '\(name)'")
+        }
+        switch try fields.optionalString("payload") {
+        case nil, "snapshot": payload = .snapshot
+        case "delta": payload = .delta
+        case let name?: throw ScenarioError("unknown kind of payload '\(name)'")
+        }
+        if let most = fields.optional("maxDelete") { deletionGuard = try Self.deletionGuard(most) }
+        if let name = try fields.optionalString("form") {
+            guard let form = Form(rawValue: name) else { throw ScenarioError("unknown form '\(name)'") }
+            self.form = form
+        }
+        switch fields.optional("keyedBy") {
+        case nil: break
+        case .bool(true)?: keyedBy = .primaryKey
+        case .string(let name)?: keyedBy = .attribute(name)
+        default: throw ScenarioError("the field 'keyedBy' must be the name of an attribute, or true")
+        }
+        if let path = try fields.optionalString("keyPath") { keyPath = path.split(separator: ".").map(String.init) }
+        try fields.finish()
+    }
+
+    private static func deletionGuard(_ value: JSONValue) throws(ScenarioError) -> DeletionGuard {
+        switch value {
+        case .number(let text):
+            if let rows = Int(text) { return .rows(rows) }
+        case .string(let text):
+            if text.hasSuffix("%"), let percent = Double(text.dropLast()) { return .fraction(percent / 100) }
+        default: break
+        }
+        throw ScenarioError("the field 'maxDelete' must be a number of rows or a part like \"50%\"")
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import SyncCore
 
 /// A pure function of the library, called by a case instead of steps.
@@ -68,4 +69,76 @@ extension ScenarioFields {
         }
         return keyCase
     }
+}
+
+// MARK: - Evaluation
+
+extension ScenarioFunction {
+    /// Calls the function and compares what it returns; empty if it is what the case says.
+    func failures(model: SyncModel?) throws -> [ScenarioReport.Failure] {
+        try comparisons(model: model).filter { $0.expected != $0.found }.map {
+            ScenarioReport.Failure(
+                expected: Self.text($0.expected), found: Self.text($0.found), message: $0.message)
+        }
+    }
+
+    private typealias Comparison = (message: String, expected: String?, found: String?)
+
+    private func comparisons(model: SyncModel?) throws -> [Comparison] {
+        switch self {
+        case .snakeCase(let text, let out):
+            return [("snakeCase of \(text)", out, Inflection.snakeCase(text))]
+        case .camelCase(let text, let out):
+            return [("camelCase of \(text)", out, Inflection.camelCase(text))]
+        case .parseDate(let value, let out):
+            return [("parseDate of \(value.scenarioText)", try Self.normal(out), Self.parsedDate(value))]
+        case .primaryKey, .remoteKey, .attributeForKey, .rootScope:
+            guard let model else { throw ScenarioError("the case has no model") }
+            return try comparisons(in: model)
+        }
+    }
+
+    private func comparisons(in model: SyncModel) throws -> [Comparison] {
+        switch self {
+        case .primaryKey(let entity, let local, let remote, let type):
+            let key = try model.primaryKey(of: entity)
+            let found = key?.attribute.typeName
+            return [
+                ("local key of \(entity)", local, key?.local), ("remote key of \(entity)", remote, key?.remote),
+                ("type of the key of \(entity)", type ?? found, found),
+            ]
+        case .remoteKey(let entity, let attribute, let keyCase, let isNested, let out):
+            let key = try model.remoteKey(
+                forAttribute: attribute, of: entity, case: keyCase, nested: isNested)
+            return [("remote key of \(entity).\(attribute)", out, key)]
+        case .attributeForKey(let entity, let key, let out):
+            return [("attribute of \(entity) for the key \(key)", out, try model.attribute(forKey: key, in: entity))]
+        case .rootScope(let entity, let out):
+            return [("root scope of \(entity)", out, try model.rootScope(of: entity))]
+        case .snakeCase, .camelCase, .parseDate:
+            return []
+        }
+    }
+
+    /// What a date attribute would store of the value.
+    private static func parsedDate(_ value: JSONValue) -> String? {
+        guard case .date(let date)? = Coercion.storedValue(value, as: .date) else { return nil }
+        return ScenarioDate.text(date)
+    }
+
+    /// An expected date in the one form that found dates have too.
+    private static func normal(_ text: String?) throws -> String? {
+        guard let text else { return nil }
+        guard let date = ScenarioDate.date(text) else { throw ScenarioError("'\(text)' is not a UTC date") }
+        return ScenarioDate.text(date)
+    }
+
+    private static func text(_ value: String?) -> String {
+        value.map { JSONValue.string($0).scenarioText } ?? "null"
+    }
+}
+
+extension SyncModel.Attribute {
+    /// The type as the model's source names it.
+    fileprivate var typeName: String { sourceType ?? type.rawValue }
 }
