@@ -39,7 +39,7 @@ endif
 
 tsan:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes curl python3 python3-pip
-	TSAN_OPTIONS=halt_on_error=1 swift test --sanitize thread --scratch-path .build/tsan --disable-index-store $(if $(ALL),,--package-path Tests/AtOnce)
+	TSAN_OPTIONS=halt_on_error=1 swift test --sanitize thread --scratch-path .build/tsan $(if $(ALL),,--package-path Tests/AtOnce)
 
 soak:
 	@.ci/install libsqlite3-dev zlib1g-dev curl python3 python3-pip
