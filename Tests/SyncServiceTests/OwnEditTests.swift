@@ -1,6 +1,7 @@
 import Foundation
 import Sync
 import SyncTesting
+import TestSize
 import Testing
 
 @testable import SyncService
@@ -80,8 +81,8 @@ struct OwnEditTests {
             ("title = NULL, projectID = NULL", "nil 1 nil"), ("projectID = 2", "first 1 2"),
         ]
         let cases = edits.flatMap { edit in Domains.allCases.map { (edit.0, edit.1, $0) } }
-        for (later, expected, domains) in CaseShare.of(
-            cases, every: 5, from: CaseShare.place(policy) + CaseShare.place(kind))
+        for (later, expected, domains) in LongTests.some(
+            cases, every: 5, of: LongTests.number(policy) + LongTests.number(kind))
         {
             let (service, entities) = (Self.service(kind), Self.entities(policy, .deleteWins, domains))
             let device = try await Self.device(service, entities)
@@ -148,7 +149,7 @@ struct OwnEditTests {
             ([1, 2, 3], [1, 2]), ([2], [1, 2]), ([1, 2, 3], [1, 2, 3, 4]), ([1, 3], [1, 2]), ([2, 1], [1, 2]),
             ([2, 1, 3], [1, 3, 2]), ([], [1, 2]), ([], [4, 3]), ([3, 1, 2], []),
         ]
-        for (first, second) in CaseShare.of(cases, every: 3, from: CaseShare.place(kind)) {
+        for (first, second) in LongTests.some(cases, every: 3, of: LongTests.number(kind)) {
             let (service, entities) = (Self.service(kind), Self.entities(.serverWins))
             let device = try await Self.device(service, entities)
             try await Self.lose(list(first), device, service, entities)
@@ -170,7 +171,7 @@ struct OwnEditTests {
             "INSERT INTO Tag_tasks (taskID, tagID, \(Device.place)) VALUES (1, 3, 9)",
             "DELETE FROM Tag_tasks WHERE tagID = 1",
         ]
-        for first in CaseShare.of(cases, every: 2, from: CaseShare.place(policy) + CaseShare.place(kind)) {
+        for first in LongTests.some(cases, every: 2, of: LongTests.number(policy) + LongTests.number(kind)) {
             let (service, entities) = (Self.service(kind), Self.entities(.clientWins, policy))
             let device = try await Self.device(service, entities)
             try await Self.lose(first, device, service, entities)
@@ -224,7 +225,7 @@ struct OwnEditTests {
             ("UPDATE Task SET points = 2 WHERE title = 'first'", ["first", "1 2"]),
             ("DELETE FROM Tag_tasks WHERE tagID = 2 AND taskID <> 1", ["first", "1"]),
         ]
-        for (later, expected) in CaseShare.of(cases, every: 3, from: CaseShare.place(policy) + place) {
+        for (later, expected) in LongTests.some(cases, every: 3, of: LongTests.number(policy) + place) {
             let service = FakeService(
                 ServiceCapabilities(
                     ids: way == .clientID ? .client : .server, deletions: .tombstones, createIdempotency: way,

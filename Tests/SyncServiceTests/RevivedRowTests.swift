@@ -1,6 +1,7 @@
 import Foundation
 import Sync
 import SyncTesting
+import TestSize
 import Testing
 
 @testable import SyncService
@@ -181,7 +182,7 @@ struct RevivedRowTests {
     func edits(_ policy: ConflictPolicy, _ place: Int) async throws {
         let way = ([.key, .marker("marker"), .clientID] as [ServiceCapabilities.CreateIdempotency])[place]
         let cases = [false, true].flatMap { isPulledFirst in [[], [["points", "project"]]].map { (isPulledFirst, $0) } }
-        for (isPulledFirst, groups) in CaseShare.of(cases, every: 2, from: CaseShare.place(policy) + place) {
+        for (isPulledFirst, groups) in LongTests.some(cases, every: 2, of: LongTests.number(policy) + place) {
             let (service, devices) = try await Self.known(way, policy, groups: groups)
             try await devices[0].write("UPDATE Task SET title = 'mine'")
             try await devices[0].write("INSERT INTO Tag_tasks (taskID, tagID) VALUES (1, 3)")

@@ -25,13 +25,21 @@ package enum LongTests {
     package static func count(_ few: Int, many: Int) -> Int { areWanted ? many : few }
 
     /// Of many cases every so many-th one, another one each turn; all of them in full length.
-    package static func some<Case>(_ all: [Case], every step: Int) -> [Case] {
+    ///
+    /// - Parameter argument: The number of a test's argument. Each argument begins with another case, so that all arguments together try more
+    ///   of the cases.
+    package static func some<Case>(_ all: [Case], every step: Int, of argument: Int = 0) -> [Case] {
         let first: Int
         switch extent {
-        case .few: first = 0
-        case .turn(let turn): first = turn % max(1, min(step, all.count))
+        case .few: first = argument
+        case .turn(let turn): first = turn + argument
         case .all: return all
         }
-        return stride(from: first, to: all.count, by: step).map { all[$0] }
+        return stride(from: first % max(1, min(step, all.count)), to: all.count, by: step).map { all[$0] }
+    }
+
+    /// The number of a case among all, for ``some(_:every:of:)``.
+    package static func number<Case: CaseIterable & Equatable>(_ value: Case) -> Int {
+        Array(Case.allCases).firstIndex(of: value) ?? 0
     }
 }
