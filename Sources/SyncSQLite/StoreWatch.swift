@@ -88,7 +88,7 @@ final class StoreWatch: Sendable {
             return isOwn || !file.isEmpty && memory.file == file
         }
         if isKnown { return version }
-        guard let kept = try KeptModel.read(db, or: .notAStore), try !KeptModel.needsMigration(kept, to: model),
+        guard try KeptModel.schema(db, or: .notAStore)?.needsMigration(to: model) == false,
             try KeptModel.isAdopted(db) == isAdopted
         else { throw Self.changed }
         if isAdopted { try AdoptionCheck.check(model, in: db, readsValues: false) }

@@ -60,8 +60,8 @@ struct AdoptedStore {
                 ConnectionFunctions.install(in: db)
                 try GuestConnection.checkDatabase(db)
                 if try GuestConnection.isReadOnly(db) {
-                    guard let kept = try KeptModel.read(db, or: .guest), try KeptModel.isAdopted(db),
-                        try !KeptModel.needsMigration(kept, to: model)
+                    guard try KeptModel.isAdopted(db),
+                        try KeptModel.schema(db, or: .guest)?.needsMigration(to: model) == false
                     else { throw SyncError(.storeReadOnly, "this connection to the database is read-only") }
                     try AdoptionCheck.check(model, in: db, readsValues: false)
                     return try StoreWatch.schemaVersion(db)
@@ -90,20 +90,20 @@ extension KeptModel {
     ///
     /// - Throws: ``SyncError`` `unsuitableTables`; `modelMismatch` if there are tables that we made.
     static func adopt(_ model: SyncModel, in db: Database) throws {
-        let kept = try read(db, or: .guest)
+        let kept = try schema(db, or: .guest)
         if kept != nil, try !isAdopted(db) {
             throw SyncError(
                 .modelMismatch,
                 "the database has tables already that were made for a model; open them with 'DataStack(model:in:)'")
         }
-        let isSame = try kept.map { try !needsMigration($0, to: model) } ?? false
+        let isSame = try kept?.needsMigration(to: model) == false
         let readsValues = try !isSame || OtherUUIDs.exist(in: db, of: StoreLayout(model.compiled, isAdopted: true))
         try AdoptionCheck.check(model, in: db, readsValues: readsValues)
         if kept == nil {
             try createOwnTables(for: model, version: SchemaSQL.adoptedVersion, in: db)
         } else {
             // What an app's own migration left no column for is in the log of conflicts.
-            if let kept, !isSame { try EngineMigration.follow(db, from: kept, to: model) }
+            if let kept, !isSame { try EngineMigration.follow(db, from: kept.model(), to: model) }
             try keep(model, in: db)
         }
     }

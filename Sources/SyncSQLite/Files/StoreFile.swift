@@ -40,9 +40,9 @@ package struct StoreFile {
         if FileStatus(at: path) == nil { try create(model) }
         try check()
         return try inspected { queue in
-            let kept = try read(queue) { db in try KeptModel.read(db, or: .empty) }
+            let kept = try read(queue) { db in try KeptModel.schema(db, or: .empty) }
             if let kept {
-                if try KeptModel.needsMigration(kept, to: model) { _ = try migrate(to: model, policy) }
+                if try kept.needsMigration(to: model) { _ = try migrate(to: model, policy) }
                 try write(queue, fillLog)
             }
             return try pool(of: model) { db in try KeptModel.createOrUpdate(model, in: db) }

@@ -18,7 +18,7 @@ struct GuestStore {
                 ConnectionFunctions.install(in: db)
                 try GuestConnection.checkDatabase(db)
                 if try GuestConnection.isReadOnly(db) {
-                    if let kept = try KeptModel.read(db, or: .guest), try !KeptModel.needsMigration(kept, to: model) {
+                    if try KeptModel.schema(db, or: .guest)?.needsMigration(to: model) == false {
                         return try StoreWatch.schemaVersion(db)
                     }
                     try GuestConnection.check(db)
@@ -199,7 +199,7 @@ extension DataStack {
     ///
     /// - Throws: ``SyncError`` `nameCollision`.
     public static func createTables(of model: SyncModel, in db: Database) throws {
-        guard try KeptModel.read(db, or: .guest) == nil else { return }
+        guard try KeptModel.schema(db, or: .guest) == nil else { return }
         try StoreFailure.mapped(.storeFailure, "the tables of the model cannot be made") {
             try KeptModel.create(model, in: db)
         }

@@ -8,13 +8,42 @@ enum KeptModel {
     /// What a database without tables is to be taken for.
     enum Empty { case empty, notAStore, guest }
 
-    /// The model of the store; nil if the database has no tables at all, or none of ours, and that is allowed.
-    static func read(_ db: Database, or empty: Empty) throws -> SyncModel? {
-        try text(db, or: empty).map(model)
+    /// A model as the text of a schema file.
+    struct Schema: Equatable {
+        let text: String
+
+        fileprivate init(text: String) { self.text = text }
+
+        init(_ model: SyncModel) { text = String(decoding: model.schemaFile(), as: UTF8.self) }
+
+        /// Byte for byte: SQLite takes names for others that Swift takes for the same.
+        static func == (left: Schema, right: Schema) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+
+        /// - Throws: ``SyncError`` `unreadableStore`.
+        func model() throws -> SyncModel {
+            do {
+                return try SyncModel(schema: Data(text.utf8))
+            } catch {
+                throw SyncError(.unreadableStore, "the model the store keeps cannot be read", underlying: "\(error)")
+            }
+        }
+
+        /// Whether the tables of the two models differ.
+        func needsMigration(to model: SyncModel) throws -> Bool {
+            let schema = Schema(model)
+            // Reading them takes longer than all else of opening a store.
+            if self == schema { return false }
+            return try !ModelDifferences(stored: self.model(), given: schema.model()).problems.isEmpty
+        }
     }
 
-    /// The schema file the store keeps.
-    private static func text(_ db: Database, or empty: Empty) throws -> String? {
+    /// The model of the store; nil if the database has no tables at all, or none of ours, and that is allowed.
+    static func read(_ db: Database, or empty: Empty) throws -> SyncModel? {
+        try schema(db, or: empty)?.model()
+    }
+
+    /// The same as the text that is kept.
+    static func schema(_ db: Database, or empty: Empty) throws -> Schema? {
         guard try db.tableExists("sync_model", in: "main") else {
             if empty == .guest { return nil }
             let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") == 0
@@ -31,22 +60,7 @@ enum KeptModel {
                     + "known: \(SchemaSQL.adoptedVersion))"
             )
         }
-        return schema
-    }
-
-    private static func text(_ model: SyncModel) -> String { String(decoding: model.schemaFile(), as: UTF8.self) }
-
-    private static func model(_ text: String) throws -> SyncModel {
-        do {
-            return try SyncModel(schema: Data(text.utf8))
-        } catch {
-            throw SyncError(.unreadableStore, "the model the store keeps cannot be read", underlying: "\(error)")
-        }
-    }
-
-    /// Whether the tables of the two models differ.
-    static func needsMigration(_ kept: SyncModel, to model: SyncModel) throws -> Bool {
-        try !ModelDifferences(stored: kept, given: self.model(text(model))).problems.isEmpty
+        return Schema(text: schema)
     }
 
     /// Brings the tables to those of another model, and keeps that, in a transaction of its own.
@@ -55,14 +69,14 @@ enum KeptModel {
         defer { try? db.execute(sql: "PRAGMA foreign_keys = ON") }
         var report = MigrationReport(changes: [], losses: [])
         try db.inTransaction(.immediate) {
-            guard let kept = try read(db, or: .notAStore), try needsMigration(kept, to: model) else {
+            guard let kept = try schema(db, or: .notAStore), try kept.needsMigration(to: model) else {
                 return .rollback
             }
             if try isAdopted(db) {
                 try adopt(model, in: db)
                 return .commit
             }
-            report = try migrate(kept, to: model, policy: policy, in: db)
+            report = try migrate(kept.model(), to: model, policy: policy, in: db)
             return .commit
         }
         return report
@@ -71,33 +85,33 @@ enum KeptModel {
     private static func migrate(
         _ kept: SyncModel, to model: SyncModel, policy: MigrationPolicy, in db: Database
     ) throws -> MigrationReport {
-        let schema = text(model)
+        let schema = Schema(model)
         try RetiredTables.drop(in: db)
         try SchemaNames.check(model, besides: kept, in: db)
-        let report = try StoreMigrator.migrate(db, from: kept, to: self.model(schema), policy: policy)
+        let report = try StoreMigrator.migrate(db, from: kept, to: schema.model(), policy: policy)
         try replace(with: schema, in: db)
         return report
     }
 
     /// Creates the tables. A model that could not be read back is refused.
     static func create(_ model: SyncModel, in db: Database) throws {
-        let schema = text(model)
-        _ = try self.model(schema)
+        let schema = Schema(model)
+        _ = try schema.model()
         try SchemaNames.check(model, besides: nil, in: db)
         for statement in SchemaSQL(StoreLayout(model.compiled)).statements { try db.execute(sql: statement) }
         try keep(schema, SchemaSQL.version, in: db)
     }
 
-    private static func keep(_ schema: String, _ version: Int, in db: Database) throws {
+    private static func keep(_ schema: Schema, _ version: Int, in db: Database) throws {
         try db.execute(
             sql: "INSERT INTO \"sync_model\" (\"id\", \"schema\", \"version\") VALUES (1, ?, ?)",
-            arguments: [schema, version])
+            arguments: [schema.text, version])
     }
 
     /// Creates the tables that are ours whatever the model is, and keeps that.
     static func createOwnTables(for model: SyncModel, version: Int, in db: Database) throws {
-        let schema = text(model)
-        _ = try self.model(schema)
+        let schema = Schema(model)
+        _ = try schema.model()
         try SchemaNames.checkOwn(in: db)
         for statement in SchemaSQL.ownTables { try db.execute(sql: statement) }
         try keep(schema, version, in: db)
@@ -105,13 +119,12 @@ enum KeptModel {
 
     /// Keeps another model.
     static func keep(_ model: SyncModel, in db: Database) throws {
-        let schema = text(model)
-        guard try String.fetchOne(db, sql: "SELECT \"schema\" FROM \"sync_model\"") != schema else { return }
-        try replace(with: schema, in: db)
+        let new = Schema(model)
+        if try schema(db, or: .guest) != new { try replace(with: new, in: db) }
     }
 
-    private static func replace(with schema: String, in db: Database) throws {
-        try db.execute(sql: "UPDATE \"sync_model\" SET \"schema\" = ?", arguments: [schema])
+    private static func replace(with schema: Schema, in db: Database) throws {
+        try db.execute(sql: "UPDATE \"sync_model\" SET \"schema\" = ?", arguments: [schema.text])
         try EngineMigration.wakeParked(in: db)
     }
 
@@ -119,7 +132,7 @@ enum KeptModel {
     ///
     /// - Returns: The version of the schema then.
     static func createOrMigrate(_ model: SyncModel, policy: MigrationPolicy, in db: Database) throws -> Int? {
-        if let kept = try read(db, or: .guest), try needsMigration(kept, to: model) {
+        if try schema(db, or: .guest)?.needsMigration(to: model) == true {
             _ = try migrate(db, to: model, policy: policy)
         }
         var version: Int?
@@ -133,11 +146,11 @@ enum KeptModel {
 
     /// Creates the tables if there are none; else keeps the new model, which differs only in how JSON is mapped.
     static func createOrUpdate(_ model: SyncModel, in db: Database, or empty: Empty = .empty) throws {
-        guard let kept = try text(db, or: empty) else { return try create(model, in: db) }
+        guard let kept = try schema(db, or: empty) else { return try create(model, in: db) }
         if try isAdopted(db) { return try adopt(model, in: db) }
-        guard try !needsMigration(self.model(kept), to: model) else { throw StoreWatch.changed }
+        guard try !kept.needsMigration(to: model) else { throw StoreWatch.changed }
         try RetiredTables.drop(in: db)
-        let schema = text(model)
+        let schema = Schema(model)
         guard kept != schema else { return }
         try replace(with: schema, in: db)
     }
