@@ -91,10 +91,16 @@ struct Import: AsyncParsableCommand, PayloadCommand {
         guard changes.model != nil || changes.evolve else {
             return try await sync(payloads, into: DataStack(at: location.url, transformers: .optional), written)
         }
-        let kept = try location.open()
-        let chosen = try store.modelForExistingDatabase(
-            store.givenModel() ?? kept.model, extendedBy: payloads, as: payload, isQuiet: output.quiet, of: kept)
-        try kept.close()
+        let given = try store.givenModel()
+        let chosen: ChosenModel
+        if let given, !changes.evolve {
+            chosen = ChosenModel(model: given)
+        } else {
+            let kept = try location.open()
+            chosen = try store.modelForExistingDatabase(
+                given ?? kept.model, extendedBy: payloads, as: payload, isQuiet: output.quiet, of: kept)
+            try kept.close()
+        }
         let stack = try DataStack(
             model: chosen.model, at: location.url, migration: changes.migration, transformers: .optional)
         let outcome = try await sync(payloads, into: stack, written)
