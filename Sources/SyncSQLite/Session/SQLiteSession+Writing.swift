@@ -69,12 +69,16 @@ extension SQLiteSession {
     }
 
     package func delete(_ rows: [StoredRow]) throws {
+        var deletions: [RawStatement?] = Array(repeating: nil, count: columns.count)
         for row in rows {
             let columns = columns(row.table)
-            let statement = try statements.statement("DELETE FROM \(columns.table) WHERE \(columns.keyColumn) = ?")
-            statement.bind(row.key, at: 1)
+            let deletion =
+                try deletions[row.table.index]
+                ?? statements.statement("DELETE FROM \(columns.table) WHERE \(columns.keyColumn) = ?")
+            deletions[row.table.index] = deletion
+            deletion.bind(row.key, at: 1)
             do {
-                try statement.execute()
+                try deletion.execute()
             } catch {
                 throw StoreFailure.naming("\(row.key.recordKey(nil)) of \(layout[row.table].name)", in: error)
             }

@@ -25,9 +25,12 @@ extension SyncTransaction {
     // MARK: Links to follow
 
     /// An end of a link that rows of a table are at.
-    private struct LinkEnd {
+    private final class LinkEnd {
         let link: Link
         let end: Link.End
+
+        init(_ link: Link, _ end: Link.End) { (self.link, self.end) = (link, end) }
+
         var other: TableID { link.side(end.other).table }
         /// Whether the rows that a row here is linked to go with it.
         var cascades: Bool {
@@ -39,7 +42,7 @@ extension SyncTransaction {
     /// Of each table, the links its rows can have and the ends they are at, if they are wanted.
     private func ends(where isWanted: (LinkEnd) -> Bool) -> [[LinkEnd]] {
         model.trees.map { tree in
-            model.links.flatMap { link in link.ends(in: tree.id).map { LinkEnd(link: link, end: $0) } }.filter(isWanted)
+            model.links.flatMap { link in link.ends(in: tree.id).map { LinkEnd(link, $0) } }.filter(isWanted)
         }
     }
 

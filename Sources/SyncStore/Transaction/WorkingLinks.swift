@@ -53,7 +53,8 @@ final class WorkingLinks {
 
     /// The rows at the other end of a row's links, in order. A link to a row that is not stored is none.
     func targets(of row: RowKey, _ id: LinkID, from end: Link.End) throws -> [RowKey] {
-        try list(of: row, id, end).map(\.row)
+        try loadAll(of: row, id, from: end)
+        return memories[id.index].others(of: row, end)
     }
 
     /// Where a foreign key leads.
@@ -61,8 +62,12 @@ final class WorkingLinks {
 
     /// The list of a row, in order, with the places in it.
     func list(of owner: RowKey, _ id: LinkID, _ end: Link.End) throws -> [(row: RowKey, place: Int64?)] {
-        try load([owner], id, from: end)
+        try loadAll(of: owner, id, from: end)
         return memories[id.index].list(of: owner, end)
+    }
+
+    private func loadAll(of row: RowKey, _ id: LinkID, from end: Link.End) throws {
+        if !memories[id.index].isLoaded(row, end) { try load([row], id, from: end) }
     }
 
     // MARK: Foreign keys
@@ -76,7 +81,7 @@ final class WorkingLinks {
 
     /// Takes its target from a foreign key.
     func clearTarget(of row: RowKey, _ id: LinkID) throws {
-        try load([row], id, from: .first)
+        try loadAll(of: row, id, from: .first)
         for pair in memories[id.index].pairs(of: row, .first) { memories[id.index].remove(pair) }
     }
 
@@ -99,7 +104,7 @@ final class WorkingLinks {
     /// - Returns: Whether the pair was there.
     func remove(_ pair: LinkedRows, _ id: LinkID) throws -> Bool {
         // With its places, in case it is added again.
-        if !memories[id.index].isLoaded(pair.second, .second) { try load([pair.first], id, from: .first) }
+        if !memories[id.index].isLoaded(pair.second, .second) { try loadAll(of: pair.first, id, from: .first) }
         guard memories[id.index].contains(pair) else { return false }
         memories[id.index].remove(pair)
         return true
@@ -107,7 +112,7 @@ final class WorkingLinks {
 
     /// Removes all pairs of a row.
     func removePairs(of row: RowKey, _ id: LinkID, at end: Link.End) throws {
-        try load([row], id, from: end)
+        try loadAll(of: row, id, from: end)
         for pair in memories[id.index].pairs(of: row, end) { memories[id.index].remove(pair) }
     }
 
@@ -116,7 +121,7 @@ final class WorkingLinks {
     /// The place after all others in the list of a row: after those that are linked, and those that it waits for.
     private func freePlace(in owner: RowKey, _ id: LinkID, _ end: Link.End) throws -> Int64 {
         try loadKeptPlaces(in: [owner], id, end)
-        try load([owner], id, from: end)
+        try loadAll(of: owner, id, from: end)
         let kept = memories[id.index].keptPlaces(owner, end)?.max() ?? -1
         return max(memories[id.index].lastPlace(in: owner, end), kept) + 1
     }
@@ -132,7 +137,7 @@ final class WorkingLinks {
 
     /// Gives a row its place in the list of another, where they are linked.
     func setPlace(_ place: Int64, of row: RowKey, in owner: RowKey, _ id: LinkID, _ end: Link.End) throws {
-        try load([owner], id, from: end)
+        try loadAll(of: owner, id, from: end)
         let pair = LinkMemory.pair(owner, row, end)
         guard model[id].hasPlaces(end), var places = memories[id.index].places[pair] else { return }
         places[end] = place
@@ -190,7 +195,7 @@ final class WorkingLinks {
 }
 
 /// What is known of one link's stored pairs, and what became of them since they were read.
-struct LinkMemory {
+final class LinkMemory {
     /// What a pair was when it was last read or written.
     enum Stored {
         case absent
@@ -224,7 +229,13 @@ struct LinkMemory {
         (others[end][row] ?? []).map { Self.pair(row, $0, end) }
     }
 
-    /// The pairs of a row at an end, by their places in its list, then by key.
+    /// The rows at the other end of the pairs of a row, by their places in its list, then by key.
+    func others(of row: RowKey, _ end: Link.End) -> [RowKey] {
+        guard let others = others[end][row], let first = others.first else { return [] }
+        return others.count == 1 ? [first] : list(of: row, end).map(\.row)
+    }
+
+    /// The same with their places.
     func list(of row: RowKey, _ end: Link.End) -> [(row: RowKey, place: Int64?)] {
         let list = (others[end][row] ?? []).map { other in
             (row: other, place: places[Self.pair(row, other, end)]?[end])
@@ -247,7 +258,7 @@ struct LinkMemory {
     // MARK: Reading
 
     /// What was read of rows at an end. What was changed since it was written stays as it is.
-    mutating func note(_ links: [StoredLink], of rows: [RowKey], _ end: Link.End) {
+    func note(_ links: [StoredLink], of rows: [RowKey], _ end: Link.End) {
         for link in links {
             let pair = Self.pair(link.row, link.other, end)
             guard changed[pair] == nil else { continue }
@@ -260,10 +271,10 @@ struct LinkMemory {
     }
 
     /// All pairs of rows at an end are known.
-    mutating func noteAll(of rows: [RowKey], _ end: Link.End) { loaded[end].formUnion(rows) }
+    func noteAll(of rows: [RowKey], _ end: Link.End) { loaded[end].formUnion(rows) }
 
     /// Which of some pairs were found to be stored.
-    mutating func note(_ pairs: [LinkedRows], stored: Set<LinkedRows>) {
+    func note(_ pairs: [LinkedRows], stored: Set<LinkedRows>) {
         for pair in pairs where changed[pair] == nil {
             asked.insert(pair)
             if stored.contains(pair), places[pair] == nil { put(pair, LinkPlaces()) }
@@ -272,38 +283,38 @@ struct LinkMemory {
 
     // MARK: Changing
 
-    mutating func set(_ pair: LinkedRows, _ new: LinkPlaces) {
+    func set(_ pair: LinkedRows, _ new: LinkPlaces) {
         remember(pair)
         put(pair, new)
     }
 
-    mutating func remove(_ pair: LinkedRows) {
+    func remove(_ pair: LinkedRows) {
         guard contains(pair) else { return }
         remember(pair)
         take(pair)
     }
 
-    private mutating func remember(_ pair: LinkedRows) {
+    private func remember(_ pair: LinkedRows) {
         if changed[pair] == nil { changed[pair] = places[pair].map(Stored.present) ?? .absent }
     }
 
-    private mutating func put(_ pair: LinkedRows, _ new: LinkPlaces) {
+    private func put(_ pair: LinkedRows, _ new: LinkPlaces) {
         places[pair] = new
         others.first[pair.first, default: []].insert(pair.second)
         others.second[pair.second, default: []].insert(pair.first)
     }
 
-    private mutating func take(_ pair: LinkedRows) {
+    private func take(_ pair: LinkedRows) {
         places[pair] = nil
         others.first[pair.first]?.remove(pair.second)
         others.second[pair.second]?.remove(pair.first)
     }
 
     /// What was changed is written.
-    mutating func noteWritten() { changed = [:] }
+    func noteWritten() { changed = [:] }
 
     /// Rows at an end are gone, and their pairs with them.
-    mutating func forget(_ row: RowKey, _ end: Link.End) {
+    func forget(_ row: RowKey, _ end: Link.End) {
         for pair in pairs(of: row, end) {
             take(pair)
             changed[pair] = nil
@@ -314,13 +325,13 @@ struct LinkMemory {
 
     func keptPlaces(_ row: RowKey, _ end: Link.End) -> [Int64]? { kept[end][row] }
 
-    mutating func noteKept(_ places: [Int64], in row: RowKey, _ end: Link.End) { kept[end][row] = places }
+    func noteKept(_ places: [Int64], in row: RowKey, _ end: Link.End) { kept[end][row] = places }
 
     /// A list keeps a place, if it is known which ones it keeps.
-    mutating func keep(_ place: Int64, in row: RowKey, _ end: Link.End) { kept[end][row]?.append(place) }
+    func keep(_ place: Int64, in row: RowKey, _ end: Link.End) { kept[end][row]?.append(place) }
 
     /// A list keeps a place no more.
-    mutating func release(_ place: Int64, in row: RowKey, _ end: Link.End) {
+    func release(_ place: Int64, in row: RowKey, _ end: Link.End) {
         guard let index = kept[end][row]?.firstIndex(of: place) else { return }
         kept[end][row]?.remove(at: index)
     }

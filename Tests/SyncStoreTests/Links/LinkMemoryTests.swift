@@ -15,7 +15,7 @@ struct LinkMemoryTests {
 
     @Test("A list goes by place, then by key, and what has no place comes last")
     func order() {
-        var memory = LinkMemory()
+        let memory = LinkMemory()
         memory.note(
             [link(9, 1), link(9, 5, at: 2), link(9, 4, at: 0), link(9, 3, at: 2), link(9, 2)], of: [.integer(9)],
             .second)
@@ -36,7 +36,7 @@ struct LinkMemoryTests {
 
     @Test("A row without links has no last place")
     func empty() {
-        var memory = LinkMemory()
+        let memory = LinkMemory()
         memory.note([link(9, 1)], of: [.integer(9), .integer(8)], .second)
         #expect(memory.lastPlace(in: .integer(8), .second) == -1 && memory.lastPlace(in: .integer(9), .second) == -1)
         #expect(memory.isLoaded(.integer(8), .second) && !memory.isLoaded(.integer(8), .first))
@@ -45,7 +45,7 @@ struct LinkMemoryTests {
 
     @Test("What is read does not overwrite what was changed")
     func changed() {
-        var memory = LinkMemory()
+        let memory = LinkMemory()
         memory.note([link(9, 1, at: 0), link(9, 2, at: 1)], of: [.integer(9)], .second)
         memory.remove(.of(1, 9))
         memory.set(.of(2, 9), LinkPlaces(second: 5))
@@ -58,7 +58,7 @@ struct LinkMemoryTests {
 
     @Test("A change is remembered with what was stored, however often it changes")
     func stored() {
-        var memory = LinkMemory()
+        let memory = LinkMemory()
         memory.note([link(9, 1, at: 4, otherAt: 3)], of: [.integer(9)], .second)
         memory.set(.of(1, 9), LinkPlaces(first: 8, second: 8))
         memory.remove(.of(1, 9))
@@ -75,7 +75,7 @@ struct LinkMemoryTests {
 
     @Test("A pair that was asked about is known, with its places only once a row of it is read")
     func asked() {
-        var memory = LinkMemory()
+        let memory = LinkMemory()
         memory.note([.of(1, 9), .of(2, 9)], stored: [.of(1, 9)])
         #expect(memory.knows(.of(1, 9)) && memory.knows(.of(2, 9)) && !memory.knows(.of(3, 9)))
         #expect(memory.contains(.of(1, 9)) && !memory.contains(.of(2, 9)))
@@ -87,7 +87,7 @@ struct LinkMemoryTests {
 
     @Test("A row that is gone takes its pairs and their changes with it, and no others")
     func forgotten() {
-        var memory = LinkMemory()
+        let memory = LinkMemory()
         memory.note([link(9, 1, at: 0), link(9, 2, at: 1)], of: [.integer(9)], .second)
         memory.set(.of(1, 9), LinkPlaces(second: 2))
         memory.set(.of(1, 8), LinkPlaces(second: 0))
@@ -103,7 +103,7 @@ struct LinkMemoryTests {
 
     @Test("Places are kept where it is known which ones are")
     func kept() {
-        var memory = LinkMemory()
+        let memory = LinkMemory()
         memory.keep(3, in: .integer(9), .second)
         #expect(memory.keptPlaces(.integer(9), .second) == nil)
         memory.noteKept([1, 4, 1], in: .integer(9), .second)
