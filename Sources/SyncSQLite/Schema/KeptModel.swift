@@ -150,9 +150,7 @@ enum KeptModel {
         if try isAdopted(db) { return try adopt(model, in: db) }
         guard try !kept.needsMigration(to: model) else { throw StoreWatch.changed }
         try RetiredTables.drop(in: db)
-        let schema = Schema(model)
-        guard kept != schema else { return }
-        try replace(with: schema, in: db)
+        try keep(model, in: db)
     }
 }
 
