@@ -113,6 +113,9 @@ final class StoreWatch: Sendable {
         return Visit(db: db, schemaVersion: version, memory: isOwn ? memory : Locked(Memory()))
     }
 
+    /// What a caller works with that changes single rows, and neither asks what is known nor learns anything.
+    static func unwatched(_ db: Database) -> Visit { Visit(db: db, schemaVersion: nil, memory: Locked(Memory())) }
+
     /// Runs a part of a transaction to which rows come by syncs alone, whatever else it changes: tables that are settled stay so.
     func bringingRowsBySyncs<T>(_ db: Database, _ body: () throws -> T) throws -> T {
         let start = try Moment(db)

@@ -21,6 +21,26 @@ extension SQLiteSession {
         try counter.finish()
     }
 
+    /// Inserts a row that no payload has.
+    ///
+    /// - Parameter values: By slot of the table.
+    /// - Returns: Its key; the hidden one if it has no other.
+    func insert(_ values: [(slot: Int, value: DatabaseValue)], of entity: CompiledEntity) throws -> DatabaseValue {
+        let table = layout[entity.table]
+        var columns = values.map { table.columns[$0.slot] }
+        var bound = values.map { ColumnValue.bound($0.value) }
+        if table.hasEntityColumn {
+            columns.append(TableLayout.entityColumn)
+            bound.append(("?", entity.name.databaseValue))
+        }
+        let names = columns.map(\.quoted).joined(separator: ", ")
+        let row = columns.isEmpty ? "DEFAULT VALUES" : "(\(names)) VALUES (\(bound.map(\.sql).joined(separator: ", ")))"
+        try db.execute(
+            sql: "INSERT INTO \(table.name.quoted) \(row)", arguments: StatementArguments(bound.map(\.value)))
+        let key = model[entity.table].keySlot.flatMap { slot in values.first { $0.slot == slot } }
+        return key?.value ?? db.lastInsertedRowID.databaseValue
+    }
+
     package func update(_ nodes: [NodeID], _ table: SyncTable) throws {
         let columns = columns(table.id)
         let changed = table.met.changed
@@ -69,7 +89,7 @@ extension SQLiteSession {
     }
 
     package func delete(_ rows: [StoredRow]) throws {
-        var deletions: [RawStatement?] = Array(repeating: nil, count: columns.count)
+        var deletions: [RawStatement?] = Array(repeating: nil, count: layout.tables.count)
         for row in rows {
             let columns = columns(row.table)
             let deletion =

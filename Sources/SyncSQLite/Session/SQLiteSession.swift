@@ -7,7 +7,8 @@ package import SyncStore
 package final class SQLiteSession {
     package let db: Database
     let layout: StoreLayout
-    let columns: [RowColumns]
+    /// By table, made when they are asked for: a session may be of one row.
+    private var columns: [RowColumns?]
     let statements: StatementCache
     /// What is known of who wrote what.
     private let visit: StoreWatch.Visit
@@ -37,13 +38,18 @@ package final class SQLiteSession {
         self.visit = visit
         db = visit.db
         self.layout = layout
-        columns = layout.model.trees.map { RowColumns($0, layout) }
+        columns = Array(repeating: nil, count: layout.model.trees.count)
         statements = StatementCache(db)
     }
 
     var model: CompiledModel { layout.model }
 
-    func columns(_ table: TableID) -> RowColumns { columns[table.index] }
+    func columns(_ table: TableID) -> RowColumns {
+        if let made = columns[table.index] { return made }
+        let made = RowColumns(model[table], layout)
+        columns[table.index] = made
+        return made
+    }
 }
 
 extension SQLiteSession: StoreSession {

@@ -133,7 +133,7 @@ struct RowInserter {
     private let stack: DataStack
     private let entity: CompiledEntity
     private let tree: EntityTree
-    private let table: TableLayout
+    private let session: SQLiteSession
     private let db: Database
 
     /// - Throws: ``SyncError`` `unknownEntity` or `abstractEntity`.
@@ -146,7 +146,7 @@ struct RowInserter {
         self.entity = entity
         self.db = db
         tree = stack.model.compiled[entity.table]
-        table = stack.layout[entity.table]
+        session = SQLiteSession(StoreWatch.unwatched(db), stack.layout)
     }
 
     func insert(_ values: [String: JSONValue], _ links: [String: [SyncRecord]]) throws -> SyncRecord {
@@ -169,21 +169,19 @@ struct RowInserter {
             let type = try attribute(name).type
             guard ColumnValue.fits(value, type) else { throw misfit(name, type) }
         }
-        var slots = try entity.slots.map { slot in (slot, try value(of: slot, in: values)) }
-        if let keySlot = entity.keySlot, let place = slots.firstIndex(where: { $0.0 == keySlot }) {
-            if slots[place].1.isNull {
-                slots[place].1 = try stack.newKey(for: entity, in: db)
-            } else {
-                if let key = RowKey(slots[place].1) { try stack.refuseTaken(key, of: entity, in: db) }
+        var slots = try entity.slots.map { slot in (slot: slot, value: try value(of: slot, in: values)) }
+        if let keySlot = entity.keySlot, let place = slots.firstIndex(where: { $0.slot == keySlot }) {
+            if slots[place].value.isNull {
+                slots[place].value = try stack.newKey(for: entity, in: db)
+            } else if let key = RowKey(slots[place].value) {
+                try stack.refuseTaken(key, of: entity, in: db)
             }
         }
         try checkPartedKey(values, links)
-        let rowKey = try write(slots)
+        let rowKey = try session.insert(slots, of: entity)
         try DanglingLinks(layout: stack.layout, db: db).remove(linksTo: rowKey, in: tree.id)
-        let writer = LinkInserter(layout: stack.layout, entity: entity, rowKey: rowKey, db: db)
         for relationship in entity.relationships {
-            guard let targets = links[relationship.name] else { continue }
-            try writer.link(relationship, to: targets)
+            if let targets = links[relationship.name] { try link(rowKey, by: relationship, to: targets) }
         }
         if let unknown = links.keys.first(where: { entity.relationship(named: $0) == nil }) {
             throw StoreFailure.unknownRelationship(unknown, of: entity)
@@ -244,27 +242,36 @@ struct RowInserter {
         SyncError(.valueDoesNotFit, "the value does not fit type \(type.rawValue)", entity: entity.name, path: name)
     }
 
-    // MARK: Row
+    // MARK: Links
 
-    private func write(_ slots: [(Int, DatabaseValue)]) throws -> DatabaseValue {
-        var columns = slots.map { table.columns[$0.0] }
-        var values = slots.map(\.1)
-        if table.hasEntityColumn {
-            columns.append(TableLayout.entityColumn)
-            values.append(entity.name.databaseValue)
+    private func link(_ row: DatabaseValue, by relationship: CompiledRelationship, to targets: [SyncRecord]) throws {
+        guard relationship.isToMany || targets.count <= 1 else {
+            throw misfit("a to-one relationship has one target, not \(targets.count)", relationship)
         }
-        let names = columns.map(SchemaSQL.quoted).joined(separator: ", ")
-        let bound = values.map(ColumnValue.bound)
-        let marks = bound.map(\.sql).joined(separator: ", ")
-        let into = "INSERT INTO \(SchemaSQL.quoted(table.name))"
-        try db.execute(
-            sql: columns.isEmpty ? "\(into) DEFAULT VALUES" : "\(into) (\(names)) VALUES (\(marks))",
-            arguments: StatementArguments(bound.map(\.value)))
-        guard let slot = tree.keySlot, let key = slots.first(where: { $0.0 == slot }) else {
-            return db.lastInsertedRowID.databaseValue
-        }
-        return key.1
+        for target in targets { try check(target, relationship) }
+        guard let row = RowKey(row) else { return }
+        try RowLinker(session, stack.model.compiled)
+            .link(row, by: relationship, to: targets.compactMap { RowKey($0.rowKey) })
     }
+
+    private func check(_ target: SyncRecord, _ relationship: CompiledRelationship) throws {
+        let model = stack.model.compiled
+        guard model.entity(target.type.id, isKindOf: relationship.destination) else {
+            let expected = model.entities[relationship.destination].name
+            throw misfit("the targets are of entity \(expected), not \(target.entity)", relationship)
+        }
+        let stored = try RowKey(target.rowKey).flatMap { try session.identities(of: [$0], in: target.type.table)[0] }
+        guard stored != nil else {
+            throw SyncError(
+                .rowNotFound, "a target is not stored any more", entity: target.entity, path: relationship.name)
+        }
+    }
+
+    private func misfit(_ message: String, _ relationship: CompiledRelationship) -> SyncError {
+        SyncError(.valueDoesNotFit, message, entity: entity.name, path: relationship.name)
+    }
+
+    // MARK: Row
 
     private func stored(_ rowKey: DatabaseValue) throws -> SyncRecord {
         let select = RecordSQL(entity, stack.layout)
