@@ -76,4 +76,27 @@ struct HandWrittenOrderTests {
         #expect(try await tags() == [.integer(5), .integer(4)])
         #expect(try await Sync.changes(list, inEntity: "Task", stack: stack).isEmpty)
     }
+
+    @Test("may have the last possible place: rows that are linked later come after them")
+    func lastPlace() async throws {
+        let model = try SyncModel(
+            schema: Data(
+                """
+                {"entities": {
+                  "Album": {"attributes": {"id": "integer"}, "relationships": {
+                    "songs": {"entity": "Song", "many": true, "ordered": true, "inverse": "album"}}},
+                  "Song": {"attributes": {"id": "integer"}, "relationships": {
+                    "album": {"entity": "Album", "inverse": "songs"}}}}}
+                """.utf8))
+        let stack = try DataStack.inMemory(model)
+        try await Sync.changes(Data(#"[{"id": 1, "songs": [{"id": 1}]}]"#.utf8), inEntity: "Album", stack: stack)
+        try await stack.write { db in
+            try db.execute(sql: "UPDATE Song SET sync_album_order = ?", arguments: [Int64.max])
+        }
+        try await Sync.changes(
+            Data(#"[{"id": 2, "album_id": 1}, {"id": 3, "album_id": 1}]"#.utf8), inEntity: "Song", stack: stack,
+            options: SyncOptions(payload: .delta))
+        let album = try #require(try await stack.fetch("Album").first)
+        #expect(try await stack.targets(of: album, "songs").map { $0["id"] } == [1, 2, 3].map { .integer($0) })
+    }
 }

@@ -26,7 +26,12 @@ extension SyncTransaction {
             if stored.places.isEmpty {
                 table.met.foreignKeys[index].places = Array(repeating: nil, count: stored.targets.count)
             }
-            places = try self.places(link, table, index, outcome)
+            let rows = ListOrdering.Rows(
+                lists: outcome.nodes, positions: outcome.positions, presence: table.met.presence,
+                storedLists: stored.targets, storedPlaces: table.met.foreignKeys[index].places)
+            places = try ListOrdering.places(
+                of: rows, reserved: reservedPlaces(link, .second), replaced: outcome.second
+            ) { try storedEnds(of: $0, link, .second) }
         }
         table.foreignKeys[index] = ForeignKeyOutcome(targets: outcome.nodes, places: places)
         try noteStrays(link, table, outcome.second)
@@ -38,50 +43,6 @@ extension SyncTransaction {
     ) {
         for (node, target) in keyTargets(link.id) { outcome.nodes[node.index] = LinkTarget(target) }
         for (node, target) in stored.targets.enumerated() where target != .nowhere { outcome.nodes[node] = target }
-    }
-
-    // MARK: Places
-
-    /// Places among the rows that point to the same target: the list's for those listed, after them, and after those
-    /// that the list waits for, in their stored order or as they come for others.
-    private func places(
-        _ link: Link, _ table: SyncTable, _ index: Int, _ outcome: LinkTargets
-    ) throws -> [Int64?] {
-        let (stored, presence) = (table.met.foreignKeys[index], table.met.presence)
-        let (positions, targets) = (outcome.positions, outcome.nodes)
-        let awaited = outcome.awaited.awaitedPlaces(at: .second)
-        var places: [Int64?] = Array(repeating: nil, count: targets.count)
-        var next = awaited
-        for child in targets.indices where positions[child] >= 0 {
-            places[child] = Int64(positions[child])
-            if let target = targets[child].node { next[target] = max(next[target] ?? 0, Int64(positions[child]) + 1) }
-        }
-        // Rows that stay come first, in their order; a place among the rows of another target means nothing here.
-        let others = targets.indices
-            .filter { positions[$0] < 0 && presence[$0] != .missing && targets[$0] != .nowhere }
-            .map { (child: $0, stays: targets[$0] == stored.targets[$0]) }
-            .map { (child: $0.child, stays: $0.stays, order: $0.stays ? stored.places[$0.child] ?? .max : .max) }
-            .sorted { ($0.order, $0.child) < ($1.order, $1.child) }
-        let coming = others.lazy.filter { !$0.stays }.compactMap { targets[$0.child].node }
-        let free = try freePlaces(coming.filter { next[$0] == nil }, link, .second)
-        for (child, stays, _) in others {
-            let place = stored.places[child]
-            guard let target = targets[child].node else {
-                // Of a list that the payload does not speak of.
-                places[child] = place
-                continue
-            }
-            if stays, place ?? .min >= next[target] ?? .min {
-                places[child] = place
-                if let known = next[target], let place { next[target] = max(known, place + 1) }
-            } else {
-                let place = next[target] ?? free[target] ?? 0
-                places[child] = place
-                next[target] = place + 1
-            }
-        }
-        keepSameOrders(&places, table, index, targets, outcome.second, awaited)
-        return places
     }
 
     // MARK: Differences

@@ -19,8 +19,7 @@ extension SyncTransaction {
             noteOrphan(removed.rows.first, removed.first, tables[link.first.table])
             noteOrphan(removed.rows.second, removed.second, tables[link.second.table])
         }
-        keepSameOrders(.first, said, link, &compared)
-        keepSameOrders(.second, said, link, &compared)
+        for end in [Link.End.first, .second] { keepStoredOrder(of: said, link, end, &compared) }
         var changes = PairChanges(
             link: link, removed: compared.removed.map(\.rows), moved: compared.moved.filter { $0.places != $0.stored },
             added: [], places: [])
@@ -39,6 +38,29 @@ extension SyncTransaction {
         if model.isKeyless(entity) { leaving.noteOrphan(StoredRow(table: table.id, key: key)) }
     }
 
+    // MARK: Places
+
+    /// Stored pairs keep their places at an end where these are in the order of the new list.
+    private func keepStoredOrder(
+        of said: LinkPairs, _ link: Link, _ end: Link.End, _ compared: inout ComparedPairs
+    ) {
+        guard compared.moved.contains(where: { $0.places[end] != $0.stored[end] }) else { return }
+        let pairs = said.pairs
+        let lists = pairs.map { pair in
+            pair.isStored || !pair.onlyKeeps ? LinkTarget(end == .first ? pair.first : pair.second) : .nowhere
+        }
+        var places = pairs.map { LinkPlaces(said: $0)[end] }
+        // A pair that did not move has the place that the list gives it.
+        var stored = pairs.indices.map { pairs[$0].isStored ? places[$0] : nil }
+        for moved in compared.moved where places[moved.index] != nil { stored[moved.index] = moved.stored[end] }
+        ListOrdering.keepStoredOrder(
+            &places, in: lists, stored: stored, replaced: end == .first ? said.first : said.second,
+            reserved: reservedPlaces(link, end))
+        for index in compared.moved.indices {
+            if let place = places[compared.moved[index].index] { compared.moved[index].places[end] = place }
+        }
+    }
+
     // MARK: Writing
 
     mutating func writePairs(_ changes: PairChanges) throws {
@@ -51,27 +73,13 @@ extension SyncTransaction {
         guard !changes.added.isEmpty else { return }
         var places = changes.places
         for end in [Link.End.first, .second] where link.hasPlaces(end) {
-            try givePlaces(&places, changes.added, link, end)
+            var column = places.map { $0[end] }
+            try ListOrdering.append(
+                &column, in: changes.added.map { $0.node(end) }, reserved: reservedPlaces(link, end)
+            ) { try storedEnds(of: $0, link, end) }
+            for (index, place) in column.enumerated() { places[index][end] = place }
         }
         try store.insert(changes.added, places, link)
-    }
-
-    /// Gives the pairs that no list names places after all others: after what is stored, after what lists of the payload
-    /// give, and after what they wait for.
-    private func givePlaces(
-        _ places: inout [LinkPlaces], _ pairs: [NodePair], _ link: Link, _ end: Link.End
-    ) throws {
-        let unplaced = pairs.indices.filter { places[$0][end] == nil }
-        var next = awaited[link.id].awaitedPlaces(at: end)
-        next.merge(try freePlaces(unplaced.lazy.map { pairs[$0].node(end) }, link, end), uniquingKeysWith: max)
-        for (index, pair) in pairs.enumerated() {
-            if let place = places[index][end] { next[pair.node(end)] = max(next[pair.node(end)] ?? 0, place + 1) }
-        }
-        for index in unplaced {
-            let place = next[pairs[index].node(end)] ?? 0
-            places[index][end] = place
-            next[pairs[index].node(end)] = place + 1
-        }
     }
 }
 

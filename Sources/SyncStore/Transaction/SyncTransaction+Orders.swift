@@ -59,108 +59,36 @@ extension SyncTransaction {
         return Set(keys.compactMap { tables[link.second.table].node(of: $0) })
     }
 
-    private func settleOrder(of owner: RowKey, _ link: Link, _ end: Link.End, _ list: Set<RowKey>) throws {
+    private func settleOrder(of owner: RowKey, _ link: Link, _ end: Link.End, _ names: Set<RowKey>) throws {
         let isParent = link.id == plan.parent?.link && end == plan.parent?.end
         let table = link.side(end.other).table
-        var last: Int64 = -1
-        var others: [(row: RowKey, place: Int64?)] = []
-        for (row, place) in try links.list(of: owner, link.id, end) {
-            let isListed = try list.contains(row) || (isParent && isListed(StoredRow(table: table, key: row)))
-            if isListed { last = max(last, place ?? -1) } else { others.append((row, place)) }
+        let list = try links.list(of: owner, link.id, end)
+        let named = try list.map { row, _ in
+            try names.contains(row) || (isParent && isListed(StoredRow(table: table, key: row)))
         }
-        guard others.contains(where: { $0.place.map { $0 <= last } ?? true }) else { return }
-        for (index, other) in others.enumerated() {
-            try links.setPlace(last + 1 + Int64(index), of: other.row, in: owner, link.id, end)
-        }
+        let places = ListOrdering.movingOthers(behind: named, in: list.map(\.place))
+        try links.setPlaces(places, of: list, in: owner, link.id, end)
     }
 }
 
-// MARK: - Same orders
+// MARK: - Reserved and free places
 
-// A list that has its rows in the order they are stored in is no reason to number them anew: numbers have gaps where
-// rows went away, and an equal order is not a change. A list that waits for rows has its own numbers: theirs are among them.
+// What the numbering of lists has to know besides their rows.
 extension SyncTransaction {
-    /// Gives rows of replaced lists their stored places back where these ascend as the new ones do.
-    ///
-    /// - Parameters:
-    ///   - places: The new places of all nodes of a table, in the lists of what a foreign key leads to.
-    ///   - awaited: The owners whose lists wait for rows.
-    func keepSameOrders(
-        _ places: inout [Int64?], _ table: SyncTable, _ index: Int, _ targets: [LinkTarget], _ spoken: SpokenEnd,
-        _ awaited: [NodeID: Int64]
-    ) {
-        guard !spoken.isEmpty else { return }
-        let (presence, stored) = (table.met.presence, table.met.foreignKeys[index])
-        func stays(_ child: Int) -> Bool {
-            presence[child] == .stored && stored.targets[child] == targets[child] && stored.places[child] != nil
-        }
-        var lists: [NodeID: [Int]] = [:]
-        for child in places.indices where places[child] != stored.places[child] && presence[child] != .missing {
-            guard let target = targets[child].node else { continue }
-            if spoken.speaks(of: target), awaited[target] == nil, stays(child) { lists[target] = [] }
-        }
-        guard !lists.isEmpty else { return }
-        for child in places.indices where presence[child] != .missing {
-            if let target = targets[child].node { lists[target]?.append(child) }
-        }
-        for children in lists.values where children.allSatisfy(stays) {
-            let inOrder = children.sorted { places[$0] ?? .min < places[$1] ?? .min }
-            let numbers = inOrder.compactMap { stored.places[$0] }
-            guard zip(numbers, numbers.dropFirst()).allSatisfy(<) else { continue }
-            for child in children { places[child] = stored.places[child] }
-        }
+    /// The places that the lists of nodes at an end reserve for rows that are not stored.
+    func reservedPlaces(_ link: Link, _ end: Link.End) -> ListEnds {
+        ListEnds(reserving: awaited[link.id], at: end, count: tables[link.side(end).table].met.presence.count)
     }
 
-    /// The same for the pairs of a join table, at one end.
-    func keepSameOrders(_ end: Link.End, _ said: LinkPairs, _ link: Link, _ compared: inout ComparedPairs) {
-        let pairs = said.pairs
-        let spoken = end == .first ? said.first : said.second
-        let owner = end == .first ? \LinkPairs.Pair.first : \LinkPairs.Pair.second
-        let position = end == .first ? \LinkPairs.Pair.firstPosition : \LinkPairs.Pair.secondPosition
-        var storedNumbers: [Int: Int64] = [:]
-        var lists: [NodeID: [Int]] = [:]
-        for moved in compared.moved where moved.places[end] != moved.stored[end] {
-            storedNumbers[moved.index] = moved.stored[end]
-            let owner = pairs[moved.index][keyPath: owner]
-            if spoken.speaks(of: owner) { lists[owner] = [] }
-        }
-        guard !lists.isEmpty else { return }
-        for owner in said.awaited.awaitedPlaces(at: end).keys { lists[owner] = nil }
-        // One without a place comes last, whatever its position.
-        for moved in compared.moved where moved.places[end] != nil && moved.stored[end] == nil {
-            lists[pairs[moved.index][keyPath: owner]] = nil
-        }
-        for (index, pair) in pairs.enumerated() where pair.isStored || !pair.onlyKeeps {
-            lists[pair[keyPath: owner]]?.append(index)
-        }
-        var kept: Set<Int> = []
-        for list in lists.values where list.allSatisfy({ pairs[$0].isStored && pairs[$0][keyPath: position] >= 0 }) {
-            let numbers = list.sorted { pairs[$0][keyPath: position] < pairs[$1][keyPath: position] }.map { index in
-                storedNumbers[index] ?? Int64(pairs[index][keyPath: position])
-            }
-            if zip(numbers, numbers.dropFirst()).allSatisfy(<) { kept.formUnion(list) }
-        }
-        for index in compared.moved.indices where kept.contains(compared.moved[index].index) {
-            compared.moved[index].places[end] = compared.moved[index].stored[end]
-        }
-    }
-}
-
-// MARK: - Free places
-
-extension SyncTransaction {
-    /// The places after all others in the lists of nodes at an end, but for new ones, where that is the first.
-    func freePlaces(
-        _ nodes: some Sequence<NodeID>, _ link: Link, _ end: Link.End
-    ) throws -> [NodeID: Int64] {
+    /// Where the lists of nodes at an end end as they are stored. The list of a new node has no rows yet.
+    func storedEnds(of nodes: [NodeID], _ link: Link, _ end: Link.End) throws -> [Int64] {
         let table = tables[link.side(end).table]
-        var owners: [NodeID: RowKey] = [:]
-        for node in nodes where owners[node] == nil && table.isPresent(node, as: .stored) {
-            owners[node] = table.rowKey(node)
-        }
-        guard !owners.isEmpty else { return [:] }
-        let asked = Array(owners)
-        let free = try store.freePlaces(in: asked.map(\.value), link, end)
-        return Dictionary(zip(asked.map(\.key), free), uniquingKeysWith: { $1 })
+        var ends = Array(repeating: Int64(0), count: nodes.count)
+        let stored = nodes.indices.filter { table.isPresent(nodes[$0], as: .stored) }
+        let owners = stored.compactMap { index in table.rowKey(nodes[index]).map { (index: index, key: $0) } }
+        guard !owners.isEmpty else { return ends }
+        let free = try store.freePlaces(in: owners.map(\.key), link, end)
+        for (owner, place) in zip(owners, free) { ends[owner.index] = place }
+        return ends
     }
 }

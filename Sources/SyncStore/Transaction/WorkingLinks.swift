@@ -122,8 +122,8 @@ final class WorkingLinks {
     private func freePlace(in owner: RowKey, _ id: LinkID, _ end: Link.End) throws -> Int64 {
         try loadKeptPlaces(in: [owner], id, end)
         try loadAll(of: owner, id, from: end)
-        let kept = memories[id.index].keptPlaces(owner, end)?.max() ?? -1
-        return max(memories[id.index].lastPlace(in: owner, end), kept) + 1
+        let memory = memories[id.index]
+        return ListOrdering.end(of: memory.places(in: owner, end), reserved: memory.keptPlaces(owner, end) ?? [])
     }
 
     /// A list keeps a place for a row that it waits for.
@@ -148,13 +148,18 @@ final class WorkingLinks {
     func takePlace(_ place: Int64, of row: RowKey, in owner: RowKey, _ id: LinkID, _ end: Link.End) throws {
         guard place >= 0, model[id].hasPlaces(end) else { return }
         let list = try list(of: owner, id, end)
-        guard let known = list.first(where: { $0.row == row }), known.place != place else { return }
-        if list.contains(where: { $0.place == place }) {
-            for (other, taken) in list {
-                if let taken, taken >= place { try setPlace(taken + 1, of: other, in: owner, id, end) }
-            }
+        guard let index = list.firstIndex(where: { $0.row == row }) else { return }
+        let places = ListOrdering.inserting(index, at: place, in: list.map(\.place))
+        try setPlaces(places, of: list, in: owner, id, end)
+    }
+
+    /// Gives the rows of a list new places, as far as these are others.
+    func setPlaces(
+        _ places: [Int64?], of list: [(row: RowKey, place: Int64?)], in owner: RowKey, _ id: LinkID, _ end: Link.End
+    ) throws {
+        for (known, place) in zip(list, places) where known.place != place {
+            if let place { try setPlace(place, of: known.row, in: owner, id, end) }
         }
-        try setPlace(place, of: row, in: owner, id, end)
     }
 
     // MARK: Writing
@@ -246,9 +251,9 @@ final class LinkMemory {
         }
     }
 
-    /// The last place that a link has in the list of a row; -1 if none has one.
-    func lastPlace(in row: RowKey, _ end: Link.End) -> Int64 {
-        (others[end][row] ?? []).reduce(-1) { max($0, places[Self.pair(row, $1, end)]?[end] ?? -1) }
+    /// The places in the list of a row, in no order.
+    func places(in row: RowKey, _ end: Link.End) -> [Int64?] {
+        (others[end][row] ?? []).map { places[Self.pair(row, $0, end)]?[end] }
     }
 
     static func pair(_ row: RowKey, _ other: RowKey, _ end: Link.End) -> LinkedRows {

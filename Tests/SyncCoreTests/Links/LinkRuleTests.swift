@@ -115,8 +115,7 @@ struct LinkRuleTests {
         let awaited =
             kind == .toOne ? LinkTargets(statements, stored: Self.nothing).awaited : LinkPairs(statements).awaited
         #expect(awaited.map { [$0.first, $0.second] } == [[0, 3], [3, 2]])
-        #expect(awaited.awaitedPlaces(at: .second) == [2: 2])
-        #expect(awaited.awaitedPlaces(at: .first) == [:])
+        #expect(awaited.map(\.position) == [-1, 1] && awaited.map(\.saidBy) == [.first, .second])
     }
 
     @Test("An id that waits claims the ends that have one link at most")

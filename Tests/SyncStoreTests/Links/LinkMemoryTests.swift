@@ -21,7 +21,7 @@ struct LinkMemoryTests {
             .second)
         #expect(list(memory, 9) == [.integer(4), .integer(3), .integer(5), .integer(1), .integer(2)])
         #expect(memory.list(of: .integer(9), .second).map(\.place) == [0, 2, 2, nil, nil])
-        #expect(memory.lastPlace(in: .integer(9), .second) == 2)
+        #expect(memory.places(in: .integer(9), .second).compactMap(\.self).sorted() == [0, 2, 2])
         #expect(list(memory, 4, .first) == [.integer(9)])
     }
 
@@ -34,11 +34,11 @@ struct LinkMemoryTests {
         #expect(RowKey.text("e\u{301}").precedes(.text("z")) && RowKey.text("z").precedes(.text("\u{E9}")))
     }
 
-    @Test("A row without links has no last place")
+    @Test("A row without links has no places")
     func empty() {
         let memory = LinkMemory()
         memory.note([link(9, 1)], of: [.integer(9), .integer(8)], .second)
-        #expect(memory.lastPlace(in: .integer(8), .second) == -1 && memory.lastPlace(in: .integer(9), .second) == -1)
+        #expect(memory.places(in: .integer(8), .second) == [] && memory.places(in: .integer(9), .second) == [nil])
         #expect(memory.isLoaded(.integer(8), .second) && !memory.isLoaded(.integer(8), .first))
         #expect(memory.knows(.of(7, 8)) && !memory.knows(.of(8, 7)))
     }
