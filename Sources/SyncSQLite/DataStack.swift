@@ -20,7 +20,7 @@ public final class DataStack: Sendable {
     /// The last key given out for new rows, by who owns the keys: two that are asked for before either is used are different.
     let localKeys = Locked<[Int: Int64]>([:])
     let watch: StoreWatch
-    let feed = SyncResultFeed()
+    let feed = Feed<SyncResult>()
     let unlocked: UnlockedStore?
     /// Whether the database is the app's.
     let isGuest: Bool
@@ -38,10 +38,7 @@ public final class DataStack: Sendable {
         isAdopted = store.isAdopted
     }
 
-    deinit {
-        feed.finish()
-        if !isGuest { releaseReaders() }
-    }
+    deinit { if !isGuest { releaseReaders() } }
 
     /// The connection closed last removes the files beside the store, if it is the one that may write.
     private func releaseReaders() {

@@ -22,3 +22,51 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
         return try body(&current)
     }
 }
+
+// MARK: - Feed
+
+/// Passes elements on to all streams that were asked for.
+package final class Feed<Element: Sendable>: Sendable {
+    private struct State: Sendable {
+        var listeners: [Int: AsyncStream<Element>.Continuation] = [:]
+        var count = 0
+        var isFinished = false
+    }
+
+    private let state = Locked(State())
+    private let buffering: AsyncStream<Element>.Continuation.BufferingPolicy
+
+    package init(buffering: AsyncStream<Element>.Continuation.BufferingPolicy = .unbounded) {
+        self.buffering = buffering
+    }
+
+    /// The elements from now on, until the feed is finished or gone.
+    package func stream() -> AsyncStream<Element> {
+        AsyncStream(bufferingPolicy: buffering) { listener in
+            let id: Int? = state.withLock { state in
+                guard !state.isFinished else { return nil }
+                state.count += 1
+                state.listeners[state.count] = listener
+                return state.count
+            }
+            guard let id else { return listener.finish() }
+            listener.onTermination = { [weak self] _ in
+                self?.state.withLock { $0.listeners.removeValue(forKey: id) }
+            }
+        }
+    }
+
+    package func send(_ element: Element) {
+        for listener in state.value.listeners.values { listener.yield(element) }
+    }
+
+    package func finish() {
+        let listeners = state.withLock { state in
+            state.isFinished = true
+            return state.listeners.values
+        }
+        for listener in listeners { listener.finish() }
+    }
+
+    deinit { finish() }
+}

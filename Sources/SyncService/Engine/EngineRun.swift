@@ -17,7 +17,7 @@ final class EngineRun: Sendable {
     let report = Locked(SyncReport())
     /// What was pulled last, of a service that has one cursor for all entities.
     let cursor = Locked<String?>(nil)
-    private let feed: EventFeed
+    private let feed: Feed<SyncEvent>
     private let heartbeat: Task<Void, Never>
     /// The entities of which this run has seen all ids.
     let listed = Locked<Set<String>>([])
@@ -36,7 +36,7 @@ final class EngineRun: Sendable {
 
     init(
         _ store: any EngineStore, _ service: any SyncService, _ registration: EngineRegistration,
-        _ settings: EngineSettings, _ entities: [String], _ feed: EventFeed, holder: String
+        _ settings: EngineSettings, _ entities: [String], _ feed: Feed<SyncEvent>, holder: String
     ) async throws {
         self.store = store
         self.service = service

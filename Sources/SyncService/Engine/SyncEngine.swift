@@ -15,7 +15,7 @@ public actor SyncEngine {
     let service: any SyncService
     let registration: EngineRegistration
     let settings: EngineSettings
-    private nonisolated let feed = EventFeed()
+    private nonisolated let feed = Feed<SyncEvent>(buffering: .bufferingNewest(1000))
     let name = UUID().uuidString
     private let runs = EngineRuns()
     /// What the last run did, also one that ended with an error: what was done stays done. Nil before the first, while a run goes
