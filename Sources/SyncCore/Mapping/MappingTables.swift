@@ -198,7 +198,7 @@ package struct AttributeMapper {
             }
         }
         self.values = values
-        diagnostics = mapper.plan.diagnostics
+        diagnostics = mapper.diagnostics.reported
     }
 }
 

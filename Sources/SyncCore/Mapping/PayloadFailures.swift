@@ -91,15 +91,6 @@ extension ChangePlan {
     }
 }
 
-extension PayloadMapper {
-    /// The record just mapped is one object in no array: it says what it is, not what else there is. Where it has no key,
-    /// the records may be in a list inside it.
-    mutating func noteLoneObject(_ tape: JSONTape, _ bytes: Bytes) {
-        plan.roots[0].isLoneObject = true
-        if plan.readableRootRecords == 0 { plan.listPaths = tape.listPaths(in: bytes) }
-    }
-}
-
 // MARK: - PayloadStaging+LikelyForm
 
 // Errors of a payload that is something else than it was asked for say what it seems to be.

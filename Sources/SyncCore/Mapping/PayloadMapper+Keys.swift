@@ -13,7 +13,7 @@ extension PayloadMapper {
             switch part {
             case .attribute(let slot):
                 guard append(scratch[slot], bytes) else {
-                    missingPart = name(of: slot, entity)
+                    missingPart = diagnostics.name(of: slot, entity)
                     return .absent
                 }
             case .relationship(let index):

@@ -68,14 +68,15 @@ extension PayloadMapper {
         let (token, slot) = (Int(context.name), Int(context.nameSlot))
         let entity = model.entities[entityID]
         let type = tables.types[entity.table.index][slot]
-        let attribute = name(of: slot, entity)
+        let attribute = diagnostics.name(of: slot, entity)
         guard let value = value(tape, at: token, for: slot, of: entity.table, as: type, bytes), value.kind != .null
         else {
             if entity.keySlots.contains(slot) { hasUnreadableKey = true }
             scratch[slot] = .absent
+            let name = diagnostics.describe(tape, at: token, bytes)
             return try reportName(
                 .valueDoesNotFit, entityID, bytes,
-                "the name that it stands under, \(found(tape, at: token, bytes)), does not fit \(attribute), \(article(type))"
+                "the name that it stands under, \(name), does not fit \(attribute), \(MappingDiagnostics.article(type))"
             )
         }
         if scratch[slot].kind != .null, areContrary(scratch[slot], value, bytes) {
@@ -90,9 +91,8 @@ extension PayloadMapper {
     private mutating func reportName(
         _ kind: SyncResult.Diagnostic.Kind, _ entity: Int, _ bytes: Bytes, _ message: String
     ) throws {
-        guard options.isStrict else { return report(kind, entity, bytes, message) }
-        throw SyncError(
-            .valueDoesNotFit, message, entity: model.entities[entity].name, path: path.text(bytes, keyTables.all))
+        guard diagnostics.isStrict else { return report(kind, entity, bytes, message) }
+        throw diagnostics.error(entity, path: path.text(bytes, keyTables.all), message)
     }
 }
 

@@ -103,7 +103,7 @@ extension PayloadMapper {
         default:
             report(
                 .shapeDoesNotFit, entity, bytes,
-                "\(found(tape, at: candidate.value, bytes)) fits neither objects nor ids of "
+                "\(diagnostics.describe(tape, at: candidate.value, bytes)) fits neither objects nor ids of "
                     + "\(model.entities[entity].relationships[candidate.relationship].name); its links stay")
         }
     }
@@ -294,7 +294,8 @@ extension PayloadMapper {
         else {
             report(
                 .valueDoesNotFit, entity, bytes,
-                "\(found(tape, at: token, bytes)) cannot be the key of a \(destination.name); it is skipped")
+                "\(diagnostics.describe(tape, at: token, bytes)) cannot be the key of a \(destination.name); it is skipped"
+            )
             return nil
         }
         let node = node(forKey: key, keyOwner: keyOwner, destination, bytes).node

@@ -1,75 +1,5 @@
-// Records of payloads that have several lists, and resources of JSON:API, which say of which entity they are.
+// Resources of JSON:API, which say of which entity they are.
 extension PayloadMapper {
-    /// Where a record was found that is not simply an element of the payload.
-    package struct Place {
-        /// Its token, and that of the name under which it stands, or -1.
-        var token = 0
-        var name = -1
-        /// Its list, and its index there.
-        var list = 0
-        var index = 0
-    }
-
-    /// Maps a record of one of the lists of a payload.
-    mutating func mapRoot(_ tape: JSONTape, at place: Place, _ layout: PayloadLayout, _ bytes: Bytes) throws {
-        let list = layout.lists[place.list]
-        path.reset(to: placedRecords)
-        placedRecords += 1
-        path.root = .init(place, tape)
-        if list.root >= 0 {
-            plan.rootRecords += 1
-            plan.roots[list.root].records += 1
-        }
-        guard let entity = entity(tape, at: place, list, layout, bytes) else {
-            if list.root >= 0 { noteResourceWithoutType(tape, at: place, list.root, bytes) }
-            return
-        }
-        if layout.readsConnections, place.token > 0 {
-            scratch.reset(tables.types[tables.tableOf[entity].index].count)
-            try scan(tape, object: 0, keyTable: keyTables.edges(of: entity), bytes)
-        }
-        let isRoot = list.root >= 0 && model.entity(entity, isKindOf: list.entity)
-        var context = Context(permission: isRoot ? Permission(root: plan.operations) : .full, isRoot: isRoot)
-        context.isResource = layout.types != nil
-        if place.name >= 0 {
-            context.name = Int32(truncatingIfNeeded: place.name)
-            context.nameSlot = Int32(truncatingIfNeeded: list.nameSlot)
-        }
-        if isRoot, let parent = plan.parent { context.arrival = (parent.link, parent.end.other, parent.node) }
-        let readable = plan.readableRootRecords
-        rootKeyState = .lacking
-        let root = try record(tape, at: place.token, as: entity, context, bytes)
-        guard isRoot else { return }
-        noteRootKey(list.root, bytes)
-        plan.roots[list.root].readable += plan.readableRootRecords - readable
-        guard let root else { return }
-        markRoot(root)
-        if let parent = plan.parent {
-            addLink(
-                parent.link, end: parent.end, owner: parent.node, target: root.node, sequence: 0,
-                position: Int32(truncatingIfNeeded: plan.firstRecord + plan.rootRecords - 1), mention: root.mention,
-                isSymmetric: model.links[parent.link.index].isSymmetric, kind: root.entity)
-        }
-    }
-
-    /// The entity of a record of a list; nil if it names a type that no entity has, which is reported.
-    private mutating func entity(
-        _ tape: JSONTape, at place: Place, _ list: PayloadLayout.List, _ layout: PayloadLayout, _ bytes: Bytes
-    ) -> Int? {
-        guard let types = layout.types else { return list.entity }
-        guard let type = tape.member(named: "type", of: place.token, in: bytes), tape.tokens[type].kind == .string
-        else {
-            report(.unknownKind, list.entity, bytes, "the resource has no type; it is skipped")
-            return nil
-        }
-        if let entity = entity(ofType: tape, at: type, types, bytes) { return entity }
-        if tables.kinds.knows(tape.tokens[type], of: list.entity, bytes) { return list.entity }
-        report(
-            .unknownKind, list.entity, bytes,
-            "no entity has the resource type '\(tape.text(at: type, in: bytes).prefix(100))'; it is skipped")
-        return nil
-    }
-
     /// The entity of a type, looked up once for each type of a payload.
     mutating func entity(
         ofType tape: JSONTape, at token: Int, _ types: ResourceTypes, _ bytes: Bytes
@@ -144,9 +74,10 @@ extension PayloadMapper {
         scratch[slot] = .absent
         try scanMember(tape, key: key, of: table, keyTable, bytes)
         if areContrary(attribute, scratch[slot], bytes) {
+            let entity = keyTables.all[keyTable].entity
             report(
-                .contradictingName, keyTables.all[keyTable].entity, bytes,
-                "the resource's attributes have another \(name(of: slot, model.entities[keyTables.all[keyTable].entity])) than "
+                .contradictingName, entity, bytes,
+                "the resource's attributes have another \(diagnostics.name(of: slot, model.entities[entity])) than "
                     + "the resource; that of the resource counts")
         }
     }

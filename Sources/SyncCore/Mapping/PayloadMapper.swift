@@ -45,9 +45,8 @@ package struct PayloadMapper: ~Copyable {
         var isChosen = false
     }
 
-    static let diagnosticLimit = SyncResult.diagnosticLimit
-
     var plan: ChangePlan
+    var diagnostics: MappingDiagnostics
     let model: CompiledModel
     let options: SyncOptions
     let tables: MappingTables
@@ -97,6 +96,7 @@ package struct PayloadMapper: ~Copyable {
         isWatching = watch != nil
         self.plan = plan
         self.model = plan.model
+        diagnostics = MappingDiagnostics(of: plan.model, options)
         self.options = options
         self.tables = tables
         self.layout = layout
@@ -107,25 +107,6 @@ package struct PayloadMapper: ~Copyable {
         tracksMentions = plan.operations != .all || plan.model.canRefuseRows || options.willInsert != nil
         path.firstRecord = plan.firstRecord
         path.labels = plan.labels
-    }
-
-    /// Maps one root record, the first value of `tape`.
-    mutating func mapRoot(_ tape: JSONTape, _ bytes: Bytes) throws {
-        path.reset(to: plan.rootRecords)
-        plan.rootRecords += 1
-        var context = Context(permission: Permission(root: plan.operations), isRoot: true)
-        if let parent = plan.parent { context.arrival = (parent.link, parent.end.other, parent.node) }
-        rootKeyState = .lacking
-        let mapped = try record(tape, at: 0, as: plan.entity, context, bytes)
-        noteRootKey(0, bytes)
-        guard let root = mapped else { return }
-        markRoot(root)
-        if let parent = plan.parent {
-            addLink(
-                parent.link, end: parent.end, owner: parent.node, target: root.node, sequence: 0,
-                position: Int32(truncatingIfNeeded: plan.firstRecord + plan.rootRecords - 1), mention: root.mention,
-                isSymmetric: model.links[parent.link.index].isSymmetric, kind: root.entity)
-        }
     }
 
     /// A record's node, and the mention it makes.
@@ -147,7 +128,7 @@ package struct PayloadMapper: ~Copyable {
         let entity = tables.kinds.isEmpty ? asked : kind(tape, of: token, as: asked, context, bytes)
         if entity < 0 { return nil }
         let firstCandidate = candidates.count
-        let firstDiagnostic = plan.diagnostics.count
+        let firstDiagnostic = diagnostics.reported.count
         let firstKind = kindsBeside.count
         let outer = current
         current = nil
@@ -170,7 +151,7 @@ package struct PayloadMapper: ~Copyable {
         let (mapped, mention) = commit(as: entity, context, bytes)
         if let mapped {
             current = mapped
-            nameRecord(inDiagnosticsFrom: firstDiagnostic, bytes)
+            nameRecord(mapped, inDiagnosticsFrom: firstDiagnostic, bytes)
         }
         for index in firstCandidate..<candidates.count where candidates[index].isChosen {
             try map(candidates[index], tape, of: mapped, mention, as: entity, context, kindsFrom: firstKind, bytes)
@@ -253,10 +234,11 @@ package struct PayloadMapper: ~Copyable {
             scratch[slot] = .absent
             let entity = model.entities[keyTables.all[keyTable].entity]
             if entity.keySlots.contains(slot) { hasUnreadableKey = true }
-            try report(
-                .valueDoesNotFit, entity.id, tape, key: key, bytes,
-                "\(found(tape, at: key + 1, bytes)) does not fit \(name(of: slot, entity)), \(expected(slot, type, entity))"
-            )
+            let conversion = tables.hasConversions[table.index] ? tables.conversions[table.index][slot] : nil
+            try reportValue(
+                entity.id, tape, key: key, bytes,
+                "\(diagnostics.describe(tape, at: key + 1, bytes)) does not fit \(diagnostics.name(of: slot, entity)), "
+                    + diagnostics.expected(slot, entity, conversion))
         }
     }
 
@@ -299,10 +281,10 @@ package struct PayloadMapper: ~Copyable {
         default:
             let entity = keyTables.all[keyTable].entity
             guard !keyTables.all[keyTable].slots.isEmpty else { return }
-            try report(
-                .valueDoesNotFit, entity, tape, key: key, bytes,
-                "\(found(tape, at: key + 1, bytes)) where an object with \(keyTables.all[keyTable].path.joined(separator: ".")).… is expected"
-            )
+            let path = keyTables.all[keyTable].path.joined(separator: ".")
+            try reportValue(
+                entity, tape, key: key, bytes,
+                "\(diagnostics.describe(tape, at: key + 1, bytes)) where an object with \(path).… is expected")
         }
     }
 
@@ -367,7 +349,7 @@ package struct PayloadMapper: ~Copyable {
         }
         if let owner = context.wayBack, !hasUnreadableKey { return owner }
         guard context.isReported || hasUnreadableKey else { return nil }
-        let key = entity.keySlot.map { name(of: $0, entity) } ?? (missingPart.isEmpty ? "key" : missingPart)
+        let key = entity.keySlot.map { diagnostics.name(of: $0, entity) } ?? (missingPart.isEmpty ? "key" : missingPart)
         report(.recordWithoutKey, entity.id, bytes, "the record has no readable \(key); it is skipped")
         return nil
     }
@@ -402,20 +384,41 @@ package struct PayloadMapper: ~Copyable {
         return node
     }
 
-    func name(of slot: Int, _ entity: CompiledEntity) -> String {
-        model[entity.table].attributes[slot].name
+    // MARK: Reports
+
+    /// Reports a problem of the record being mapped.
+    mutating func report(_ kind: SyncResult.Diagnostic.Kind, _ entity: Int, _ bytes: Bytes, _ message: String) {
+        guard diagnostics.admitsOne() else { return }
+        diagnostics.add(
+            kind, entity, key: current.flatMap { keyText(of: $0, bytes) }, path: path.text(bytes, keyTables.all),
+            message)
     }
 
-    /// What an attribute takes: its type, and its format where it has one.
-    private func expected(_ slot: Int, _ type: AttributeType, _ entity: CompiledEntity) -> String {
-        let format = model[entity.table].attributes[slot].format
-        let conversions = tables.conversions[entity.table.index]
-        let typeName = conversions.isEmpty ? nil : conversions[slot]?.typeName
-        return article(type) + (format.map { " written as \($0.text)" } ?? "")
-            + (typeName.map { " that is a \($0)" } ?? "")
+    /// Reports a value that does not fit, or fails the sync if it is strict.
+    mutating func reportValue(_ entity: Int, _ tape: JSONTape, key: Int, _ bytes: Bytes, _ message: String) throws {
+        guard diagnostics.isStrict || diagnostics.admitsOne() else { return }
+        let token = tape.tokens[key]
+        let path = path.text(bytes, keyTables.all, adding: .key(offset: token.offset, length: Int(token.length)))
+        if diagnostics.isStrict { throw diagnostics.error(entity, path: path, message) }
+        diagnostics.add(.valueDoesNotFit, entity, path: path, message)
     }
 
-    func article(_ type: AttributeType) -> String {
-        "aeiou".contains(type.rawValue.prefix(1)) ? "an \(type)" : "a \(type)"
+    @inline(__always)
+    private mutating func nameRecord(_ record: Mapped, inDiagnosticsFrom first: Int, _ bytes: Bytes) {
+        guard first < diagnostics.reported.count, let key = keyText(of: record, bytes) else { return }
+        diagnostics.name(key, from: first)
+    }
+
+    private func keyText(of record: Mapped, _ bytes: Bytes) -> String? {
+        let node = plan[record.table].nodes[record.node.index]
+        let type = model.keyType(of: Int(node.entity))
+        return plan.arena.withUnsafeBufferPointer { arena in
+            RowKey(node.key, TextPool(payload: bytes, arena: arena))?.recordKey(type).description
+        }
+    }
+
+    /// Whether both are values, and not the same.
+    func areContrary(_ one: Slot, _ other: Slot, _ bytes: Bytes) -> Bool {
+        plan.arena.withUnsafeBufferPointer { TextPool(payload: bytes, arena: $0).areContrary(one, other) }
     }
 }

@@ -132,7 +132,7 @@ package struct PayloadStaging: Sendable {
             if mapper.plan.rootRecords == Self.sampleSize, reader.position > 0 {
                 mapper.plan.reserve(Double(bytes.count) / Double(reader.position) * 1.03)
             }
-            if mapper.plan.rootRecords & 1023 == 0 { try mapper.report(reader.position, of: bytes.count) }
+            if mapper.plan.rootRecords & 1023 == 0 { try mapper.tellProgress(reader.position, of: bytes.count) }
         }
         return StagedPayload(mapper.finish(payload: data))
     }
@@ -160,7 +160,7 @@ package struct PayloadStaging: Sendable {
             if count == Self.sampleSize, reader.position > 0 {
                 mapper.plan.reserve(Double(bytes.count) / Double(reader.position) * 1.03)
             }
-            if count & 1023 == 0 { try mapper.report(reader.position, of: bytes.count) }
+            if count & 1023 == 0 { try mapper.tellProgress(reader.position, of: bytes.count) }
         }
         mapper.plan.note(reader, options)
         return StagedPayload(mapper.finish(payload: data))
@@ -325,7 +325,7 @@ package struct PayloadStaging: Sendable {
         var builder = JSONTapeBuilder()
         for index in 0..<count {
             try read(index, &builder)
-            if index & 1023 == 1023 { try mapper.report(index, of: count) }
+            if index & 1023 == 1023 { try mapper.tellProgress(index, of: count) }
             try builder.bytes.withUnsafeBufferPointer {
                 if places.indices.contains(index) {
                     try mapper.mapRoot(builder.tape, at: places[index].place(in: builder.tape), layout, $0)
@@ -352,24 +352,6 @@ package struct PayloadStaging: Sendable {
             }
         }
         return scout.resourceKeys
-    }
-}
-
-extension PayloadMapper {
-    /// The plan, with what was counted on the way. Nothing more is mapped.
-    mutating func finish(payload: Data) -> ChangePlan {
-        plan.payload = payload
-        for table in plan.rows.indices { plan.rows[table].finish() }
-        settleRepeats()
-        if tracksMentions { plan.tablePaths = keyTables.all.map(\.path) }
-        for table in keyTables.all {
-            for (name, count) in zip(table.names, table.unmapped) where count > 0 {
-                let key = (table.path + [String(decoding: name, as: UTF8.self)]).joined(separator: ".")
-                plan.unmappedKeys.append(
-                    .init(entity: model.entities[table.entity].name, key: key, count: count))
-            }
-        }
-        return plan
     }
 }
 

@@ -170,13 +170,6 @@ struct ContradictionWatch {
 
 // Records that are the same row: they are merged, and counted where they say different things.
 extension PayloadMapper {
-    /// Marks the row of a root record, and counts the record if an earlier one gave that row.
-    mutating func markRoot(_ root: Mapped) {
-        let table = root.table.index
-        if plan.rows[table].nodes[root.node.index].isRoot { plan.repeatedRecords += 1 }
-        plan.rows[table].markRoot(root.node)
-    }
-
     /// Compares the record in the scratch row with what earlier ones say of its row.
     ///
     /// - Returns: Its number among the records that are looked at here; -1 if it is not to be looked at.

@@ -1,0 +1,160 @@
+import Foundation
+
+// Root records: elements of the payload, or records of one of its lists.
+extension PayloadMapper {
+    /// Where a record was found that is not simply an element of the payload.
+    package struct Place {
+        /// Its token, and that of the name under which it stands, or -1.
+        var token = 0
+        var name = -1
+        /// Its list, and its index there.
+        var list = 0
+        var index = 0
+    }
+
+    /// Maps one root record, the first value of `tape`.
+    mutating func mapRoot(_ tape: JSONTape, _ bytes: Bytes) throws {
+        path.reset(to: plan.rootRecords)
+        plan.rootRecords += 1
+        try mapRoot(
+            tape, at: 0, as: plan.entity, Context(permission: Permission(root: plan.operations)), ofList: 0, bytes)
+    }
+
+    /// Maps a record of one of the lists of a payload.
+    mutating func mapRoot(_ tape: JSONTape, at place: Place, _ layout: PayloadLayout, _ bytes: Bytes) throws {
+        let list = layout.lists[place.list]
+        path.reset(to: placedRecords)
+        placedRecords += 1
+        path.root = .init(place, tape)
+        if list.root >= 0 {
+            plan.rootRecords += 1
+            plan.roots[list.root].records += 1
+        }
+        guard let entity = entity(tape, at: place, list, layout, bytes) else {
+            if list.root >= 0 { noteResourceWithoutType(tape, at: place, list.root, bytes) }
+            return
+        }
+        if layout.readsConnections, place.token > 0 {
+            scratch.reset(tables.types[tables.tableOf[entity].index].count)
+            try scan(tape, object: 0, keyTable: keyTables.edges(of: entity), bytes)
+        }
+        var context = Context(permission: .full)
+        context.isResource = layout.types != nil
+        if place.name >= 0 {
+            context.name = Int32(truncatingIfNeeded: place.name)
+            context.nameSlot = Int32(truncatingIfNeeded: list.nameSlot)
+        }
+        guard list.root >= 0, model.entity(entity, isKindOf: list.entity) else {
+            _ = try record(tape, at: place.token, as: entity, context, bytes)
+            return
+        }
+        context.permission = Permission(root: plan.operations)
+        let readable = plan.readableRootRecords
+        try mapRoot(tape, at: place.token, as: entity, context, ofList: list.root, bytes)
+        plan.roots[list.root].readable += plan.readableRootRecords - readable
+    }
+
+    /// - Parameter list: The place of its list among the roots of the plan.
+    private mutating func mapRoot(
+        _ tape: JSONTape, at token: Int, as entity: Int, _ context: Context, ofList list: Int, _ bytes: Bytes
+    ) throws {
+        var context = context
+        context.isRoot = true
+        if let parent = plan.parent { context.arrival = (parent.link, parent.end.other, parent.node) }
+        rootKeyState = .lacking
+        let mapped = try record(tape, at: token, as: entity, context, bytes)
+        noteRootKey(list, bytes)
+        guard let root = mapped else { return }
+        if plan[root.table].nodes[root.node.index].isRoot { plan.repeatedRecords += 1 }
+        plan[root.table].markRoot(root.node)
+        guard let parent = plan.parent else { return }
+        addLink(
+            parent.link, end: parent.end, owner: parent.node, target: root.node, sequence: 0,
+            position: Int32(truncatingIfNeeded: plan.firstRecord + plan.rootRecords - 1), mention: root.mention,
+            isSymmetric: model.links[parent.link.index].isSymmetric, kind: root.entity)
+    }
+
+    /// The entity of a record of a list; nil if it names a type that no entity has, which is reported.
+    private mutating func entity(
+        _ tape: JSONTape, at place: Place, _ list: PayloadLayout.List, _ layout: PayloadLayout, _ bytes: Bytes
+    ) -> Int? {
+        guard let types = layout.types else { return list.entity }
+        guard let type = tape.member(named: "type", of: place.token, in: bytes), tape.tokens[type].kind == .string
+        else {
+            report(.unknownKind, list.entity, bytes, "the resource has no type; it is skipped")
+            return nil
+        }
+        if let entity = entity(ofType: tape, at: type, types, bytes) { return entity }
+        if tables.kinds.knows(tape.tokens[type], of: list.entity, bytes) { return list.entity }
+        report(
+            .unknownKind, list.entity, bytes,
+            "no entity has the resource type '\(tape.text(at: type, in: bytes).prefix(100))'; it is skipped")
+        return nil
+    }
+
+    /// The record just mapped is one object in no array: it says what it is, not what else there is. Where it has no key,
+    /// the records may be in a list inside it.
+    mutating func noteLoneObject(_ tape: JSONTape, _ bytes: Bytes) {
+        plan.roots[0].isLoneObject = true
+        if plan.readableRootRecords == 0 { plan.listPaths = tape.listPaths(in: bytes) }
+    }
+
+    /// Tells how far mapping is, and notices a cancelled task.
+    func tellProgress(_ completed: Int, of total: Int) throws {
+        if Task.isCancelled { throw CancellationError() }
+        options.progress?(PayloadProgress(.mapping, completed: completed, total: total))
+    }
+
+    /// The plan, with what was counted on the way. Nothing more is mapped.
+    mutating func finish(payload: Data) -> ChangePlan {
+        plan.payload = payload
+        plan.diagnostics = diagnostics.reported
+        plan.omittedDiagnostics = diagnostics.omitted
+        for table in plan.rows.indices { plan.rows[table].finish() }
+        settleRepeats()
+        if tracksMentions { plan.tablePaths = keyTables.all.map(\.path) }
+        for table in keyTables.all {
+            for (name, count) in zip(table.names, table.unmapped) where count > 0 {
+                let key = (table.path + [String(decoding: name, as: UTF8.self)]).joined(separator: ".")
+                plan.unmappedKeys.append(
+                    .init(entity: model.entities[table.entity].name, key: key, count: count))
+            }
+        }
+        return plan
+    }
+}
+
+// MARK: - Keys of root records
+
+/// What is known of the key of a root record.
+enum RootKeyState {
+    /// It has none, or null.
+    case lacking
+    /// It has one that is not of the type, or only a part of one: it may be of any row.
+    case unreadable
+    case read
+}
+
+extension PayloadMapper {
+    /// Notes of the root record just mapped that its row is not known.
+    mutating func noteRootKey(_ root: Int, _ bytes: Bytes) {
+        guard rootKeyState != .read else { return }
+        let isUnread = rootKeyState == .unreadable
+        guard isUnread || plan.firstKeyless == nil else { return }
+        let path = path.text(bytes, keyTables.all)
+        plan.firstKeyless = plan.firstKeyless ?? .init(entity: plan.roots[root].entity, path: path)
+        guard isUnread else { return }
+        if plan.roots[root].unread == 0 { plan.roots[root].firstUnread = path }
+        plan.roots[root].unread += 1
+    }
+
+    /// A resource that has an id and does not say of which type may be of any row.
+    mutating func noteResourceWithoutType(_ tape: JSONTape, at place: Place, _ root: Int, _ bytes: Bytes) {
+        if let type = tape.member(named: "type", of: place.token, in: bytes), tape.tokens[type].kind == .string {
+            return
+        }
+        let hasID = tape.member(named: "id", of: place.token, in: bytes) != nil
+        rootKeyState = hasID ? .unreadable : .lacking
+        noteRootKey(root, bytes)
+    }
+}
