@@ -69,7 +69,7 @@ extension PayloadMapper {
     /// - Parameter owner: Whose list it is in. Where the owner is a part of the key, the id need not name it.
     mutating func idSlot(
         _ relationship: RelationshipMapping, _ destination: CompiledEntity, _ tape: JSONTape, at token: Int,
-        _ bytes: Bytes, listedBy owner: Mapped?
+        _ bytes: Bytes, listedBy owner: ChangePlan.RowReference?
     ) -> Slot? {
         if let slot = destination.keySlot {
             let type = tables.types[destination.table.index][slot]
@@ -90,6 +90,23 @@ extension PayloadMapper {
         return Coercion.append(keyText.bytes, to: &plan.arena)
     }
 
+    /// The key that an id or a record has that is not mapped; nil if it lacks a part.
+    mutating func key(at token: Int, of entity: CompiledEntity, _ tape: JSONTape, _ bytes: Bytes) -> Slot? {
+        guard let slot = entity.keySlot else {
+            keyText.removeAll()
+            guard appendKey(tape, at: token, of: entity, bytes) else { return nil }
+            return Coercion.append(keyText.bytes, to: &plan.arena)
+        }
+        let place =
+            tape.tokens[token].kind == .object
+            ? find([.attribute(slot)], tape, object: token, entity, bytes)[0] : token
+        let type = tables.types[entity.table.index][slot]
+        guard place >= 0, let key = value(tape, at: place, for: slot, of: entity.table, as: type, bytes),
+            key.kind != .null
+        else { return nil }
+        return key
+    }
+
     /// Where the key of a record stands that is not mapped; -1 if it is not there.
     mutating func keyPlace(
         ofSkipped object: Int, _ slot: Int, as entity: CompiledEntity, _ tape: JSONTape, _ context: Context,
@@ -108,48 +125,19 @@ extension PayloadMapper {
     mutating func partedKey(
         ofSkipped object: Int, as entity: CompiledEntity, _ tape: JSONTape, _ context: Context, _ bytes: Bytes
     ) -> Slot? {
-        let supplied = context.arrival.flatMap { arrival -> (part: Int, owner: Mapped)? in
+        let supplied = context.arrival.flatMap { arrival -> (part: Int, owner: ChangePlan.RowReference)? in
             let part = entity.compositeKey?.parts.firstIndex { part in
                 guard case .relationship(let index) = part else { return false }
                 let way = entity.relationships[index]
                 return way.link == arrival.link && way.end == arrival.end
             }
             let table = model[arrival.link].side(arrival.end.other).table
-            let owner = Int(plan.rows[table.index].nodes[arrival.owner.index].entity)
-            return part.map { ($0, Mapped(table: table, entity: owner, node: arrival.owner, mention: -1)) }
+            return part.map { ($0, .init(table: table, node: arrival.owner)) }
         }
         keyText.removeAll()
         let name = context.name >= 0 ? (slot: Int(context.nameSlot), token: Int(context.name)) : nil
         guard appendKey(tape, at: object, of: entity, bytes, supplied: supplied, name: name) else { return nil }
         return Coercion.append(keyText.bytes, to: &plan.arena)
-    }
-
-    /// Links a row with the one that its key is made of, where the record of that is skipped: it was told apart by the
-    /// key there, so it cannot be without the row.
-    mutating func linkKeyPart(
-        _ relationship: RelationshipMapping, of owner: Mapped, _ sequence: UInt32, _ tape: JSONTape, at token: Int,
-        _ bytes: Bytes
-    ) {
-        guard model[relationship.link].isKeyPart, relationship.end == .first, !relationship.isToMany else { return }
-        let destination = model.entities[relationship.destination]
-        var key: Slot?
-        if let slot = destination.keySlot {
-            let place =
-                tape.tokens[token].kind == .object
-                ? find([.attribute(slot)], tape, object: token, destination, bytes)[0] : token
-            let type = tables.types[destination.table.index][slot]
-            if place >= 0 { key = value(tape, at: place, for: slot, of: destination.table, as: type, bytes) }
-        } else {
-            keyText.removeAll()
-            if appendKey(tape, at: token, of: destination, bytes) {
-                key = Coercion.append(keyText.bytes, to: &plan.arena)
-            }
-        }
-        guard let key, key.kind != .null, let keyOwner = destination.keyOwner else { return }
-        let node = node(forKey: key, keyOwner: keyOwner, destination, bytes).node
-        addLink(
-            relationship.link, end: relationship.end, owner: owner.node, target: node, sequence: sequence,
-            position: -1, mention: owner.mention, isByID: true)
     }
 
     /// Adds the key that a value stands for: an id, or the object that has it.
@@ -159,7 +147,7 @@ extension PayloadMapper {
     ///   - name: What the member's name fills, whatever stands inside.
     private mutating func appendKey(
         _ tape: JSONTape, at token: Int, of entity: CompiledEntity, _ bytes: Bytes,
-        supplied: (part: Int, owner: Mapped)? = nil, name: (slot: Int, token: Int)? = nil
+        supplied: (part: Int, owner: ChangePlan.RowReference)? = nil, name: (slot: Int, token: Int)? = nil
     ) -> Bool {
         if let slot = entity.keySlot {
             guard tape.tokens[token].kind == .object else {

@@ -68,10 +68,9 @@ extension PayloadMapper {
         if plan[root.table].nodes[root.node.index].isRoot { plan.repeatedRecords += 1 }
         plan[root.table].markRoot(root.node)
         guard let parent = plan.parent else { return }
-        addLink(
-            parent.link, end: parent.end, owner: parent.node, target: root.node, sequence: 0,
-            position: Int32(truncatingIfNeeded: plan.firstRecord + plan.rootRecords - 1), mention: root.mention,
-            isSymmetric: model.links[parent.link.index].isSymmetric, kind: root.entity)
+        LinkStatementBuilder(parent, in: model).add(
+            root.node, kind: root.entity,
+            at: Int32(truncatingIfNeeded: plan.firstRecord + plan.rootRecords - 1), mention: root.mention, to: &plan)
     }
 
     /// The entity of a record of a list; nil if it names a type that no entity has, which is reported.

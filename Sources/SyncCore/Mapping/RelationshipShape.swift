@@ -1,0 +1,156 @@
+/// The shape of the value under a relationship's key.
+enum RelationshipShape {
+    case null
+    case object
+    /// An id: a string or number, or an array or object where keys have several parts.
+    case id
+    /// A list of objects, nulls aside.
+    case records(PlacedList)
+    /// A list of ids, nulls aside.
+    case ids(PlacedList)
+    /// A list without elements, or of nulls only.
+    case empty(hasNulls: Bool)
+    /// `true`, `false`, nested arrays, or a mixture.
+    case other
+
+    /// - Parameters:
+    ///   - areIDs: Whether only ids may stand there, so that an object is one that names its parts.
+    ///   - readsConnections: Whether an object may be a GraphQL connection.
+    init(
+        _ tape: JSONTape, at index: Int, of relationship: RelationshipMapping, areIDs: Bool = false,
+        readsConnections: Bool, _ bytes: UnsafeBufferPointer<UInt8>
+    ) {
+        self = Self.shape(tape, at: index)
+        if relationship.hasPartedIDs { readPartedIDs(tape, at: index, isToMany: relationship.isToMany, areIDs) }
+        if case .object = self, relationship.isToMany {
+            readPlacedList(tape, at: index, of: relationship, readsConnections, bytes)
+        }
+    }
+
+    private static func shape(_ tape: JSONTape, at index: Int) -> RelationshipShape {
+        switch tape.tokens[index].kind {
+        case .null: .null
+        case .object: .object
+        case .string, .number: .id
+        case .true_, .false_: .other
+        case .array: list(tape, at: index)
+        }
+    }
+
+    private static func list(_ tape: JSONTape, at index: Int) -> RelationshipShape {
+        var objects = false
+        var scalars = false
+        var element = index + 1
+        let end = Int(tape.tokens[index].next)
+        while element < end {
+            switch tape.tokens[element].kind {
+            case .null: break
+            case .object: objects = true
+            case .string, .number: scalars = true
+            default: return .other
+            }
+            element = Int(tape.tokens[element].next)
+        }
+        switch (objects, scalars) {
+        case (true, true): return .other
+        case (true, false): return .records(PlacedList(token: index, layout: .array))
+        case (false, true): return .ids(PlacedList(token: index, layout: .array))
+        case (false, false): return .empty(hasNulls: end > index + 1)
+        }
+    }
+
+    /// The ids of rows whose keys have several parts are arrays or, where only ids may stand, objects.
+    private mutating func readPartedIDs(_ tape: JSONTape, at index: Int, isToMany: Bool, _ areIDs: Bool) {
+        let list = PlacedList(token: index, layout: .array)
+        switch (self, isToMany) {
+        case (.records, false), (.ids, false), (.empty, false), (.other, false):
+            if tape.tokens[index].kind == .array { self = .id }
+        case (.other, true):
+            if Self.isList(of: areIDs ? [.array, .object, .null] : [.array, .null], at: index, tape) {
+                self = .ids(list)
+            }
+        case (.object, false) where areIDs: self = .id
+        case (.records, true) where areIDs: self = .ids(list)
+        default: break
+        }
+    }
+
+    /// Whether all elements of an array are of these kinds.
+    private static func isList(of kinds: [JSONTape.Kind], at list: Int, _ tape: JSONTape) -> Bool {
+        guard tape.tokens[list].kind == .array else { return false }
+        var element = list + 1
+        while element < Int(tape.tokens[list].next) {
+            guard kinds.contains(tape.tokens[element].kind) else { return false }
+            element = Int(tape.tokens[element].next)
+        }
+        return true
+    }
+
+    /// An object may be a list in another layout: a connection, or records and ids by name.
+    private mutating func readPlacedList(
+        _ tape: JSONTape, at index: Int, of relationship: RelationshipMapping, _ readsConnections: Bool,
+        _ bytes: UnsafeBufferPointer<UInt8>
+    ) {
+        var found: PlacedList?
+        if readsConnections { found = PlacedList(connection: index, tape, in: bytes) }
+        if found == nil, relationship.nameSlot >= 0 { found = PlacedList(membersOf: index, tape) }
+        guard let list = found else { return }
+        // Names with `true` are ids only where names are keys.
+        if list.hasNamesOnly, !relationship.areNamesKeys { return }
+        if tape.tokens[list.token].length == 0 {
+            // A page without records says nothing of those on others.
+            self = .empty(hasNulls: !list.isWhole)
+        } else {
+            self = list.hasNamesOnly ? .ids(list) : .records(list)
+        }
+    }
+
+    /// Whether it can stand for a relationship of this kind.
+    func fits(toMany: Bool) -> Bool {
+        switch self {
+        case .null: true
+        case .object, .id: !toMany
+        case .records, .ids, .empty: toMany
+        case .other: false
+        }
+    }
+}
+
+/// Goes through the elements of a list, whatever its layout.
+struct ListElements {
+    struct Element {
+        /// The element; of a member its name.
+        let place: Int
+        /// The record, the id, or null.
+        let value: Int
+        let index: Int
+    }
+
+    private let layout: ListLayout
+    private var next: Int
+    private let end: Int
+    private var index = 0
+
+    init(of list: PlacedList, _ tape: JSONTape) {
+        layout = list.layout
+        next = list.token + 1
+        end = Int(tape.tokens[list.token].next)
+    }
+
+    @inline(__always)
+    mutating func next(_ tape: JSONTape, _ bytes: UnsafeBufferPointer<UInt8>) -> Element? {
+        guard next < end else { return nil }
+        let place = next
+        var value = place
+        switch layout {
+        case .array, .nodes: break
+        case .members: value = place + 1
+        case .edges:
+            // Without a node it is a record without a key, and reported as that.
+            if tape.tokens[place].kind == .object { value = tape.member(named: "node", of: place, in: bytes) ?? place }
+        }
+        next = Int(tape.tokens[layout == .members ? value : place].next)
+        defer { index += 1 }
+        return Element(place: place, value: value, index: index)
+    }
+}
