@@ -6,14 +6,10 @@ struct MappingTables: Sendable {
     let relationships: [[RelationshipMapping]]
     /// By entity: its table.
     let tableOf: [TableID]
-    /// By table and slot: the attribute's type, and whether it cannot be null.
-    let types: [[AttributeType]]
-    let isRequired: [[Bool]]
-    /// By table: the slot of the key that all its rows share; -1 if they do not.
-    let keySlots: [Int]
+    /// By table and slot.
+    let attributes: [[AttributeMapping]]
     /// By table and slot; empty for a table of attributes that have none.
     let conversions: [[ValueConversion?]]
-    let hasConversions: [Bool]
     let kinds: EntityKinds
 
     /// - Parameter swiftTypes: Types whose values the rows are read as, where the model does not know them.
@@ -24,16 +20,20 @@ struct MappingTables: Sendable {
             entity.relationships.map { RelationshipMapping($0, of: model) }
         }
         tableOf = model.entities.map(\.table)
-        types = model.trees.map { $0.attributes.map(\.type) }
-        isRequired = model.trees.map { $0.attributes.map { !$0.isOptional } }
-        keySlots = model.trees.map { $0.keySlot ?? -1 }
-        conversions = model.trees.map { tree in
+        let conversions = model.trees.map { tree in
             let found = tree.attributes.enumerated().map { slot, attribute in
                 source.mappingConversion(of: attribute, check: checks[tree.id]?[slot] ?? attribute.check)
             }
             return found.allSatisfy { $0 == nil } ? [] : found
         }
-        hasConversions = conversions.map { !$0.isEmpty }
+        self.conversions = conversions
+        attributes = model.trees.map { tree in
+            tree.attributes.enumerated().map { slot, attribute in
+                AttributeMapping(
+                    type: attribute.type, isRequired: !attribute.isOptional, isKey: slot == tree.keySlot,
+                    hasConversion: conversions[tree.id.index].first != nil && conversions[tree.id.index][slot] != nil)
+            }
+        }
         kinds = EntityKinds(model)
     }
 
@@ -56,7 +56,17 @@ struct MappingTables: Sendable {
     }
 
     /// The most attributes that a record can have.
-    var maximumWidth: Int { types.map(\.count).max() ?? 0 }
+    var maximumWidth: Int { attributes.map(\.count).max() ?? 0 }
+}
+
+/// What mapping needs of an attribute, without references.
+struct AttributeMapping {
+    let type: AttributeType
+    /// Whether it cannot be null.
+    let isRequired: Bool
+    /// Whether it is the key that all rows of the table share.
+    let isKey: Bool
+    let hasConversion: Bool
 }
 
 /// What mapping needs of a relationship, without references.
@@ -198,7 +208,7 @@ package struct AttributeMapper {
             }
         }
         self.values = values
-        diagnostics = mapper.diagnostics.reported
+        diagnostics = mapper.reader.diagnostics.reported
     }
 }
 

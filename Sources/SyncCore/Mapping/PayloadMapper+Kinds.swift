@@ -44,27 +44,19 @@ extension PayloadMapper {
         defer { current = outer }
         report(.unknownKind, entityID, bytes, reason + "; it is skipped")
         guard let keyOwner = entity.keyOwner else { return -1 }
-        guard let slot = entity.keySlot else {
-            let key = partedKey(ofSkipped: object, as: entity, tape, context, bytes)
-            if context.isRoot { rootKeyState = key == nil ? .unreadable : .read }
-            if let key { _ = node(forKey: key, keyOwner: keyOwner, entity, bytes) }
-            return -1
-        }
-        let place = keyPlace(ofSkipped: object, slot, as: entity, tape, context, bytes)
-        let type = tables.types[entity.table.index][slot]
-        guard place >= 0 else { return -1 }
-        let key = value(tape, at: place, for: slot, of: entity.table, as: type, bytes)
-        if context.isRoot { rootKeyState = key == nil ? .unreadable : key?.kind == .null ? .lacking : .read }
-        if let value = key, value.kind != .null { _ = node(forKey: value, keyOwner: keyOwner, entity, bytes) }
+        let (key, state) = reader.key(ofSkipped: object, as: entity, tape, context, bytes, &plan)
+        if context.isRoot { rootKeyState = state }
+        if let key { _ = node(forKey: key, keyOwner: keyOwner, entity, bytes) }
         return -1
     }
 
     /// Has a relationship lead to the kind that stands beside it; false if that is unknown, which is reported.
     mutating func narrow(
-        _ relationship: inout RelationshipMapping, _ candidate: Candidate, _ tape: JSONTape, from first: Int,
+        _ relationship: inout RelationshipMapping, _ candidate: RecordReader.Candidate, _ tape: JSONTape,
+        from first: Int,
         _ entity: Int, _ bytes: Bytes
     ) -> Bool {
-        guard let beside = kindsBeside[first...].last(where: { $0.relationship == candidate.relationship }),
+        guard let beside = reader.kindsBeside[first...].last(where: { $0.relationship == candidate.relationship }),
             tape.tokens[candidate.value].kind != .null
         else { return true }
         switch tables.kinds.entity(beside: tape.tokens[beside.value], of: relationship.destination, bytes) {

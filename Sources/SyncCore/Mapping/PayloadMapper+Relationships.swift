@@ -6,56 +6,53 @@ extension PayloadMapper {
     ///   - owner: The record that has it; nil if that is skipped.
     ///   - mention: The owner's.
     mutating func map(
-        _ candidate: Candidate, _ tape: JSONTape, of owner: Mapped?, _ mention: Int32, as entity: Int,
+        _ candidate: RecordReader.Candidate, _ tape: JSONTape, of owner: Mapped?, _ mention: Int32, as entity: Int,
         _ context: Context, kindsFrom firstKind: Int, _ bytes: Bytes
     ) throws {
         var relationship = tables.relationships[entity][candidate.relationship]
         let giver = giver(of: owner, by: relationship, context)
         sequence += 1
-        let key = tape.tokens[candidate.key]
-        path.push(.key(offset: key.offset, length: Int(key.length), table: candidate.table))
-        defer { path.pop() }
-        var statement = owner.map { LinkStatementBuilder(relationship, of: $0, sequence) }
-        if kindsBeside.count > firstKind, !narrow(&relationship, candidate, tape, from: firstKind, entity, bytes) {
-            if let statement { linkKeyPart(relationship, statement, tape, at: candidate.value, bytes) }
-            return
+        reader.pushKey(tape, candidate.key, candidate.table)
+        defer { reader.path.pop() }
+        if reader.kindsBeside.count > firstKind, !narrow(&relationship, candidate, tape, from: firstKind, entity, bytes)
+        {
+            guard let owner else { return }
+            let statement = LinkStatementBuilder(relationship, of: owner, sequence)
+            return linkKeyPart(relationship, statement, tape, at: candidate.value, bytes)
         }
-        var nested = Context(permission: .full, mention: mention)
-        if giver != nil, !relationship.isToMany {
-            // The row that gives a child states the link: what the child says of it is mapped only.
-            statement = nil
-            nested.wayBack = giver
-        }
-        if statement != nil, let owner {
-            nested.arrival = statement?.arrival
+        // The row that gives a child states their link. What the child says of that row states none.
+        let wayBack = relationship.isToMany ? nil : giver
+        var statement: LinkStatementBuilder?
+        if let owner, wayBack == nil {
+            var stated = LinkStatementBuilder(relationship, of: owner, sequence)
             if let giver, isKnownByOwner(owner) {
-                // A row that is known by its owner states further links.
-                statement?.isAddition = true
-                statement?.add(giver, mention: mention, to: &plan)
+                // The links are further ones, beside that to the owner.
+                stated.isAddition = true
+                stated.add(giver, mention: mention, to: &plan)
             }
             if owner.repetition >= 0 {
-                repeats.links.append(
-                    .init(
-                        side: .init(link: relationship.link, end: relationship.end), sequence: sequence,
-                        record: owner.repetition, entity: entity, index: candidate.relationship))
+                repeats.add(.init(stated, record: owner.repetition, entity: entity, index: candidate.relationship))
             }
-        } else {
-            nested.isReported = false
+            statement = stated
         }
-        try map(candidate, relationship, tape, stating: statement, entity, nested, bytes)
+        let around = Context(
+            permission: .full, mention: mention, arrival: statement?.arrival, wayBack: wayBack,
+            isReported: statement != nil)
+        try mapValue(of: candidate, relationship, tape, stating: statement, entity, around, bytes)
     }
 
-    /// Maps the value of a relationship by its shape.
+    /// Maps the value under the key by its shape.
     ///
     /// - Parameter statement: Nil where no links are stated: the rows in the value are only mentioned, so that they are not
     ///   deleted.
-    private mutating func map(
-        _ candidate: Candidate, _ relationship: RelationshipMapping, _ tape: JSONTape,
+    private mutating func mapValue(
+        of candidate: RecordReader.Candidate, _ relationship: RelationshipMapping, _ tape: JSONTape,
         stating statement: LinkStatementBuilder?, _ entity: Int, _ context: Context, _ bytes: Bytes
     ) throws {
         let (isToMany, isIDKey) = (relationship.isToMany, candidate.isIDKey)
         let shape = RelationshipShape(
-            tape, at: candidate.value, of: relationship, areIDs: isIDKey, readsConnections: keyTables.readsConnections,
+            tape, at: candidate.value, of: relationship, areIDs: isIDKey,
+            readsConnections: reader.keyTables.readsConnections,
             bytes)
         switch shape {
         case .null:
@@ -79,7 +76,7 @@ extension PayloadMapper {
             guard statement != nil else { return }
             report(
                 .shapeDoesNotFit, entity, bytes,
-                "\(diagnostics.describe(tape, at: candidate.value, bytes)) fits neither objects nor ids of "
+                "\(reader.diagnostics.describe(tape, at: candidate.value, bytes)) fits neither objects nor ids of "
                     + "\(model.entities[entity].relationships[candidate.relationship].name); its links stay")
         }
     }
@@ -110,8 +107,8 @@ extension PayloadMapper {
         var elements = ListElements(of: list, tape)
         while let element = elements.next(tape, bytes) {
             guard tape.tokens[element.value].kind == .object else { continue }
-            path.push(.init(list.layout, tape, at: element.place, element.index))
-            defer { path.pop() }
+            reader.path.push(.init(list.layout, tape, at: element.place, element.index))
+            defer { reader.path.pop() }
             if !relationship.isKeyed { context.owner = statement?.identity(at: position) }
             if list.layout == .members {
                 context.name = Int32(truncatingIfNeeded: element.place)
@@ -138,10 +135,10 @@ extension PayloadMapper {
         while let element = elements.next(tape, bytes) {
             guard tape.tokens[element.value].kind != .null else { continue }
             // Of a list that states links, an id that does not fit is reported with the path of the list.
-            if statement == nil { path.push(.init(list.layout, tape, at: element.place, element.index)) }
+            if statement == nil { reader.path.push(.init(list.layout, tape, at: element.place, element.index)) }
             let target = reference(
                 relationship, tape, at: element.place, entity, bytes, listedBy: statement?.owner)
-            if statement == nil { path.pop() }
+            if statement == nil { reader.path.pop() }
             if let target { statement?.add(target, at: position, to: &plan) }
             position += 1
         }
@@ -184,11 +181,12 @@ extension PayloadMapper {
         }
         let destination = model.entities[relationship.destination]
         guard let keyOwner = destination.keyOwner,
-            let key = idSlot(relationship, destination, tape, at: token, bytes, listedBy: owner)
+            let key = reader.id(
+                tape, at: token, of: destination, relationship, listedBy: owner, bytes, &plan)
         else {
             report(
                 .valueDoesNotFit, entity, bytes,
-                "\(diagnostics.describe(tape, at: token, bytes)) cannot be the key of a \(destination.name); it is skipped"
+                "\(reader.diagnostics.describe(tape, at: token, bytes)) cannot be the key of a \(destination.name); it is skipped"
             )
             return nil
         }
@@ -204,7 +202,8 @@ extension PayloadMapper {
     ) {
         guard model[relationship.link].isKeyPart, relationship.end == .first, !relationship.isToMany else { return }
         let destination = model.entities[relationship.destination]
-        guard let key = key(at: token, of: destination, tape, bytes), let keyOwner = destination.keyOwner else {
+        guard let key = reader.key(at: token, of: destination, tape, bytes, &plan), let keyOwner = destination.keyOwner
+        else {
             return
         }
         let node = node(forKey: key, keyOwner: keyOwner, destination, bytes).node

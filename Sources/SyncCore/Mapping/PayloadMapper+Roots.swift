@@ -14,7 +14,7 @@ extension PayloadMapper {
 
     /// Maps one root record, the first value of `tape`.
     mutating func mapRoot(_ tape: JSONTape, _ bytes: Bytes) throws {
-        path.reset(to: plan.rootRecords)
+        reader.path.reset(to: plan.rootRecords)
         plan.rootRecords += 1
         try mapRoot(
             tape, at: 0, as: plan.entity, Context(permission: Permission(root: plan.operations)), ofList: 0, bytes)
@@ -23,9 +23,9 @@ extension PayloadMapper {
     /// Maps a record of one of the lists of a payload.
     mutating func mapRoot(_ tape: JSONTape, at place: Place, _ layout: PayloadLayout, _ bytes: Bytes) throws {
         let list = layout.lists[place.list]
-        path.reset(to: placedRecords)
+        reader.path.reset(to: placedRecords)
         placedRecords += 1
-        path.root = .init(place, tape)
+        reader.path.root = .init(place, tape)
         if list.root >= 0 {
             plan.rootRecords += 1
             plan.roots[list.root].records += 1
@@ -35,8 +35,7 @@ extension PayloadMapper {
             return
         }
         if layout.readsConnections, place.token > 0 {
-            scratch.reset(tables.types[tables.tableOf[entity].index].count)
-            try scan(tape, object: 0, keyTable: keyTables.edges(of: entity), bytes)
+            try reader.readEdge(tape, of: entity, bytes, &plan)
         }
         var context = Context(permission: .full)
         context.isResource = layout.types != nil
@@ -107,12 +106,12 @@ extension PayloadMapper {
     /// The plan, with what was counted on the way. Nothing more is mapped.
     mutating func finish(payload: Data) -> ChangePlan {
         plan.payload = payload
-        plan.diagnostics = diagnostics.reported
-        plan.omittedDiagnostics = diagnostics.omitted
+        plan.diagnostics = reader.diagnostics.reported
+        plan.omittedDiagnostics = reader.diagnostics.omitted
         for table in plan.rows.indices { plan.rows[table].finish() }
-        settleRepeats()
-        if tracksMentions { plan.tablePaths = keyTables.all.map(\.path) }
-        for table in keyTables.all {
+        repeats.settle(&plan)
+        if tracksMentions { plan.tablePaths = reader.keyTables.all.map(\.path) }
+        for table in reader.keyTables.all {
             for (name, count) in zip(table.names, table.unmapped) where count > 0 {
                 let key = (table.path + [String(decoding: name, as: UTF8.self)]).joined(separator: ".")
                 plan.unmappedKeys.append(
@@ -140,7 +139,7 @@ extension PayloadMapper {
         guard rootKeyState != .read else { return }
         let isUnread = rootKeyState == .unreadable
         guard isUnread || plan.firstKeyless == nil else { return }
-        let path = path.text(bytes, keyTables.all)
+        let path = reader.pathText(bytes)
         plan.firstKeyless = plan.firstKeyless ?? .init(entity: plan.roots[root].entity, path: path)
         guard isUnread else { return }
         if plan.roots[root].unread == 0 { plan.roots[root].firstUnread = path }

@@ -3,6 +3,9 @@
 /// It never asks the store. One record at a time, depth first: a record's own values are merged into its node before
 /// anything nested in it is looked at, so that mentions are merged in document order. Made for one payload, or piece of
 /// one, and never copied.
+///
+/// It has the plan. What reads a record (``RecordReader``), states its links (``LinkStatementBuilder``) and compares it with
+/// others of its row (``RepeatedRecords``) is given the plan for that.
 package struct PayloadMapper: ~Copyable {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
@@ -28,87 +31,6 @@ package struct PayloadMapper: ~Copyable {
         var nameSlot: Int32 = -1
     }
 
-    /// A key of a record that speaks for a relationship.
-    struct Candidate {
-        var relationship: Int
-        var isIDKey: Bool
-        var strength: Int
-        var key: Int
-        /// The table of the object that has the key.
-        var table: Int
-        var value: Int
-        /// Whether an object there only names a row: the linkage of a resource.
-        var isReference = false
-        /// The lower, the more it has to say about its relationship.
-        var rank = 0
-        /// Whether it is the one that speaks for its relationship.
-        var isChosen = false
-    }
-
-    var plan: ChangePlan
-    var diagnostics: MappingDiagnostics
-    let model: CompiledModel
-    let options: SyncOptions
-    let tables: MappingTables
-    let tracksMentions: Bool
-    var keyTables: KeyTables
-    let layout: PayloadLayout?
-    var scratch: ScratchRow
-    /// Whether the record in the scratch row has a key, but none of its type.
-    var hasUnreadableKey = false
-    /// The key of the record in the scratch row; absent or null if it has none.
-    private var recordKey = Slot.absent
-    /// Where keys of several parts are put together, and what the last one lacked.
-    var keyText = KeyPartsText()
-    var missingPart = ""
-    /// The keys of the record being mapped, and of those around it, that name the kind of a row they refer to.
-    var kindsBeside: [KindBeside] = []
-    /// The types of resources seen so far, and how many records of lists.
-    var knownTypes: [(type: [UInt8], entity: Int?)] = []
-    var placedRecords = 0
-    var resourceKeys = ResourceKeys()
-    var candidates: [Candidate] = []
-    /// By relationship: the best candidate found so far; -1 between records.
-    var best: [Int]
-    var path = PayloadPath()
-    /// The row of the record being mapped, once it is known.
-    var current: Mapped?
-    /// The key of the only root record, where the caller knows it better than the record.
-    var rootKey: Slot?
-    /// What is known of the key of the root record that is being mapped.
-    var rootKeyState = RootKeyState.lacking
-    /// The place of the last statement about links; the root list's own is 0.
-    var sequence: UInt32 = 0
-    /// Of records that are rows which earlier ones gave; and where they stand, once it is known which contradict each
-    /// other.
-    var repeats = RepeatedRecords()
-    var watch: ContradictionWatch?
-    private let isWatching: Bool
-
-    /// - Parameters:
-    ///   - plan: One without records yet.
-    ///   - watch: Finds the places of contradictions, in a payload that is mapped again because it has some.
-    init(
-        _ plan: ChangePlan, options: SyncOptions, _ tables: MappingTables, layout: PayloadLayout? = nil,
-        watch: ContradictionWatch? = nil
-    ) {
-        self.watch = watch
-        isWatching = watch != nil
-        self.plan = plan
-        self.model = plan.model
-        diagnostics = MappingDiagnostics(of: plan.model, options)
-        self.options = options
-        self.tables = tables
-        self.layout = layout
-        scratch = ScratchRow(width: tables.maximumWidth)
-        keyTables = KeyTables(plan.model)
-        keyTables.readsConnections = layout?.readsConnections == true
-        best = Array(repeating: -1, count: tables.relationships.map(\.count).max() ?? 0)
-        tracksMentions = plan.operations != .all || plan.model.canRefuseRows || options.willInsert != nil
-        path.firstRecord = plan.firstRecord
-        path.labels = plan.labels
-    }
-
     /// A record's node, and the mention it makes.
     struct Mapped {
         var table: TableID
@@ -120,238 +42,140 @@ package struct PayloadMapper: ~Copyable {
         var repetition: Int32 = -1
     }
 
+    var plan: ChangePlan
+    let model: CompiledModel
+    let options: SyncOptions
+    let tables: MappingTables
+    let layout: PayloadLayout?
+    let tracksMentions: Bool
+    var reader: RecordReader
+    /// The row of the record being mapped, once it is known.
+    var current: Mapped?
+    /// The key of the only root record, where the caller knows it better than the record.
+    var rootKey: Slot?
+    /// What is known of the key of the root record that is being mapped.
+    var rootKeyState = RootKeyState.lacking
+    /// How many records of lists were mapped.
+    var placedRecords = 0
+    /// The place of the last statement about links; the root list's own is 0.
+    var sequence: UInt32 = 0
+    /// The types of resources seen so far, and the keys of resources that are not their ids.
+    var knownTypes: [(type: [UInt8], entity: Int?)] = []
+    var resourceKeys = ResourceKeys()
+    /// Of records that are rows which earlier ones gave.
+    var repeats: RepeatedRecords
+
+    /// - Parameters:
+    ///   - plan: One without records yet.
+    ///   - watch: Finds the places of contradictions, in a payload that is mapped again because it has some.
+    init(
+        _ plan: ChangePlan, options: SyncOptions, _ tables: MappingTables, layout: PayloadLayout? = nil,
+        watch: ContradictionWatch? = nil
+    ) {
+        self.plan = plan
+        self.model = plan.model
+        self.options = options
+        self.tables = tables
+        self.layout = layout
+        reader = RecordReader(
+            plan.model, tables, options, readsConnections: layout?.readsConnections == true)
+        reader.path.firstRecord = plan.firstRecord
+        reader.path.labels = plan.labels
+        tracksMentions = plan.operations != .all || plan.model.canRefuseRows || options.willInsert != nil
+        repeats = RepeatedRecords(watch, areKeptApart: tracksMentions)
+    }
+
     /// Maps a record and everything nested in it. Nil if it is skipped, which is reported; what is nested in it is
     /// mapped all the same.
     mutating func record(
         _ tape: JSONTape, at token: Int, as asked: Int, _ context: Context, _ bytes: Bytes
     ) throws -> Mapped? {
-        let entity = tables.kinds.isEmpty ? asked : kind(tape, of: token, as: asked, context, bytes)
-        if entity < 0 { return nil }
-        let firstCandidate = candidates.count
-        let firstDiagnostic = diagnostics.reported.count
-        let firstKind = kindsBeside.count
+        let entityID = tables.kinds.isEmpty ? asked : kind(tape, of: token, as: asked, context, bytes)
+        if entityID < 0 { return nil }
+        let entity = model.entities[entityID]
+        let marks = reader.marks
+        let firstDiagnostic = reader.diagnostics.reported.count
         let outer = current
         current = nil
         defer {
-            candidates.removeLast(candidates.count - firstCandidate)
-            if kindsBeside.count > firstKind { kindsBeside.removeLast(kindsBeside.count - firstKind) }
+            reader.forget(from: marks)
             current = outer
         }
-        scratch.reset(tables.types[tables.tableOf[entity].index].count)
-        hasUnreadableKey = false
-        if context.isResource {
-            try scanResource(tape, object: token, keyTable: entity, bytes)
-        } else {
-            try scan(tape, object: token, keyTable: entity, bytes)
-        }
-        if context.name >= 0 { try fillName(tape, context, as: entity, bytes) }
-        if context.isRoot, let rootKey, let slot = model.entities[entity].keySlot { scratch[slot] = rootKey }
-        chooseCandidates(from: firstCandidate, entity, tape, bytes)
-        recordKey = key(of: model.entities[entity], tape, context, candidatesFrom: firstCandidate, bytes)
-        let (mapped, mention) = commit(as: entity, context, bytes)
+        try reader.read(tape, at: token, as: entityID, context, bytes, &plan)
+        let key = key(of: entity, tape, context, from: marks, bytes)
+        let (mapped, mention) = commit(key, as: entity, context, bytes)
         if let mapped {
             current = mapped
-            nameRecord(mapped, inDiagnosticsFrom: firstDiagnostic, bytes)
+            if firstDiagnostic < reader.diagnostics.reported.count, let key = keyText(of: mapped, bytes) {
+                reader.diagnostics.name(key, from: firstDiagnostic)
+            }
         }
-        for index in firstCandidate..<candidates.count where candidates[index].isChosen {
-            try map(candidates[index], tape, of: mapped, mention, as: entity, context, kindsFrom: firstKind, bytes)
+        for index in marks.candidates..<reader.candidates.count where reader.candidates[index].isChosen {
+            try map(
+                reader.candidates[index], tape, of: mapped, mention, as: entityID, context, kindsFrom: marks.kinds,
+                bytes)
         }
         return mapped
     }
 
     /// The attribute values of one record, one slot each.
     mutating func attributes(_ tape: JSONTape, of entity: CompiledEntity, _ bytes: Bytes) throws -> [Slot] {
-        scratch.reset(tables.types[entity.table.index].count)
-        try scan(tape, object: 0, keyTable: entity.id, bytes)
-        return Array(scratch.first(tables.types[entity.table.index].count))
-    }
-
-    // MARK: Attributes
-
-    /// Reads the members of an object: attributes into the scratch row, relationships into the candidates.
-    mutating func scan(_ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes) throws {
-        let table = tables.tableOf[keyTables.all[keyTable].entity]
-        var key = object + 1
-        let end = Int(tape.tokens[object].next)
-        var previous = -1
-        while key < end {
-            let entry = keyTables.entry(tape.tokens[key], keyTable, after: previous, bytes)
-            previous = entry
-            let found = keyTables.all[keyTable].entries[entry]
-            if found.slot >= 0 {
-                try fill(found.slot, of: table, strength: found.strength, tape, key: key, keyTable, bytes)
-            } else {
-                try follow(entry, of: table, tape, key: key, keyTable, bytes)
-            }
-            key = Int(tape.tokens[key + 1].next)
-        }
-    }
-
-    /// A key that fills something else than one attribute.
-    mutating func follow(
-        _ entry: Int, of table: TableID, _ tape: JSONTape, key: Int, _ keyTable: Int, _ bytes: Bytes
-    ) throws {
-        if keyTables.all[keyTable].targets[entry].isEmpty {
-            keyTables.countUnmapped(entry, keyTable)
-        }
-        for target in keyTables.all[keyTable].targets[entry] {
-            switch target {
-            case .attribute(let slot, let strength):
-                if tape.tokens[key + 1].kind == .object, keyTables.isOnlyAround(slot, entry, keyTable) { continue }
-                let strength = UInt8(truncatingIfNeeded: strength)
-                try fill(slot, of: table, strength: strength, tape, key: key, keyTable, bytes)
-            case .relationship(let index, let strength):
-                candidates.append(
-                    Candidate(
-                        relationship: index, isIDKey: false, strength: strength, key: key, table: keyTable,
-                        value: key + 1))
-            case .ids(let index, let strength):
-                candidates.append(
-                    Candidate(
-                        relationship: index, isIDKey: true, strength: strength, key: key, table: keyTable,
-                        value: key + 1))
-            case .kind(let relationship):
-                if relationship >= 0 { kindsBeside.append(.init(relationship: relationship, value: key + 1)) }
-            case .nested(let nested):
-                let kind = tape.tokens[key + 1].kind
-                if kind != .object, kind != .null, keyTables.isInPlaceOf(nested, entry, keyTable) { continue }
-                try descend(tape, key: key, into: nested, bytes)
-            case .ignored: break
-            }
-        }
-    }
-
-    @inline(__always)
-    mutating func fill(
-        _ slot: Int, of table: TableID, strength: UInt8, _ tape: JSONTape, key: Int, _ keyTable: Int, _ bytes: Bytes
-    ) throws {
-        guard scratch.admits(strength, in: slot) else { return }
-        let type = tables.types[table.index][slot]
-        if let value = value(tape, at: key + 1, for: slot, of: table, as: type, bytes) {
-            scratch[slot] = value.kind == .null && tables.isRequired[table.index][slot] ? .absent : value
-            if slot == tables.keySlots[table.index], value.kind == .integer { plan.rows[table.index].prefetch(value) }
-        } else {
-            scratch[slot] = .absent
-            let entity = model.entities[keyTables.all[keyTable].entity]
-            if entity.keySlots.contains(slot) { hasUnreadableKey = true }
-            let conversion = tables.hasConversions[table.index] ? tables.conversions[table.index][slot] : nil
-            try reportValue(
-                entity.id, tape, key: key, bytes,
-                "\(diagnostics.describe(tape, at: key + 1, bytes)) does not fit \(diagnostics.name(of: slot, entity)), "
-                    + diagnostics.expected(slot, entity, conversion))
-        }
-    }
-
-    /// The value of an attribute: by its transformers and format if it has any, else by the coercion table.
-    @inline(__always)
-    mutating func value(
-        _ tape: JSONTape, at token: Int, for slot: Int, of table: TableID, as type: AttributeType, _ bytes: Bytes
-    ) -> Slot? {
-        if tables.hasConversions[table.index], tape.tokens[token].kind != .null,
-            let conversion = tables.conversions[table.index][slot]
-        {
-            return conversion.slot(tape, at: token, bytes, arena: &plan.arena)
-        }
-        if type == .transformable { return .null }
-        return Coercion.slot(tape, at: token, as: type, bytes: bytes, arena: &plan.arena)
-    }
-
-    /// Walks into an object that dotted remote keys lead through. Null clears all attributes below.
-    private mutating func descend(
-        _ tape: JSONTape, key: Int, into keyTable: Int, _ bytes: Bytes
-    ) throws {
-        let kind = tape.tokens[key + 1].kind
-        switch kind {
-        case _ where kind == .object || kind == .array && keyTables.all[keyTable].role == .edge:
-            let token = tape.tokens[key]
-            path.push(.key(offset: token.offset, length: Int(token.length)))
-            if keyTables.all[keyTable].role == .object {
-                try scan(tape, object: key + 1, keyTable: keyTable, bytes)
-            } else {
-                for object in keyTables.objects(keyTable, tape, at: key + 1, bytes) {
-                    try scan(tape, object: object, keyTable: keyTable, bytes)
-                }
-            }
-            path.pop()
-        case .null:
-            let table = tables.tableOf[keyTables.all[keyTable].entity]
-            for slot in keyTables.all[keyTable].slots {
-                try fill(slot, of: table, strength: 0, tape, key: key, keyTable, bytes)
-            }
-        default:
-            let entity = keyTables.all[keyTable].entity
-            guard !keyTables.all[keyTable].slots.isEmpty else { return }
-            let path = keyTables.all[keyTable].path.joined(separator: ".")
-            try reportValue(
-                entity, tape, key: key, bytes,
-                "\(diagnostics.describe(tape, at: key + 1, bytes)) where an object with \(path).… is expected")
-        }
+        try reader.read(tape, at: 0, as: entity.id, Context(permission: .full), bytes, &plan)
+        return Array(reader.row.first(tables.attributes[entity.table.index].count))
     }
 
     // MARK: Nodes
 
-    /// Gives the scratch row to its node. A record that is skipped has none: it says nothing of its own row, but
+    /// The key of the record just read; absent or null if it has none.
+    @inline(__always)
+    private mutating func key(
+        of entity: CompiledEntity, _ tape: JSONTape, _ context: Context, from marks: RecordReader.Marks, _ bytes: Bytes
+    ) -> Slot {
+        if context.isRoot, let rootKey, entity.isKeyed {
+            if let slot = entity.keySlot { reader.row[slot] = rootKey }
+            return rootKey
+        }
+        return reader.key(of: entity, tape, context, from: marks, bytes, &plan)
+    }
+
+    /// Gives the values just read to their node. A record that is skipped has none: it says nothing of its own row, but
     /// mentions what is in it.
     private mutating func commit(
-        as entityID: Int, _ context: Context, _ bytes: Bytes
+        _ key: Slot, as entity: CompiledEntity, _ context: Context, _ bytes: Bytes
     ) -> (mapped: Mapped?, mention: Int32) {
-        let entity = model.entities[entityID]
-        let node = node(of: entity, context, bytes)
-        // What is nested in a record that is refused for its entity is mentioned only.
-        let permission = node == nil && hasKey ? [] : context.permission
+        let hasKey = key.kind != .absent && key.kind != .null
+        let node = hasKey ? node(ofRecord: key, entity, context, bytes) : node(ofKeyless: entity, context, bytes)
         var mention: Int32 = -1
         if tracksMentions {
             mention = Int32(truncatingIfNeeded: plan.mentions.count)
+            // What is nested in a record that is refused for its entity is mentioned only.
+            let permission = node == nil && hasKey ? [] : context.permission
             plan.mentions.append(
                 .init(
-                    table: entity.table, parent: context.mention, node: node, permission: permission, mark: path.mark))
-            if options.willInsert != nil { plan.recordPaths.append(path.recordPath(bytes, keyTables.all)) }
+                    table: entity.table, parent: context.mention, node: node, permission: permission,
+                    mark: reader.path.mark))
+            if options.willInsert != nil {
+                plan.recordPaths.append(reader.path.recordPath(bytes, reader.keyTables.all))
+            }
         }
         guard let node else { return (nil, mention) }
         let table = entity.table.index
         var mapped = Mapped(table: entity.table, entity: entity.id, node: node, mention: mention)
-        if plan.rows[table].nodes[node.index].isGiven || isWatching {
-            mapped.repetition = noteRecord(of: .init(table: entity.table, node: node), entity, bytes)
+        let values = reader.row.first(plan.rows[table].stride)
+        if plan.rows[table].nodes[node.index].isGiven || repeats.isWatching {
+            mapped.repetition = noteRepetition(of: .init(table: entity.table, node: node), values, entity, bytes)
         }
-        plan.rows[table].merge(
-            scratch.first(tables.types[table].count), into: node, permission: context.permission, mention: mention)
+        plan.rows[table].merge(values, into: node, permission: context.permission, mention: mention)
         return (mapped, mention)
     }
 
-    /// Whether the record in the scratch row has a key.
-    private var hasKey: Bool { recordKey.kind != .absent && recordKey.kind != .null }
-
-    /// The key of the record in the scratch row.
-    @inline(__always)
-    mutating func key(
-        of entity: CompiledEntity, _ tape: JSONTape, _ context: Context, candidatesFrom first: Int, _ bytes: Bytes
-    ) -> Slot {
-        if let slot = entity.keySlot { return scratch[slot] }
-        guard let key = entity.compositeKey else { return .absent }
-        if context.isRoot, let rootKey { return rootKey }
-        return partedKey(key, of: entity, tape, context, candidatesFrom: first, bytes)
-    }
-
-    private mutating func node(of entity: CompiledEntity, _ context: Context, _ bytes: Bytes) -> NodeID? {
-        if let keyOwner = entity.keyOwner, hasKey {
-            if context.isRoot {
-                plan.readableRootRecords += 1
-                rootKeyState = .read
-            }
-            return node(ofRecord: recordKey, keyOwner: keyOwner, entity, bytes)
-        }
-        if context.isRoot, hasUnreadableKey || hasSomePart(entity) { rootKeyState = .unreadable }
-        if let owner = context.owner, !hasUnreadableKey, !hasSomePart(entity) {
-            if let slot = entity.keySlot { scratch[slot] = .absent }
-            let (node, isNew) = plan.rows[entity.table.index].node(ownedBy: owner, entity: entity.id)
-            if isNew { plan.ownedRows.append(.init(table: entity.table, node: node)) }
-            return node
-        }
-        if let owner = context.wayBack, !hasUnreadableKey { return owner }
-        guard context.isReported || hasUnreadableKey else { return nil }
-        let key = entity.keySlot.map { diagnostics.name(of: $0, entity) } ?? (missingPart.isEmpty ? "key" : missingPart)
-        report(.recordWithoutKey, entity.id, bytes, "the record has no readable \(key); it is skipped")
-        return nil
+    /// - Returns: The number of the record among those that are noted; -1 if it is not.
+    private mutating func noteRepetition(
+        of row: ChangePlan.RowReference, _ values: UnsafeBufferPointer<Slot>, _ entity: CompiledEntity, _ bytes: Bytes
+    ) -> Int32 {
+        guard repeats.isWatching else { return repeats.add(row, values, &plan, bytes) }
+        guard repeats.watches(row) else { return -1 }
+        return repeats.addWatched(row, values, of: entity, at: reader.pathText(bytes), plan, bytes)
     }
 
     /// The node of a key, made if it is new. An id alone says nothing about the entity of the row.
@@ -367,8 +191,13 @@ package struct PayloadMapper: ~Copyable {
     /// The node of a record with a key: of the most specific entity that records give it as. Nil if another record has
     /// it as one that is no kin of this one.
     private mutating func node(
-        ofRecord key: Slot, keyOwner: Int, _ entity: CompiledEntity, _ bytes: Bytes
+        ofRecord key: Slot, _ entity: CompiledEntity, _ context: Context, _ bytes: Bytes
     ) -> NodeID? {
+        guard let keyOwner = entity.keyOwner else { return node(ofKeyless: entity, context, bytes) }
+        if context.isRoot {
+            plan.readableRootRecords += 1
+            rootKeyState = .read
+        }
         let (node, isNew) = node(forKey: key, keyOwner: keyOwner, entity, bytes)
         let table = entity.table.index
         let known = Int(plan.rows[table].nodes[node.index].entity)
@@ -384,29 +213,31 @@ package struct PayloadMapper: ~Copyable {
         return node
     }
 
+    /// The node of a record without a key: known by its owner, or the row that it leads back to. Nil if it is neither.
+    private mutating func node(ofKeyless entity: CompiledEntity, _ context: Context, _ bytes: Bytes) -> NodeID? {
+        let isUnreadable = reader.hasUnreadableKey || reader.hasSomePart(entity)
+        if context.isRoot, isUnreadable { rootKeyState = .unreadable }
+        if let owner = context.owner, !isUnreadable {
+            if let slot = entity.keySlot { reader.row[slot] = .absent }
+            let (node, isNew) = plan.rows[entity.table.index].node(ownedBy: owner, entity: entity.id)
+            if isNew { plan.ownedRows.append(.init(table: entity.table, node: node)) }
+            return node
+        }
+        if let owner = context.wayBack, !reader.hasUnreadableKey { return owner }
+        guard context.isReported || reader.hasUnreadableKey else { return nil }
+        let missing = reader.missingPart.isEmpty ? "key" : reader.missingPart
+        let key = entity.keySlot.map { reader.diagnostics.name(of: $0, entity) } ?? missing
+        report(.recordWithoutKey, entity.id, bytes, "the record has no readable \(key); it is skipped")
+        return nil
+    }
+
     // MARK: Reports
 
     /// Reports a problem of the record being mapped.
     mutating func report(_ kind: SyncResult.Diagnostic.Kind, _ entity: Int, _ bytes: Bytes, _ message: String) {
-        guard diagnostics.admitsOne() else { return }
-        diagnostics.add(
-            kind, entity, key: current.flatMap { keyText(of: $0, bytes) }, path: path.text(bytes, keyTables.all),
-            message)
-    }
-
-    /// Reports a value that does not fit, or fails the sync if it is strict.
-    mutating func reportValue(_ entity: Int, _ tape: JSONTape, key: Int, _ bytes: Bytes, _ message: String) throws {
-        guard diagnostics.isStrict || diagnostics.admitsOne() else { return }
-        let token = tape.tokens[key]
-        let path = path.text(bytes, keyTables.all, adding: .key(offset: token.offset, length: Int(token.length)))
-        if diagnostics.isStrict { throw diagnostics.error(entity, path: path, message) }
-        diagnostics.add(.valueDoesNotFit, entity, path: path, message)
-    }
-
-    @inline(__always)
-    private mutating func nameRecord(_ record: Mapped, inDiagnosticsFrom first: Int, _ bytes: Bytes) {
-        guard first < diagnostics.reported.count, let key = keyText(of: record, bytes) else { return }
-        diagnostics.name(key, from: first)
+        guard reader.diagnostics.admitsOne() else { return }
+        reader.diagnostics.add(
+            kind, entity, key: current.flatMap { keyText(of: $0, bytes) }, path: reader.pathText(bytes), message)
     }
 
     private func keyText(of record: Mapped, _ bytes: Bytes) -> String? {
@@ -415,10 +246,5 @@ package struct PayloadMapper: ~Copyable {
         return plan.arena.withUnsafeBufferPointer { arena in
             RowKey(node.key, TextPool(payload: bytes, arena: arena))?.recordKey(type).description
         }
-    }
-
-    /// Whether both are values, and not the same.
-    func areContrary(_ one: Slot, _ other: Slot, _ bytes: Bytes) -> Bool {
-        plan.arena.withUnsafeBufferPointer { TextPool(payload: bytes, arena: $0).areContrary(one, other) }
     }
 }

@@ -1,5 +1,8 @@
-/// What a mapper remembers of records that are rows which earlier records gave. Empty for a payload without any.
+/// Records that are rows which earlier records gave: they are merged, and counted where they say different things. Empty for a
+/// payload without any.
 struct RepeatedRecords {
+    typealias Bytes = UnsafeBufferPointer<UInt8>
+
     /// A statement about the links of a row, in such a record.
     struct LinkStatement {
         /// The links that it is one of, and from where.
@@ -8,12 +11,20 @@ struct RepeatedRecords {
             let end: Link.End
         }
 
-        var side: Side
-        var sequence: UInt32
-        var record: Int32
+        let side: Side
+        let sequence: UInt32
+        let record: Int32
         /// Where the model has the relationship.
-        var entity: Int
-        var index: Int
+        let entity: Int
+        let index: Int
+
+        init(_ statement: LinkStatementBuilder, record: Int32, entity: Int, index: Int) {
+            side = Side(link: statement.link, end: statement.end)
+            sequence = statement.sequence
+            self.record = record
+            self.entity = entity
+            self.index = index
+        }
     }
 
     /// What the records of a table's rows say together, for those that have several, where the plan keeps them apart.
@@ -26,22 +37,35 @@ struct RepeatedRecords {
     /// So many rows are remembered that records contradict each other about.
     static let rowLimit = SyncResult.diagnosticLimit
 
+    /// Where they stand, in a payload that is mapped again because some contradict each other.
+    private var watch: ContradictionWatch?
+    let isWatching: Bool
+    /// Whether the plan keeps the records of a row apart.
+    private let areKeptApart: Bool
     /// How many there are.
-    var count: Int32 = 0
+    private var count: Int32 = 0
     /// Those of them that contradict an earlier one.
-    var contradicting: Set<Int32> = []
+    private var contradicting: Set<Int32> = []
     /// The rows whose first record contradicts one that is nested in it, and came before.
-    var contradictingFirst: Set<ChangePlan.RowReference> = []
+    private var contradictingFirst: Set<ChangePlan.RowReference> = []
     /// The slots that were given different values: whatever comes next contradicts one of them.
-    var contestedSlots: [ChangePlan.RowReference: Set<Int>] = [:]
+    private var contestedSlots: [ChangePlan.RowReference: Set<Int>] = [:]
     /// In their order.
-    var links: [LinkStatement] = []
+    private var links: [LinkStatement] = []
     private var said: [SaidRows] = []
+
+    init(_ watch: ContradictionWatch?, areKeptApart: Bool) {
+        self.watch = watch
+        isWatching = watch != nil
+        self.areKeptApart = areKeptApart
+    }
+
+    mutating func add(_ statement: LinkStatement) { links.append(statement) }
 
     /// What records that are kept apart say of a row together, to which that of one more is added.
     ///
     /// - Parameter first: What the first of them says.
-    mutating func adding(
+    private mutating func adding(
         _ values: UnsafeBufferPointer<Slot>, to row: ChangePlan.RowReference, startingAs first: ArraySlice<Slot>,
         _ body: (UnsafeBufferPointer<Slot>) -> Void
     ) {
@@ -166,27 +190,26 @@ struct ContradictionWatch {
     }
 }
 
-// MARK: - PayloadMapper+Repeats
+// MARK: - Comparing
 
-// Records that are the same row: they are merged, and counted where they say different things.
-extension PayloadMapper {
-    /// Compares the record in the scratch row with what earlier ones say of its row.
+extension RepeatedRecords {
+    /// Compares the values of a record with what earlier ones say of its row.
     ///
-    /// - Returns: Its number among the records that are looked at here; -1 if it is not to be looked at.
+    /// - Returns: Its number among these records.
     @inline(never)
-    mutating func noteRecord(of row: ChangePlan.RowReference, _ entity: CompiledEntity, _ bytes: Bytes) -> Int32 {
-        guard watch == nil else { return noteWatched(row, entity, bytes) }
-        repeats.count += 1
+    mutating func add(
+        _ row: ChangePlan.RowReference, _ values: UnsafeBufferPointer<Slot>, _ plan: inout ChangePlan, _ bytes: Bytes
+    ) -> Int32 {
+        count += 1
         let table = row.table.index
-        let stride = plan.rows[table].stride
-        let values = scratch.first(stride)
+        let stride = values.count
         let start = Int(plan.rows[table].nodes[row.node.index].firstVersion) * stride
-        let contested = repeats.contestedSlots.isEmpty ? nil : repeats.contestedSlots[row]
+        let contested = contestedSlots.isEmpty ? nil : contestedSlots[row]
         var found: [Int] = []
         plan.arena.withUnsafeBufferPointer { arena in
             let pool = TextPool(payload: bytes, arena: arena)
-            if tracksMentions {
-                repeats.adding(values, to: row, startingAs: plan.rows[table].slots[start..<start + stride]) {
+            if areKeptApart {
+                adding(values, to: row, startingAs: plan.rows[table].slots[start..<start + stride]) {
                     found = pool.contrarySlots(values, $0, contested)
                 }
             } else {
@@ -196,16 +219,18 @@ extension PayloadMapper {
                 }
             }
         }
-        guard !found.isEmpty else { return repeats.count }
-        repeats.contestedSlots[row, default: []].formUnion(found)
-        noteContradiction(of: row, by: repeats.count)
-        return repeats.count
+        guard !found.isEmpty else { return count }
+        contestedSlots[row, default: []].formUnion(found)
+        noteContradiction(of: row, by: count, &plan)
+        return count
     }
 
     /// - Parameter record: Nil for the row's first, which may go on after a record of the row that is nested in it.
-    private mutating func noteContradiction(of row: ChangePlan.RowReference, by record: Int32?) {
-        if let record { repeats.contradicting.insert(record) } else { repeats.contradictingFirst.insert(row) }
-        if plan.contestedRows.count < RepeatedRecords.rowLimit { plan.contestedRows.insert(row) }
+    private mutating func noteContradiction(
+        of row: ChangePlan.RowReference, by record: Int32?, _ plan: inout ChangePlan
+    ) {
+        if let record { contradicting.insert(record) } else { contradictingFirst.insert(row) }
+        if plan.contestedRows.count < Self.rowLimit { plan.contestedRows.insert(row) }
     }
 
     // MARK: Links
@@ -219,30 +244,30 @@ extension PayloadMapper {
     }
 
     /// Compares what records of the same row say of its links, once all of it is known.
-    mutating func settleRepeats() {
-        for (side, links) in Dictionary(grouping: repeats.links, by: \.side) {
-            let end = model[side.link].side(side.end)
-            let rows = end.isToMany ? contestedLists(side.link, side.end) : contestedStatements(side.link, side.end)
-            for row in rows { compare(row, links, end.table) }
+    mutating func settle(_ plan: inout ChangePlan) {
+        for (side, links) in Dictionary(grouping: links, by: \.side) {
+            let end = plan.model[side.link].side(side.end)
+            let rows = end.isToMany ? Self.contestedLists(side, plan) : Self.contestedStatements(side, plan)
+            for row in rows { compare(row, links, end.table, &plan) }
         }
         if let watch { plan.foundContradictions = watch.contradictions }
-        plan.contradictions = repeats.contradicting.count + repeats.contradictingFirst.count
+        plan.contradictions = contradicting.count + contradictingFirst.count
     }
 
     /// The statements about each row of which records say different things, in their order.
-    private func contestedStatements(_ link: LinkID, _ end: Link.End) -> [[Told]] {
-        let batch = plan.links[link.index]
-        let table = model[link].side(end).table
+    private static func contestedStatements(_ side: LinkStatement.Side, _ plan: ChangePlan) -> [[Told]] {
+        let (batch, end) = (plan[side.link], side.end)
+        let table = plan.model[side.link].side(end).table
         // Most are said once, or agree: these are found without keeping any.
         var targets = [Int](repeating: -2, count: plan.rows[table.index].nodes.count)
         var contested: [NodeID: [Told]] = [:]
-        Self.statements(of: batch, end) { node, _, target in
+        statements(of: batch, end) { node, _, target in
             let target = target?.index ?? -1
             let known = targets[node.index]
             if known == -2 { targets[node.index] = target } else if known != target { contested[node] = [] }
         }
         guard !contested.isEmpty else { return [] }
-        Self.statements(of: batch, end) { node, sequence, target in
+        statements(of: batch, end) { node, sequence, target in
             contested[node]?.append(Told(node: node, sequence: sequence, targets: target.map { [$0] } ?? []))
         }
         return contested.values.map { $0.sorted { $0.sequence < $1.sequence } }
@@ -260,9 +285,10 @@ extension PayloadMapper {
 
     /// The whole lists of each row that records give several of, in their order. One that is not whole only adds to what
     /// others say.
-    private func contestedLists(_ link: LinkID, _ end: Link.End) -> [[Told]] {
-        let batch = plan.links[link.index]
-        var isListed = [Bool](repeating: false, count: plan.rows[model[link].side(end).table.index].nodes.count)
+    private static func contestedLists(_ side: LinkStatement.Side, _ plan: ChangePlan) -> [[Told]] {
+        let (batch, end) = (plan[side.link], side.end)
+        let table = plan.model[side.link].side(end).table
+        var isListed = [Bool](repeating: false, count: plan[table].nodes.count)
         var lists: [NodeID: [UInt32: [NodeID]]] = [:]
         for list in batch.replacements where list.end == end {
             if isListed[list.node.index] { lists[list.node] = [:] }
@@ -280,23 +306,25 @@ extension PayloadMapper {
         }
     }
 
-    private mutating func compare(_ row: [Told], _ links: [RepeatedRecords.LinkStatement], _ table: TableID) {
+    private mutating func compare(
+        _ row: [Told], _ links: [LinkStatement], _ table: TableID, _ plan: inout ChangePlan
+    ) {
         for (place, told) in row.enumerated() {
             guard let earlier = row[..<place].last(where: { $0.targets != told.targets }) else { continue }
             let said = Self.statement(told.sequence, links)
             if watch != nil {
                 if let said, let before = Self.statement(earlier.sequence, links) {
-                    noteContradiction(said, before.record, told.targets, earlier.targets)
+                    watch?.add(said, before.record, told.targets, earlier.targets, plan)
                 }
             } else {
-                noteContradiction(of: .init(table: table, node: told.node), by: said?.record)
+                noteContradiction(of: .init(table: table, node: told.node), by: said?.record, &plan)
             }
         }
     }
 
     private static func statement(
-        _ sequence: UInt32, _ links: [RepeatedRecords.LinkStatement]
-    ) -> RepeatedRecords.LinkStatement? {
+        _ sequence: UInt32, _ links: [LinkStatement]
+    ) -> LinkStatement? {
         var range = links.indices
         while let middle = range.isEmpty ? nil : range.lowerBound + range.count / 2 {
             if links[middle].sequence == sequence { return links[middle] }
@@ -304,23 +332,24 @@ extension PayloadMapper {
         }
         return nil
     }
-}
 
-// MARK: - PayloadMapper+Watching
+    // MARK: Watching
 
-// Where contradictions stand: of a payload that is mapped again because it has some.
-extension PayloadMapper {
+    /// Whether it is to be noted where the records of a row stand.
+    func watches(_ row: ChangePlan.RowReference) -> Bool { watch?.rows.contains(row) == true }
+
     /// Notes where a record stands, and what it says otherwise than earlier ones of its row.
-    mutating func noteWatched(_ row: ChangePlan.RowReference, _ entity: CompiledEntity, _ bytes: Bytes) -> Int32 {
-        guard watch?.rows.contains(row) == true else { return -1 }
-        let table = plan.rows[row.table.index]
-        let attributes = model[row.table].attributes
-        let key = table.nodes[row.node.index].key
-        let values = scratch.first(table.stride)
-        let path = path.text(bytes, keyTables.all)
+    ///
+    /// - Returns: Its number among the records that are watched.
+    mutating func addWatched(
+        _ row: ChangePlan.RowReference, _ values: UnsafeBufferPointer<Slot>, of entity: CompiledEntity, at path: String,
+        _ plan: ChangePlan, _ bytes: Bytes
+    ) -> Int32 {
+        let attributes = plan.model[row.table].attributes
+        let key = plan[row.table].nodes[row.node.index].key
         plan.arena.withUnsafeBufferPointer { arena in
             let pool = TextPool(payload: bytes, arena: arena)
-            let name = RowKey(key, pool)?.recordKey(model.keyType(of: entity.id)).description
+            let name = RowKey(key, pool)?.recordKey(plan.model.keyType(of: entity.id)).description
             watch?.add(
                 path, entity: entity.name, key: name, of: row,
                 values: values.indices.lazy.filter { values[$0].kind != .absent }.map { slot in
@@ -331,22 +360,26 @@ extension PayloadMapper {
         }
         return watch?.lastRecord ?? -1
     }
+}
 
+extension ContradictionWatch {
     /// Notes that a record says other targets of a link than an earlier one.
-    mutating func noteContradiction(
-        _ said: RepeatedRecords.LinkStatement, _ earlier: Int32, _ targets: [NodeID], _ earlierTargets: [NodeID]
+    fileprivate mutating func add(
+        _ said: RepeatedRecords.LinkStatement, _ earlier: Int32, _ targets: [NodeID], _ earlierTargets: [NodeID],
+        _ plan: ChangePlan
     ) {
+        let model = plan.model
         let table = model[said.side.link].side(said.side.end.other).table
         let isToMany = model[said.side.link].side(said.side.end).isToMany
         func text(_ node: NodeID) -> String {
-            let known = plan.rows[table.index].nodes[node.index]
+            let known = plan[table].nodes[node.index]
             return plan.withTexts { RowKey(known.key, $0)?.recordKey(model.keyType(of: Int(known.entity))).description }
                 ?? "a row without a key"
         }
         func text(_ nodes: [NodeID]) -> String {
             isToMany ? "[\(ShortList(nodes.map(text)).text)]" : nodes.first.map(text) ?? "null"
         }
-        watch?.add(
+        add(
             .init(
                 record: said.record, earlier: earlier, name: model.entities[said.entity].relationships[said.index].name,
                 value: text(targets), earlierValue: text(earlierTargets)))
@@ -354,6 +387,11 @@ extension PayloadMapper {
 }
 
 extension ChangePlan {
+    /// Whether both are values, and not the same. Inout, so that the plan is not copied for the call.
+    mutating func areContrary(_ one: Slot, _ other: Slot, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        arena.withUnsafeBufferPointer { TextPool(payload: bytes, arena: $0).areContrary(one, other) }
+    }
+
     /// Adds what is found of contradictions to what is reported.
     mutating func add(_ found: [Contradiction], revealing: Bool) {
         let room = max(0, SyncResult.diagnosticLimit - diagnostics.count)

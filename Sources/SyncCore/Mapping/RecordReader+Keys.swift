@@ -1,23 +1,36 @@
-// Keys of several parts: from the record, from the rows it refers to, and from the row that lists it.
-extension PayloadMapper {
-    /// The key of the record in the scratch row; absent if it lacks a part.
+// Keys of records: of one attribute, or of parts that come from the record, the rows it refers to, and the row that lists it.
+extension RecordReader {
+    /// A part of a key that is the row around it.
+    typealias SuppliedPart = (index: Int, owner: ChangePlan.RowReference)
+
+    /// The key of the record in the row; absent if it lacks a part.
     ///
-    /// - Parameter first: The record's candidates begin there, and are chosen.
-    mutating func partedKey(
-        _ key: CompositeKey, of entity: CompiledEntity, _ tape: JSONTape, _ context: Context,
-        candidatesFrom first: Int, _ bytes: Bytes
+    /// - Parameter marks: The record's candidates begin there, and are chosen.
+    @inline(__always)
+    mutating func key(
+        of entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context, from marks: Marks,
+        _ bytes: Bytes, _ plan: inout ChangePlan
+    ) -> Slot {
+        if let slot = entity.keySlot { return row[slot] }
+        guard let key = entity.compositeKey else { return .absent }
+        return partedKey(key, of: entity, tape, context, from: marks, bytes, &plan)
+    }
+
+    private mutating func partedKey(
+        _ key: CompositeKey, of entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context,
+        from marks: Marks, _ bytes: Bytes, _ plan: inout ChangePlan
     ) -> Slot {
         keyText.removeAll()
         keyText.open()
         for part in key.parts {
             switch part {
             case .attribute(let slot):
-                guard append(scratch[slot], bytes) else {
+                guard append(row[slot], bytes, &plan) else {
                     missingPart = diagnostics.name(of: slot, entity)
                     return .absent
                 }
             case .relationship(let index):
-                guard appendTarget(index, of: entity, tape, context, candidatesFrom: first, bytes) else {
+                guard appendTarget(index, of: entity, tape, context, from: marks, bytes, &plan) else {
                     missingPart = entity.relationships[index].name
                     return .absent
                 }
@@ -27,39 +40,28 @@ extension PayloadMapper {
         return Coercion.append(keyText.bytes, to: &plan.arena)
     }
 
-    /// Whether the record in the scratch row has a part of its key, but not all of it.
+    /// Whether the record in the row has a part of its key, but not all of it.
     func hasSomePart(_ entity: CompiledEntity) -> Bool {
-        entity.compositeKey?.slots.contains { ![.absent, .null].contains(scratch[$0].kind) } ?? false
+        entity.compositeKey?.slots.contains { ![.absent, .null].contains(row[$0].kind) } ?? false
     }
 
     /// Adds the key of the row that a relationship of the record leads to: the one that lists the record, else the one
     /// that the record names.
     private mutating func appendTarget(
-        _ index: Int, of entity: CompiledEntity, _ tape: JSONTape, _ context: Context, candidatesFrom first: Int,
-        _ bytes: Bytes
+        _ index: Int, of entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context,
+        from marks: Marks, _ bytes: Bytes, _ plan: inout ChangePlan
     ) -> Bool {
         let relationship = tables.relationships[entity.id][index]
         if let arrival = context.arrival, arrival.link == relationship.link,
             arrival.end == relationship.end || relationship.isSymmetric
         {
-            return appendKey(of: arrival.owner, in: model[relationship.link].side(relationship.end.other).table, bytes)
+            let table = model[relationship.link].side(relationship.end.other).table
+            return appendKey(of: .init(table: table, node: arrival.owner), bytes, &plan)
         }
         guard
-            let candidate = candidates[first...].first(where: { $0.isChosen && $0.relationship == index })
+            let candidate = candidates[marks.candidates...].first(where: { $0.isChosen && $0.relationship == index })
         else { return false }
-        return appendKey(tape, at: candidate.value, of: model.entities[relationship.destination], bytes)
-    }
-
-    /// Adds the key of a node; it may have none.
-    private mutating func appendKey(of node: NodeID, in table: TableID, _ bytes: Bytes) -> Bool {
-        let known = plan.rows[table.index].nodes[node.index]
-        return append(known.key, isComposite: model.entities[Int(known.entity)].compositeKey != nil, bytes)
-    }
-
-    private mutating func append(_ slot: Slot, isComposite: Bool = false, _ bytes: Bytes) -> Bool {
-        plan.arena.withUnsafeBufferPointer {
-            keyText.append(slot, isComposite: isComposite, TextPool(payload: bytes, arena: $0))
-        }
+        return appendKey(tape, at: candidate.value, of: model.entities[relationship.destination], bytes, &plan)
     }
 
     // MARK: Ids
@@ -67,65 +69,80 @@ extension PayloadMapper {
     /// The key that an id is; nil if it is none of the destination.
     ///
     /// - Parameter owner: Whose list it is in. Where the owner is a part of the key, the id need not name it.
-    mutating func idSlot(
-        _ relationship: RelationshipMapping, _ destination: CompiledEntity, _ tape: JSONTape, at token: Int,
-        _ bytes: Bytes, listedBy owner: ChangePlan.RowReference?
+    mutating func id(
+        _ tape: JSONTape, at token: Int, of destination: CompiledEntity, _ relationship: RelationshipMapping,
+        listedBy owner: ChangePlan.RowReference?, _ bytes: Bytes, _ plan: inout ChangePlan
     ) -> Slot? {
         if let slot = destination.keySlot {
-            let type = tables.types[destination.table.index][slot]
-            let key = value(tape, at: token, for: slot, of: destination.table, as: type, bytes)
+            let key = value(tape, at: token, for: slot, of: destination.table, bytes, &plan)
             return key?.kind == .null ? nil : key
         }
         guard destination.compositeKey != nil else { return nil }
         keyText.removeAll()
-        let supplied = relationship.suppliedPart.flatMap { part in owner.map { (part: part, owner: $0) } }
-        guard appendKey(tape, at: token, of: destination, bytes, supplied: supplied) else { return nil }
+        let supplied = relationship.suppliedPart.flatMap { part in owner.map { (index: part, owner: $0) } }
+        guard appendKey(tape, at: token, of: destination, bytes, &plan, supplied: supplied) else { return nil }
+        let named = keyText.bytes
         if supplied != nil {
             // An id that names its owner names the one whose list it is in.
-            let named = keyText.bytes
             keyText.removeAll()
-            if appendKey(tape, at: token, of: destination, bytes, supplied: nil), keyText.bytes != named { return nil }
-            return Coercion.append(named, to: &plan.arena)
+            if appendKey(tape, at: token, of: destination, bytes, &plan), keyText.bytes != named { return nil }
         }
-        return Coercion.append(keyText.bytes, to: &plan.arena)
+        return Coercion.append(named, to: &plan.arena)
     }
 
+    // MARK: Records that are not mapped
+
     /// The key that an id or a record has that is not mapped; nil if it lacks a part.
-    mutating func key(at token: Int, of entity: CompiledEntity, _ tape: JSONTape, _ bytes: Bytes) -> Slot? {
+    mutating func key(
+        at token: Int, of entity: CompiledEntity, _ tape: JSONTape, _ bytes: Bytes, _ plan: inout ChangePlan
+    ) -> Slot? {
         guard let slot = entity.keySlot else {
             keyText.removeAll()
-            guard appendKey(tape, at: token, of: entity, bytes) else { return nil }
+            guard appendKey(tape, at: token, of: entity, bytes, &plan) else { return nil }
             return Coercion.append(keyText.bytes, to: &plan.arena)
         }
-        let place =
-            tape.tokens[token].kind == .object
-            ? find([.attribute(slot)], tape, object: token, entity, bytes)[0] : token
-        let type = tables.types[entity.table.index][slot]
-        guard place >= 0, let key = value(tape, at: place, for: slot, of: entity.table, as: type, bytes),
-            key.kind != .null
+        let place = tape.tokens[token].kind == .object ? find(slot, tape, object: token, entity, bytes) : token
+        guard place >= 0, let key = value(tape, at: place, for: slot, of: entity.table, bytes, &plan), key.kind != .null
         else { return nil }
         return key
     }
 
-    /// Where the key of a record stands that is not mapped; -1 if it is not there.
-    mutating func keyPlace(
-        ofSkipped object: Int, _ slot: Int, as entity: CompiledEntity, _ tape: JSONTape, _ context: Context,
-        _ bytes: Bytes
+    /// The key of a record that is skipped, with what that says of it. Nil if it has none that can be read.
+    mutating func key(
+        ofSkipped object: Int, as entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context,
+        _ bytes: Bytes, _ plan: inout ChangePlan
+    ) -> (key: Slot?, state: RootKeyState) {
+        guard let slot = entity.keySlot else {
+            guard entity.compositeKey != nil else { return (nil, .lacking) }
+            let key = partedKey(ofSkipped: object, as: entity, tape, context, bytes, &plan)
+            return (key, key == nil ? .unreadable : .read)
+        }
+        let place = keyPlace(ofSkipped: object, slot, as: entity, tape, context, bytes)
+        guard place >= 0 else { return (nil, .lacking) }
+        guard let key = value(tape, at: place, for: slot, of: entity.table, bytes, &plan) else {
+            return (nil, .unreadable)
+        }
+        return key.kind == .null ? (nil, .lacking) : (key, .read)
+    }
+
+    private mutating func keyPlace(
+        ofSkipped object: Int, _ slot: Int, as entity: CompiledEntity, _ tape: JSONTape,
+        _ context: PayloadMapper.Context, _ bytes: Bytes
     ) -> Int {
         if context.name >= 0, Int(context.nameSlot) == slot { return Int(context.name) }
-        let place = find([.attribute(slot)], tape, object: object, entity, bytes)[0]
+        let place = find(slot, tape, object: object, entity, bytes)
         guard place < 0, context.isResource,
             let attributes = tape.member(named: "attributes", of: object, in: bytes),
             tape.tokens[attributes].kind == .object
         else { return place }
-        return find([.attribute(slot)], tape, object: attributes, entity, bytes)[0]
+        return find(slot, tape, object: attributes, entity, bytes)
     }
 
-    /// The key of a record that is not mapped; nil if it lacks a part.
-    mutating func partedKey(
-        ofSkipped object: Int, as entity: CompiledEntity, _ tape: JSONTape, _ context: Context, _ bytes: Bytes
+    private mutating func partedKey(
+        ofSkipped object: Int, as entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context,
+        _ bytes: Bytes, _ plan: inout ChangePlan
     ) -> Slot? {
-        let supplied = context.arrival.flatMap { arrival -> (part: Int, owner: ChangePlan.RowReference)? in
+        let supplied = context.arrival.flatMap { arrival -> SuppliedPart? in
             let part = entity.compositeKey?.parts.firstIndex { part in
                 guard case .relationship(let index) = part else { return false }
                 let way = entity.relationships[index]
@@ -136,9 +153,11 @@ extension PayloadMapper {
         }
         keyText.removeAll()
         let name = context.name >= 0 ? (slot: Int(context.nameSlot), token: Int(context.name)) : nil
-        guard appendKey(tape, at: object, of: entity, bytes, supplied: supplied, name: name) else { return nil }
+        guard appendKey(tape, at: object, of: entity, bytes, &plan, supplied: supplied, name: name) else { return nil }
         return Coercion.append(keyText.bytes, to: &plan.arena)
     }
+
+    // MARK: Parts
 
     /// Adds the key that a value stands for: an id, or the object that has it.
     ///
@@ -146,36 +165,36 @@ extension PayloadMapper {
     ///   - supplied: The part that is the row around it.
     ///   - name: What the member's name fills, whatever stands inside.
     private mutating func appendKey(
-        _ tape: JSONTape, at token: Int, of entity: CompiledEntity, _ bytes: Bytes,
-        supplied: (part: Int, owner: ChangePlan.RowReference)? = nil, name: (slot: Int, token: Int)? = nil
+        _ tape: JSONTape, at token: Int, of entity: CompiledEntity, _ bytes: Bytes, _ plan: inout ChangePlan,
+        supplied: SuppliedPart? = nil, name: (slot: Int, token: Int)? = nil
     ) -> Bool {
         if let slot = entity.keySlot {
             guard tape.tokens[token].kind == .object else {
-                return appendValue(tape, at: token, of: slot, entity, bytes)
+                return appendValue(tape, at: token, of: slot, entity, bytes, &plan)
             }
-            let found = find([.attribute(slot)], tape, object: token, entity, bytes)[0]
-            return found >= 0 && appendValue(tape, at: found, of: slot, entity, bytes)
+            let found = find(slot, tape, object: token, entity, bytes)
+            return found >= 0 && appendValue(tape, at: found, of: slot, entity, bytes, &plan)
         }
         guard let key = entity.compositeKey,
-            let tokens = partTokens(key, tape, at: token, of: entity, bytes, supplied: supplied?.part)
+            let tokens = partTokens(key, tape, at: token, of: entity, bytes, supplied: supplied?.index)
         else { return false }
         keyText.open()
         for (index, part) in key.parts.enumerated() {
-            if let supplied, supplied.part == index {
-                guard appendKey(of: supplied.owner.node, in: supplied.owner.table, bytes) else { return false }
+            if let supplied, supplied.index == index {
+                guard appendKey(of: supplied.owner, bytes, &plan) else { return false }
                 continue
             }
             if let name, case .attribute(let slot) = part, slot == name.slot {
-                guard appendValue(tape, at: name.token, of: name.slot, entity, bytes) else { return false }
+                guard appendValue(tape, at: name.token, of: name.slot, entity, bytes, &plan) else { return false }
                 continue
             }
             guard tokens[index] >= 0 else { return false }
             switch part {
             case .attribute(let slot):
-                guard appendValue(tape, at: tokens[index], of: slot, entity, bytes) else { return false }
+                guard appendValue(tape, at: tokens[index], of: slot, entity, bytes, &plan) else { return false }
             case .relationship(let place):
                 let target = model.entities[entity.relationships[place].destination]
-                guard appendKey(tape, at: tokens[index], of: target, bytes) else { return false }
+                guard appendKey(tape, at: tokens[index], of: target, bytes, &plan) else { return false }
             }
         }
         keyText.close()
@@ -183,11 +202,26 @@ extension PayloadMapper {
     }
 
     private mutating func appendValue(
-        _ tape: JSONTape, at token: Int, of slot: Int, _ entity: CompiledEntity, _ bytes: Bytes
+        _ tape: JSONTape, at token: Int, of slot: Int, _ entity: CompiledEntity, _ bytes: Bytes,
+        _ plan: inout ChangePlan
     ) -> Bool {
-        let type = tables.types[entity.table.index][slot]
-        guard let value = value(tape, at: token, for: slot, of: entity.table, as: type, bytes) else { return false }
-        return append(value, bytes)
+        guard let value = value(tape, at: token, for: slot, of: entity.table, bytes, &plan) else { return false }
+        return append(value, bytes, &plan)
+    }
+
+    /// Adds the key of a row of the plan, which may have none.
+    private mutating func appendKey(of row: ChangePlan.RowReference, _ bytes: Bytes, _ plan: inout ChangePlan) -> Bool {
+        let known = plan[row.table].nodes[row.node.index]
+        return append(
+            known.key, isComposite: model.entities[Int(known.entity)].compositeKey != nil, bytes, &plan)
+    }
+
+    private mutating func append(_ slot: Slot, isComposite: Bool = false, _ bytes: Bytes, _ plan: inout ChangePlan)
+        -> Bool
+    {
+        plan.arena.withUnsafeBufferPointer {
+            keyText.append(slot, isComposite: isComposite, TextPool(payload: bytes, arena: $0))
+        }
     }
 
     /// Where the parts of a key stand; -1 for those that are not there. Nil if the value is no key.
@@ -217,7 +251,13 @@ extension PayloadMapper {
         }
     }
 
-    /// Where the values of parts stand in an object, by the rules of naming; -1 for those that are not there.
+    /// Where the value of an attribute stands in an object, by the rules of naming; -1 if it is not there.
+    private mutating func find(
+        _ slot: Int, _ tape: JSONTape, object: Int, _ entity: CompiledEntity, _ bytes: Bytes
+    ) -> Int {
+        find([.attribute(slot)], tape, object: object, entity, bytes)[0]
+    }
+
     private mutating func find(
         _ parts: [CompositeKey.Part], _ tape: JSONTape, object: Int, _ entity: CompiledEntity, _ bytes: Bytes
     ) -> [Int] {

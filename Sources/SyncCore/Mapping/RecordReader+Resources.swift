@@ -1,0 +1,100 @@
+// Resources of JSON:API, which have their values in `attributes` and `relationships`.
+extension RecordReader {
+    /// Reads a resource: what is in `attributes` as its own members, the linkage in `relationships` as references. What the
+    /// protocol has beside them (`meta`) gives way to attributes of that name, and those to the resource's `id`.
+    mutating func scanResource(
+        _ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes, _ plan: inout ChangePlan
+    ) throws {
+        let table = tables.tableOf[keyTables.all[keyTable].entity]
+        var (attributes, relationships, id) = (-1, -1, -1)
+        var key = object + 1
+        let end = Int(tape.tokens[object].next)
+        while key < end {
+            let isObject = tape.tokens[key + 1].kind == .object
+            if isObject, tape.isText(key, "attributes", in: bytes) {
+                attributes = key
+            } else if isObject, tape.isText(key, "relationships", in: bytes) {
+                relationships = key
+            } else if isObject, tape.isText(key, "links", in: bytes) {
+                // Where the service has the resource: the protocol's own, unless the model asks for it.
+                try scanMember(tape, key: key, of: table, keyTable, isOwn: true, bytes, &plan)
+            } else if tape.isText(key, "id", in: bytes) {
+                id = key
+            } else if !tape.isText(key, "type", in: bytes) {
+                try scanMember(tape, key: key, of: table, keyTable, bytes, &plan)
+            }
+            key = Int(tape.tokens[key + 1].next)
+        }
+        if attributes >= 0 {
+            pushKey(tape, attributes)
+            try scan(tape, object: attributes + 1, keyTable: keyTable, bytes, &plan)
+            path.pop()
+        }
+        if relationships >= 0 { scanLinkage(tape, object: relationships + 1, keyTable: keyTable, bytes) }
+        if id >= 0 { try scanID(tape, key: id, of: table, keyTable, bytes, &plan) }
+    }
+
+    /// - Parameter isOwn: Whether it is a member of the protocol's, which counts only where the model asks for it.
+    private mutating func scanMember(
+        _ tape: JSONTape, key: Int, of table: TableID, _ keyTable: Int, isOwn: Bool = false, _ bytes: Bytes,
+        _ plan: inout ChangePlan
+    ) throws {
+        let entry = keyTables.entry(tape.tokens[key], keyTable, after: -1, bytes)
+        let found = keyTables.all[keyTable].entries[entry]
+        if found.slot >= 0 {
+            try fill(found.slot, of: table, strength: found.strength, tape, key: key, keyTable, bytes, &plan)
+        } else if !isOwn || !keyTables.all[keyTable].targets[entry].isEmpty {
+            try follow(entry, of: table, tape, key: key, keyTable, bytes, &plan)
+        }
+    }
+
+    /// By its id others refer to the resource, whatever its attributes say.
+    private mutating func scanID(
+        _ tape: JSONTape, key: Int, of table: TableID, _ keyTable: Int, _ bytes: Bytes, _ plan: inout ChangePlan
+    ) throws {
+        let entry = keyTables.entry(tape.tokens[key], keyTable, after: -1, bytes)
+        let slot = Int(keyTables.all[keyTable].entries[entry].slot)
+        // What tells the resource apart is missed nowhere.
+        if keyTables.all[keyTable].targets[entry].isEmpty { return }
+        guard slot >= 0, row[slot].kind != .absent, row[slot].kind != .null else {
+            return try scanMember(tape, key: key, of: table, keyTable, bytes, &plan)
+        }
+        let attribute = row[slot]
+        row[slot] = .absent
+        try scanMember(tape, key: key, of: table, keyTable, bytes, &plan)
+        if plan.areContrary(attribute, row[slot], bytes) {
+            let entity = keyTables.all[keyTable].entity
+            report(
+                .contradictingName, entity, bytes,
+                "the resource's attributes have another \(diagnostics.name(of: slot, model.entities[entity])) than "
+                    + "the resource; that of the resource counts")
+        }
+    }
+
+    /// A relationship without `data` says nothing about links.
+    private mutating func scanLinkage(_ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes) {
+        var key = object + 1
+        let end = Int(tape.tokens[object].next)
+        while key < end {
+            let value = key + 1
+            if tape.tokens[value].kind == .object, let data = tape.member(named: "data", of: value, in: bytes) {
+                addLinkage(tape, key: key, data, keyTable, bytes)
+            }
+            key = Int(tape.tokens[value].next)
+        }
+    }
+
+    private mutating func addLinkage(_ tape: JSONTape, key: Int, _ data: Int, _ keyTable: Int, _ bytes: Bytes) {
+        let entry = keyTables.entry(tape.tokens[key], keyTable, after: -1, bytes)
+        var isTaken = false
+        for case .relationship(let index, let strength) in keyTables.all[keyTable].targets[entry] {
+            isTaken = true
+            addCandidate(index, isIDKey: true, strength, key: key, keyTable, value: data, isReference: true)
+        }
+        // Nothing is lost of a relationship to nothing.
+        let isEmpty =
+            tape.tokens[data].kind == .null
+            || Int(tape.tokens[data].next) == data + 1 && tape.tokens[data].kind == .array
+        if !isTaken, !isEmpty { keyTables.countUnmapped(entry, keyTable) }
+    }
+}

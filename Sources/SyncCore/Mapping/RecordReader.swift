@@ -1,0 +1,321 @@
+/// Reads one record at a time: the values of its attributes, and the keys that speak for its relationships.
+///
+/// It knows the names of the model and where the mapper is in the payload. The plan it is given for each record takes the
+/// texts that are not in the payload as they are stored.
+struct RecordReader: ~Copyable {
+    typealias Bytes = UnsafeBufferPointer<UInt8>
+
+    /// A key of a record that speaks for a relationship.
+    struct Candidate {
+        var relationship: Int
+        var isIDKey: Bool
+        var strength: Int
+        var key: Int
+        /// The table of the object that has the key.
+        var table: Int
+        var value: Int
+        /// Whether an object there only names a row: the linkage of a resource.
+        var isReference = false
+        /// The lower, the more it has to say about its relationship; nil until two have to be compared.
+        var rank: Int?
+        /// Whether it is the one that speaks for its relationship.
+        var isChosen = true
+    }
+
+    /// The keys of the record being mapped, and of those around it, that speak for relationships, and that name the kind of
+    /// a row they refer to.
+    struct Marks {
+        let candidates: Int
+        let kinds: Int
+    }
+
+    let model: CompiledModel
+    let tables: MappingTables
+    var keyTables: KeyTables
+    var diagnostics: MappingDiagnostics
+    var path = PayloadPath()
+    /// The values of the record last read.
+    var row: ScratchRow
+    /// Whether it has a key, but none of its type.
+    var hasUnreadableKey = false
+    private(set) var candidates: [Candidate] = []
+    private(set) var kindsBeside: [KindBeside] = []
+    /// By relationship: the best candidate found so far; -1 between records.
+    private var best: [Int]
+    /// Where keys of several parts are put together, and what the last one lacked.
+    var keyText = KeyPartsText()
+    var missingPart = ""
+
+    init(_ model: CompiledModel, _ tables: MappingTables, _ options: SyncOptions, readsConnections: Bool) {
+        self.model = model
+        self.tables = tables
+        keyTables = KeyTables(model)
+        keyTables.readsConnections = readsConnections
+        diagnostics = MappingDiagnostics(of: model, options)
+        row = ScratchRow(width: tables.maximumWidth)
+        best = Array(repeating: -1, count: tables.relationships.map(\.count).max() ?? 0)
+    }
+
+    // MARK: Records
+
+    /// Where the candidates of the next record begin.
+    var marks: Marks { Marks(candidates: candidates.count, kinds: kindsBeside.count) }
+
+    /// Forgets the candidates of a record that is mapped.
+    mutating func forget(from marks: Marks) {
+        if candidates.count > marks.candidates { candidates.removeLast(candidates.count - marks.candidates) }
+        if kindsBeside.count > marks.kinds { kindsBeside.removeLast(kindsBeside.count - marks.kinds) }
+    }
+
+    /// Reads a record: its values into the row, its relationships into the candidates.
+    mutating func read(
+        _ tape: JSONTape, at object: Int, as entity: Int, _ context: PayloadMapper.Context, _ bytes: Bytes,
+        _ plan: inout ChangePlan
+    ) throws {
+        let first = candidates.count
+        row.reset(tables.attributes[tables.tableOf[entity].index].count)
+        hasUnreadableKey = false
+        if context.isResource {
+            try scanResource(tape, object: object, keyTable: entity, bytes, &plan)
+        } else {
+            try scan(tape, object: object, keyTable: entity, bytes, &plan)
+        }
+        if context.name >= 0 { try fillName(tape, context, as: entity, bytes, &plan) }
+        if candidates.count > first + 1 { chooseCandidates(from: first, entity, tape, bytes) }
+    }
+
+    /// Reads what stands beside a record in its edge of a connection, so that it is known what nothing takes.
+    mutating func readEdge(_ tape: JSONTape, of entity: Int, _ bytes: Bytes, _ plan: inout ChangePlan) throws {
+        row.reset(tables.attributes[tables.tableOf[entity].index].count)
+        try scan(tape, object: 0, keyTable: keyTables.edges(of: entity), bytes, &plan)
+    }
+
+    /// Reads the members of an object: attributes into the row, relationships into the candidates.
+    mutating func scan(
+        _ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes, _ plan: inout ChangePlan
+    ) throws {
+        let table = tables.tableOf[keyTables.all[keyTable].entity]
+        var key = object + 1
+        let end = Int(tape.tokens[object].next)
+        var previous = -1
+        while key < end {
+            let entry = keyTables.entry(tape.tokens[key], keyTable, after: previous, bytes)
+            previous = entry
+            let found = keyTables.all[keyTable].entries[entry]
+            if found.slot >= 0 {
+                try fill(found.slot, of: table, strength: found.strength, tape, key: key, keyTable, bytes, &plan)
+            } else {
+                try follow(entry, of: table, tape, key: key, keyTable, bytes, &plan)
+            }
+            key = Int(tape.tokens[key + 1].next)
+        }
+    }
+
+    /// A key that fills something else than one attribute.
+    mutating func follow(
+        _ entry: Int, of table: TableID, _ tape: JSONTape, key: Int, _ keyTable: Int, _ bytes: Bytes,
+        _ plan: inout ChangePlan
+    ) throws {
+        if keyTables.all[keyTable].targets[entry].isEmpty {
+            keyTables.countUnmapped(entry, keyTable)
+        }
+        for target in keyTables.all[keyTable].targets[entry] {
+            switch target {
+            case .attribute(let slot, let strength):
+                if tape.tokens[key + 1].kind == .object, keyTables.isOnlyAround(slot, entry, keyTable) { continue }
+                let strength = UInt8(truncatingIfNeeded: strength)
+                try fill(slot, of: table, strength: strength, tape, key: key, keyTable, bytes, &plan)
+            case .relationship(let index, let strength):
+                addCandidate(index, isIDKey: false, strength, key: key, keyTable, value: key + 1)
+            case .ids(let index, let strength):
+                addCandidate(index, isIDKey: true, strength, key: key, keyTable, value: key + 1)
+            case .kind(let relationship):
+                if relationship >= 0 { kindsBeside.append(.init(relationship: relationship, value: key + 1)) }
+            case .nested(let nested):
+                let kind = tape.tokens[key + 1].kind
+                if kind != .object, kind != .null, keyTables.isInPlaceOf(nested, entry, keyTable) { continue }
+                try descend(tape, key: key, into: nested, bytes, &plan)
+            case .ignored: break
+            }
+        }
+    }
+
+    /// Walks into an object that dotted remote keys lead through. Null clears all attributes below.
+    private mutating func descend(
+        _ tape: JSONTape, key: Int, into keyTable: Int, _ bytes: Bytes, _ plan: inout ChangePlan
+    ) throws {
+        let kind = tape.tokens[key + 1].kind
+        switch kind {
+        case _ where kind == .object || kind == .array && keyTables.all[keyTable].role == .edge:
+            pushKey(tape, key)
+            if keyTables.all[keyTable].role == .object {
+                try scan(tape, object: key + 1, keyTable: keyTable, bytes, &plan)
+            } else {
+                for object in keyTables.objects(keyTable, tape, at: key + 1, bytes) {
+                    try scan(tape, object: object, keyTable: keyTable, bytes, &plan)
+                }
+            }
+            path.pop()
+        case .null:
+            let table = tables.tableOf[keyTables.all[keyTable].entity]
+            for slot in keyTables.all[keyTable].slots {
+                try fill(slot, of: table, strength: 0, tape, key: key, keyTable, bytes, &plan)
+            }
+        default:
+            let entity = keyTables.all[keyTable].entity
+            guard !keyTables.all[keyTable].slots.isEmpty else { return }
+            let path = keyTables.all[keyTable].path.joined(separator: ".")
+            try reportValue(
+                entity, tape, key: key, bytes,
+                "\(diagnostics.describe(tape, at: key + 1, bytes)) where an object with \(path).… is expected")
+        }
+    }
+
+    mutating func pushKey(_ tape: JSONTape, _ key: Int, _ table: Int = -1) {
+        let token = tape.tokens[key]
+        path.push(.key(offset: token.offset, length: Int(token.length), table: table))
+    }
+
+    // MARK: Attributes
+
+    @inline(__always)
+    mutating func fill(
+        _ slot: Int, of table: TableID, strength: UInt8, _ tape: JSONTape, key: Int, _ keyTable: Int, _ bytes: Bytes,
+        _ plan: inout ChangePlan
+    ) throws {
+        guard row.admits(strength, in: slot) else { return }
+        let attribute = tables.attributes[table.index][slot]
+        if let value = value(tape, at: key + 1, for: slot, of: table, bytes, &plan) {
+            row[slot] = value.kind == .null && attribute.isRequired ? .absent : value
+            if attribute.isKey, value.kind == .integer { plan.rows[table.index].prefetch(value) }
+        } else {
+            row[slot] = .absent
+            let entity = model.entities[keyTables.all[keyTable].entity]
+            if entity.keySlots.contains(slot) { hasUnreadableKey = true }
+            let conversion = attribute.hasConversion ? tables.conversions[table.index][slot] : nil
+            try reportValue(
+                entity.id, tape, key: key, bytes,
+                "\(diagnostics.describe(tape, at: key + 1, bytes)) does not fit \(diagnostics.name(of: slot, entity)), "
+                    + diagnostics.expected(slot, entity, conversion))
+        }
+    }
+
+    /// The value of an attribute: by its transformers and format if it has any, else by the coercion table. Nil if it does
+    /// not fit.
+    @inline(__always)
+    func value(
+        _ tape: JSONTape, at token: Int, for slot: Int, of table: TableID, _ bytes: Bytes, _ plan: inout ChangePlan
+    ) -> Slot? {
+        let attribute = tables.attributes[table.index][slot]
+        if attribute.hasConversion, tape.tokens[token].kind != .null,
+            let conversion = tables.conversions[table.index][slot]
+        {
+            return conversion.slot(tape, at: token, bytes, arena: &plan.arena)
+        }
+        if attribute.type == .transformable { return .null }
+        return Coercion.slot(tape, at: token, as: attribute.type, bytes: bytes, arena: &plan.arena)
+    }
+
+    /// The name under which a record stands fills an attribute. It counts more than what the record itself says: it is
+    /// what tells the members apart.
+    private mutating func fillName(
+        _ tape: JSONTape, _ context: PayloadMapper.Context, as entityID: Int, _ bytes: Bytes, _ plan: inout ChangePlan
+    ) throws {
+        let (token, slot) = (Int(context.name), Int(context.nameSlot))
+        let entity = model.entities[entityID]
+        let attribute = diagnostics.name(of: slot, entity)
+        guard let value = value(tape, at: token, for: slot, of: entity.table, bytes, &plan), value.kind != .null
+        else {
+            if entity.keySlots.contains(slot) { hasUnreadableKey = true }
+            row[slot] = .absent
+            let name = diagnostics.describe(tape, at: token, bytes)
+            let type = MappingDiagnostics.article(tables.attributes[entity.table.index][slot].type)
+            return try reportName(
+                .valueDoesNotFit, entityID, bytes,
+                "the name that it stands under, \(name), does not fit \(attribute), \(type)")
+        }
+        if row[slot].kind != .null, plan.areContrary(row[slot], value, bytes) {
+            try reportName(
+                .contradictingName, entityID, bytes,
+                "the record has another \(attribute) than the name it stands under; the name counts")
+        }
+        hasUnreadableKey = hasUnreadableKey && !entity.keySlots.contains(slot)
+        row[slot] = value
+    }
+
+    // MARK: Relationships
+
+    mutating func addCandidate(
+        _ relationship: Int, isIDKey: Bool, _ strength: Int, key: Int, _ table: Int, value: Int,
+        isReference: Bool = false
+    ) {
+        candidates.append(
+            Candidate(
+                relationship: relationship, isIDKey: isIDKey, strength: strength, key: key, table: table, value: value,
+                isReference: isReference))
+    }
+
+    /// Chooses the candidate that speaks for each relationship of one record: an object beats an id key, an id key beats a
+    /// null object; then the stronger name, then the later key.
+    private mutating func chooseCandidates(from first: Int, _ entity: Int, _ tape: JSONTape, _ bytes: Bytes) {
+        for index in first..<candidates.count {
+            let relationship = candidates[index].relationship
+            let known = best[relationship]
+            guard known >= 0 else {
+                best[relationship] = index
+                continue
+            }
+            let isBetter = rank(index, entity, tape, bytes) <= rank(known, entity, tape, bytes)
+            candidates[isBetter ? known : index].isChosen = false
+            if isBetter { best[relationship] = index }
+        }
+        for index in first..<candidates.count { best[candidates[index].relationship] = -1 }
+    }
+
+    private mutating func rank(_ index: Int, _ entity: Int, _ tape: JSONTape, _ bytes: Bytes) -> Int {
+        if let rank = candidates[index].rank { return rank }
+        let rank = rank(of: candidates[index], entity, tape, bytes)
+        candidates[index].rank = rank
+        return rank
+    }
+
+    private func rank(of candidate: Candidate, _ entity: Int, _ tape: JSONTape, _ bytes: Bytes) -> Int {
+        if candidate.isIDKey { return 100 + candidate.strength }
+        let relationship = tables.relationships[entity][candidate.relationship]
+        let shape = RelationshipShape(
+            tape, at: candidate.value, of: relationship, readsConnections: keyTables.readsConnections, bytes)
+        if case .null = shape { return 200 + candidate.strength }
+        return shape.fits(toMany: relationship.isToMany) ? candidate.strength : 300 + candidate.strength
+    }
+
+    // MARK: Reports
+
+    /// How the path to the value being mapped is written.
+    func pathText(_ bytes: Bytes, adding last: PayloadPath.Step? = nil) -> String {
+        path.text(bytes, keyTables.all, adding: last)
+    }
+
+    /// Reports a problem of a record of which no row is known yet.
+    mutating func report(_ kind: SyncResult.Diagnostic.Kind, _ entity: Int, _ bytes: Bytes, _ message: String) {
+        guard diagnostics.admitsOne() else { return }
+        diagnostics.add(kind, entity, path: pathText(bytes), message)
+    }
+
+    /// Reports a value that does not fit, or fails the sync if it is strict.
+    private mutating func reportValue(
+        _ entity: Int, _ tape: JSONTape, key: Int, _ bytes: Bytes, _ message: String
+    ) throws {
+        guard diagnostics.isStrict || diagnostics.admitsOne() else { return }
+        let token = tape.tokens[key]
+        let path = pathText(bytes, adding: .key(offset: token.offset, length: Int(token.length)))
+        if diagnostics.isStrict { throw diagnostics.error(entity, path: path, message) }
+        diagnostics.add(.valueDoesNotFit, entity, path: path, message)
+    }
+
+    private mutating func reportName(
+        _ kind: SyncResult.Diagnostic.Kind, _ entity: Int, _ bytes: Bytes, _ message: String
+    ) throws {
+        if diagnostics.isStrict { throw diagnostics.error(entity, path: pathText(bytes), message) }
+        report(kind, entity, bytes, message)
+    }
+}
