@@ -6,8 +6,9 @@ package enum JSONText {
         while index < raw.count {
             let byte = raw[index]
             guard byte == .backslash, index + 1 < raw.count else {
-                out.append(byte)
-                index += 1
+                let start = index
+                repeat { index += 1 } while index < raw.count && raw[index] != .backslash
+                out.append(contentsOf: UnsafeBufferPointer(rebasing: raw[start..<index]))
                 continue
             }
             let escape = raw[index + 1]
