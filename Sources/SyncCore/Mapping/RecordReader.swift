@@ -22,8 +22,7 @@ struct RecordReader: ~Copyable {
         var isChosen = true
     }
 
-    /// The keys of the record being mapped, and of those around it, that speak for relationships, and that name the kind of
-    /// a row they refer to.
+    /// Where the candidates of a record begin, and its keys that name kinds.
     struct Marks {
         let candidates: Int
         let kinds: Int
