@@ -1,65 +1,57 @@
 /// Reads the records of a JSON document one by one, strictly by RFC 8259 and in strict UTF-8.
 ///
-/// A root array gives its elements, a root object itself; NDJSON gives one record a line; with a key path the records are
-/// below those keys. The whole document is checked, also what stands around the records.
+/// NDJSON gives one record a line. Of any other document, ``RecordPlaces`` says where the records are. The whole document is
+/// checked, also what stands around the records.
 package struct JSONReader {
-    package enum Form: Sendable, Hashable {
-        /// One document.
-        case json
+    package enum Form: Sendable {
         /// A record on each line.
         case ndjson
-        /// One document, with records in more than one list.
+        /// One document, with records in these places.
         case places(RecordPlaces)
+
+        /// One document: a root array has the records, or a root object is the only one.
+        package static var json: Form { .places(.list(at: [])) }
     }
 
-    private enum State { case start, elements, placed, finished }
-
-    var scanner: JSONScanner
-    let form: Form
-    private let keyPath: [String]
-    let maximumDepth: Int
-    private var state = State.start
+    private var scanner: JSONScanner
+    private let maximumDepth: Int
+    private var cursor: PlaceCursor
     /// Where the bytes stand in the document, and whether it ends with them.
     private var place = JSONPiece.Place()
-    private(set) var isLast = true
-    private var openObjects = 0
-    /// The index of the record last read, from 0; -1 before the first.
-    package internal(set) var recordIndex = -1
-    /// Whether the records were found to be one object, in no array.
-    package var isLoneObject = false
+    private var isLast = true
+    /// What is passed over is read into it.
+    private var spare = JSONTape()
+    /// Whether a place of records was met.
+    private var hasPlace = false
 
+    /// The index of the record last read in its list, from 0; -1 before the first.
+    package private(set) var recordIndex = -1
+    /// The list that it is in.
+    package private(set) var list = 0
     /// Where the record last read stands in its tape, and where the name does under which it does, or -1: after the record.
-    package var recordToken = 0
-    package var nameToken = -1
-    /// How far a document is whose records have several places.
-    package var walk: PlaceWalk
-    var isFinished: Bool {
-        get { state == .finished }
-        set { if newValue { state = .finished } }
-    }
+    package private(set) var recordToken = 0
+    package private(set) var nameToken = -1
+    /// Whether records were found to be one object, in no array, and in which lists.
+    package private(set) var isLoneObject = false
+    private(set) var loneLists: Set<Int> = []
+    /// What the document says of the page after it.
+    private(set) var page = PageMark()
 
     /// How many bytes have been read.
     var position: Int { scanner.position }
 
-    /// A reader of a document in pieces: see ``read(_:at:isLast:)``.
-    package init(form: Form = .json, keyPath: [String] = [], maximumDepth: Int = 512) {
-        self.init(
-            UnsafeBufferPointer(start: nil, count: 0), form: form, keyPath: keyPath, maximumDepth: maximumDepth)
-    }
+    /// The key path to the record last read, if that is in no array, from inside the envelope.
+    package var fieldPath: [String] { cursor.keys.first == "data" ? Array(cursor.keys.dropFirst()) : cursor.keys }
 
+    private var places: RecordPlaces { cursor.places }
+
+    /// A reader of a whole document; without bytes, of one in pieces: see ``read(_:at:isLast:)``.
     package init(
-        _ bytes: UnsafeBufferPointer<UInt8>, form: Form = .json, keyPath: [String] = [], maximumDepth: Int = 512
+        _ bytes: UnsafeBufferPointer<UInt8> = .init(start: nil, count: 0), form: Form = .json, maximumDepth: Int = 512
     ) {
         scanner = JSONScanner(bytes, maximumDepth: maximumDepth)
-        self.form = form
-        self.keyPath = keyPath
+        cursor = PlaceCursor(form)
         self.maximumDepth = maximumDepth
-        guard case .places(let places) = form else {
-            walk = PlaceWalk(RecordPlaces())
-            return
-        }
-        walk = PlaceWalk(places)
-        state = .placed
     }
 
     /// Goes on with the next piece of the document, once the one before is read. Pieces end where a record does, but for
@@ -74,173 +66,240 @@ package struct JSONReader {
     /// that is not its last.
     ///
     /// - Throws: ``SyncError`` `malformedJSON`, `invalidUTF8`, `nestingTooDeep` with line and column, `recordExpected`
-    ///   with a path, `keyPathNotFound`; `noRecords` where there is nothing at all.
+    ///   with a path, `keyPathNotFound`; `noRecords` where there is nothing at all; `serviceErrors`.
     package mutating func next(into tape: inout JSONTape) throws -> Bool {
         tape.tokens.removeAll(keepingCapacity: true)
         do {
-            switch state {
-            case .finished: return false
-            case .start: return form == .ndjson ? try nextLine(into: &tape) : try first(into: &tape)
-            case .elements: return try nextElement(into: &tape)
-            case .placed: return try nextPlaced(into: &tape)
+            while true {
+                scanner.skipBlanks()
+                switch cursor.next {
+                case .line: return try line(into: &tape)
+                case .value(let node): if try value(at: node, into: &tape) { return true }
+                case .member: if try member(into: &tape) { return true }
+                case .element(let container):
+                    if scanner.isAtEnd, !isLast { return false }
+                    if try element(of: container, into: &tape) { return true }
+                case .end:
+                    try end()
+                    return false
+                }
             }
         } catch let error as SyncError {
             throw place.absolute(error)
         }
     }
 
-    /// Reads the record that begins here.
-    private mutating func record(into tape: inout JSONTape, depth: Int) throws {
-        recordIndex += 1
-        try scanner.value(into: &tape, depth: depth)
-        try expectRecord(tape)
-    }
-
-    /// Nothing is no answer: it is what a transfer that failed leaves.
-    static var nothing: SyncError {
-        SyncError(.noRecords, "the JSON is empty; a list without records is written '[]'")
-    }
-
-    // MARK: NDJSON
-
-    private mutating func nextLine(into tape: inout JSONTape) throws -> Bool {
-        scanner.skipBlanks()
-        guard !scanner.isAtEnd else {
+    private mutating func line(into tape: inout JSONTape) throws -> Bool {
+        if scanner.isAtEnd {
             if isLast, recordIndex < 0 { throw Self.nothing }
-            if isLast { state = .finished }
             return false
         }
-        try record(into: &tape, depth: 0)
+        recordIndex += 1
+        try scanner.value(into: &tape, depth: cursor.depth)
+        guard tape.tokens[0].kind == .object else { throw noRecord(tape, 0) }
         try scanner.endLine()
         return true
     }
 
-    // MARK: One document
-
-    private mutating func first(into tape: inout JSONTape) throws -> Bool {
-        scanner.skipBlanks()
-        if scanner.isAtEnd, isLast { throw Self.nothing }
-        try descend()
-        let byte = try scanner.peek("an array of records or an object")
-        if byte == .openBracket {
-            scanner.advance()
-            state = .elements
-            return try nextElement(into: &tape)
-        }
-        try loneObject(into: &tape)
-        try finish()
-        return true
-    }
-
-    private mutating func loneObject(into tape: inout JSONTape) throws {
-        isLoneObject = true
-        recordIndex = 0
-        try scanner.value(into: &tape, depth: openObjects)
-        guard tape.tokens[0].kind == .object else {
-            throw SyncError(
-                .recordExpected, "an array of records or an object is expected, found \(tape.name(of: 0))",
-                path: keyPath.isEmpty ? "$" : keyPath.joined(separator: "."))
-        }
-    }
-
-    private mutating func nextElement(into tape: inout JSONTape) throws -> Bool {
-        scanner.skipBlanks()
-        if scanner.isAtEnd, !isLast { return false }
-        let expected = recordIndex < 0 ? "a record or ']'" : "',' or ']'"
-        let byte = try scanner.peek(expected)
-        if byte == .closeBracket {
-            scanner.advance()
-            try finish()
-            return false
-        }
-        if recordIndex >= 0 {
-            guard byte == .comma else { throw scanner.failure(expected: expected) }
-            scanner.advance()
-            scanner.skipBlanks()
-        }
-        try record(into: &tape, depth: openObjects + 1)
-        return true
-    }
-
-    private func expectRecord(_ tape: JSONTape) throws {
-        guard tape.tokens[0].kind != .object else { return }
-        throw SyncError(
-            .recordExpected, "a record (JSON object) is expected, found \(tape.name(of: 0))", path: "[\(recordIndex)]")
-    }
-
-    // MARK: Key paths
-
-    /// Walks into the objects of the key path, up to the value under its last key.
-    private mutating func descend() throws {
-        for (depth, key) in keyPath.enumerated() {
-            let place = keyPath[..<depth].joined(separator: ".")
-            guard try scanner.peek("an object with the key '\(key)'") == .openBrace else {
-                throw SyncError(
-                    .keyPathNotFound, "an object with the key '\(key)' is expected", path: place.isEmpty ? "$" : place)
-            }
-            scanner.advance()
-            openObjects += 1
-            try find(key, place)
-        }
-    }
-
-    /// Skips members of an open object up to the value under `key`.
-    private mutating func find(_ key: String, _ place: String) throws {
-        var seen: [String] = []
-        var tape = JSONTape()
-        while true {
-            scanner.skipBlanks()
-            if try scanner.peek("a key or '}'") == .closeBrace {
-                let names = ShortList(seen.map { "'\($0)'" }).text
-                throw SyncError(
-                    .keyPathNotFound, "there is no key '\(key)'; there is \(seen.isEmpty ? "none" : names)",
-                    path: place.isEmpty ? "$" : place)
-            }
-            if !seen.isEmpty { try scanner.expect(.comma, "',' or '}'") }
-            let name = try scanner.key()
-            if name.utf8.elementsEqual(key.utf8) { return }
-            seen.append(name)
-            tape.tokens.removeAll(keepingCapacity: true)
-            try scanner.value(into: &tape, depth: openObjects)
-        }
-    }
-
-    /// Checks what is left of the document: the rest of the objects the key path led through.
-    private mutating func finish() throws {
-        state = .finished
-        var tape = JSONTape()
-        for depth in stride(from: openObjects, to: 0, by: -1) {
-            while true {
-                scanner.skipBlanks()
-                if try scanner.peek("',' or '}'") == .closeBrace {
-                    scanner.advance()
-                    break
-                }
-                try scanner.expect(.comma, "',' or '}'")
-                let place = scanner.position
-                if try scanner.key().utf8.elementsEqual(keyPath[depth - 1].utf8) {
-                    throw scanner.failure(
-                        "the key '\(keyPath[depth - 1])' occurs twice, so it is unclear which is meant", at: place)
-                }
-                tape.tokens.removeAll(keepingCapacity: true)
-                try scanner.value(into: &tape, depth: depth)
-            }
-        }
-        scanner.skipBlanks()
+    private func end() throws {
         guard scanner.isAtEnd else { throw scanner.failure(expected: "the end") }
+        guard hasPlace else {
+            throw SyncError(.recordExpected, "the document has no records where its form has them", path: "$")
+        }
+    }
+
+    /// Nothing is no answer: it is what a transfer that failed leaves.
+    private static var nothing: SyncError {
+        SyncError(.noRecords, "the JSON is empty; a list without records is written '[]'")
     }
 }
 
-extension JSONTape {
-    /// What a token is, for messages.
-    func name(of token: Int) -> String {
-        switch tokens[token].kind {
-        case .null: "null"
-        case .true_, .false_: "a boolean"
-        case .number: "a number"
-        case .string: "a string"
-        case .object: "an object"
-        case .array: "an array"
+// MARK: - Around records
+
+extension JSONReader {
+    /// Reads the value at a place, or into it; true if that was a record.
+    private mutating func value(at node: Int, into tape: inout JSONTape) throws -> Bool {
+        let start = scanner.position
+        guard !scanner.isAtEnd else {
+            throw cursor.depth == 0 && isLast ? Self.nothing : scanner.failure(expected: expectation(at: node))
         }
+        switch cursor.enter(node, scanner.bytes[start], at: start) {
+        case .walked:
+            guard cursor.depth <= maximumDepth else { throw scanner.tooDeep() }
+            scanner.advance()
+        case .list(let list, _):
+            scanner.advance()
+            begin(list)
+            recordIndex = -1
+        case .record(let list):
+            try loneRecord(of: list, into: &tape)
+            return true
+        case .nothing(let list):
+            begin(list)
+            loneLists.insert(list)
+            try pass()
+        case .passed: try pass()
+        case .remark(let remark):
+            try pass()
+            try note(remark, spare.value(at: 0, in: scanner.bytes))
+        case .refused: try refuse(at: node)
+        }
+        return false
+    }
+
+    private mutating func begin(_ list: Int) {
+        self.list = list
+        hasPlace = true
+        recordToken = 0
+        nameToken = -1
+    }
+
+    private mutating func pass() throws { try scanner.value(into: &spare, depth: cursor.depth) }
+
+    private mutating func loneRecord(of list: Int, into tape: inout JSONTape) throws {
+        begin(list)
+        loneLists.insert(list)
+        isLoneObject = true
+        recordIndex = 0
+        try scanner.value(into: &tape, depth: cursor.depth)
+    }
+
+    private mutating func note(_ remark: RecordPlaces.Remark, _ value: JSONValue) throws {
+        switch remark {
+        case .errors: if let error = SyncError(errorsOfService: value) { throw error }
+        case .link: page.note(link: value)
+        case .pageInfo: page.note(pageInfo: value)
+        }
+    }
+
+    /// Something else is at a place than records, or an object around them.
+    private mutating func refuse(at node: Int) throws {
+        if let key = places.nextKey(at: node) { throw SyncError.noObject(withKey: key, at: cursor.path) }
+        try pass()
+        let expected = places.isPlain ? "\(Self.records) is" : "records are"
+        throw SyncError(.recordExpected, "\(expected) expected, found \(spare.name(of: 0))", path: cursor.path)
+    }
+
+    /// What should be at a place, for messages.
+    private func expectation(at node: Int) -> String {
+        guard places.isPlain, node >= 0 else { return "a value" }
+        return places.nextKey(at: node).map { "an object with the key '\($0)'" } ?? Self.records
+    }
+
+    private static var records: String { "an array of records or an object" }
+
+    /// Reads the key of the next member of the innermost object, or the end of the object; true if that was a record.
+    private mutating func member(into tape: inout JSONTape) throws -> Bool {
+        let isFirst = cursor.levels.last?.names.isEmpty ?? true
+        if try scanner.peek(isFirst ? "a key or '}'" : "',' or '}'") == .closeBrace { return try leave(into: &tape) }
+        if !isFirst { try scanner.expect(.comma, "',' or '}'") }
+        let start = scanner.position
+        let name = try scanner.key()
+        let node = cursor.pass(key: name)
+        if cursor.hasMet(node) { throw repeated(name, at: start, node) }
+        return false
+    }
+
+    private func repeated(_ name: String, at start: Int, _ node: Int) -> SyncError {
+        guard let level = cursor.levels.last, places.nodes[level.node].otherMembers == node else {
+            return scanner.failure("the key '\(name)' occurs twice, so it is unclear which is meant", at: start)
+        }
+        let names = ShortList(level.names.map { "'\($0)'" }).text
+        return SyncError(
+            .keyPathNotFound, "there are several fields, \(names): say which has the records with a key path",
+            path: cursor.objectPath)
+    }
+
+    /// The innermost object ends. If it has none of the places it could have, it may be the record itself.
+    private mutating func leave(into tape: inout JSONTape) throws -> Bool {
+        guard let level = cursor.levels.last else { return false }
+        let node = places.nodes[level.node]
+        if node.bareList >= 0, level.met.isEmpty {
+            cursor.leave()
+            scanner.position = level.start
+            try loneRecord(of: node.bareList, into: &tape)
+            return true
+        }
+        if let missing = node.members.first(where: { places.nodes[$0].isRequired && !cursor.hasMet($0) }) {
+            throw SyncError.noKey(places.nodes[missing].name, among: level.names, at: cursor.objectPath)
+        }
+        scanner.advance()
+        cursor.leave()
+        return false
+    }
+}
+
+// MARK: - Records
+
+extension JSONReader {
+    /// Reads an element of the list that is open; false if that is no record, or the list ends.
+    private mutating func element(of container: RecordPlaces.Container, into tape: inout JSONTape) throws -> Bool {
+        let isFirst = recordIndex < 0
+        let byte = try scanner.peek(container.expectation(isFirst: isFirst))
+        if byte == container.end {
+            scanner.advance()
+            cursor.leave()
+            return false
+        }
+        if !isFirst {
+            guard byte == .comma else { throw scanner.failure(expected: container.expectation(isFirst: false)) }
+            scanner.advance()
+        }
+        recordIndex += 1
+        let name = container == .members ? try memberName() : nil
+        try scanner.value(into: &tape, depth: cursor.depth)
+        guard try isRecord(tape, 0, name) else { return false }
+        switch container {
+        case .array: break
+        case .members:
+            if var name {
+                nameToken = tape.tokens.count
+                name.next = UInt32(truncatingIfNeeded: nameToken + 1)
+                tape.tokens.append(name)
+            }
+        case .edges:
+            guard let node = tape.member(named: "node", of: 0, in: scanner.bytes) else { throw noRecord(tape, 0) }
+            recordToken = node
+            return try isRecord(tape, node)
+        }
+        return true
+    }
+
+    /// Whether a value in a list is a record; false for null where that is no error.
+    @inline(__always)
+    private mutating func isRecord(_ tape: JSONTape, _ token: Int, _ name: JSONTape.Token? = nil) throws -> Bool {
+        if tape.tokens[token].kind == .object { return true }
+        guard places.admitsNull, tape.tokens[token].kind == .null else { throw noRecord(tape, token, name) }
+        page.hasNulls = true
+        return false
+    }
+
+    /// The name of a member, its colon, and the blanks before its value.
+    private mutating func memberName() throws -> JSONTape.Token {
+        scanner.skipBlanks()
+        guard try scanner.peek("a key") == .quote else { throw scanner.failure(expected: "a key") }
+        let name = try scanner.string()
+        scanner.skipBlanks()
+        try scanner.expect(.colon, "':' after the key")
+        scanner.skipBlanks()
+        return name
+    }
+
+    private func noRecord(_ tape: JSONTape, _ token: Int, _ name: JSONTape.Token? = nil) -> SyncError {
+        let place = name.map { JSONTape.quoted($0, in: scanner.bytes) } ?? "\(recordIndex)"
+        return SyncError(
+            .recordExpected, "a record (JSON object) is expected, found \(tape.name(of: token))",
+            path: "\(places.labels[list])[\(place)]")
+    }
+}
+
+extension RecordPlaces.Container {
+    /// What closes it.
+    fileprivate var end: UInt8 { self == .members ? .closeBrace : .closeBracket }
+
+    /// What may come next in it, for messages.
+    fileprivate func expectation(isFirst: Bool) -> String {
+        let end = self == .members ? "'}'" : "']'"
+        return isFirst ? "a record or \(end)" : "',' or \(end)"
     }
 }

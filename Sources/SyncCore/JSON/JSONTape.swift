@@ -145,3 +145,45 @@ extension JSONTape {
         return path
     }
 }
+
+// MARK: - Members and texts
+
+extension JSONTape {
+    /// What a token is, for messages.
+    func name(of token: Int) -> String {
+        switch tokens[token].kind {
+        case .null: "null"
+        case .true_, .false_: "a boolean"
+        case .number: "a number"
+        case .string: "a string"
+        case .object: "an object"
+        case .array: "an array"
+        }
+    }
+
+    /// The value of a member of an object, the last of that name; nil if there is none.
+    package func member(named name: StaticString, of object: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        var found: Int?
+        var key = object + 1
+        let end = Int(tokens[object].next)
+        while key < end {
+            if isText(key, name, in: bytes) { found = key + 1 }
+            key = Int(tokens[key + 1].next)
+        }
+        return found
+    }
+
+    /// Whether a string is written just so, without escapes.
+    @inline(__always)
+    func isText(_ token: Int, _ text: StaticString, in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let count = text.utf8CodeUnitCount
+        guard tokens[token].length == count, tokens[token].kind == .string else { return false }
+        let start = tokens[token].offset
+        return (0..<count).allSatisfy { bytes[start + $0] == text.utf8Start[$0] }
+    }
+
+    /// The text of a string as it stands in a path: in quotes.
+    static func quoted(_ token: Token, in bytes: UnsafeBufferPointer<UInt8>) -> String {
+        "\"" + String(decoding: bytes[token.offset..<token.offset + Int(token.length)], as: UTF8.self) + "\""
+    }
+}

@@ -1,8 +1,8 @@
-/// Where the records of a document stand, where that is not one list at the end of a key path: as the members of an
-/// object, in several lists, or in an envelope of a known form.
+/// Where the records of a document stand: in one list at the end of a key path, as the members of an object, in several
+/// lists, or in an envelope of a known form.
 ///
-/// A tree over the objects around the records; the root is the document. Who reads a document and who cuts it into
-/// pieces both follow it with a ``PlaceTracker``, so that they agree on where records end.
+/// A tree over the objects around the records; the root is the document. The reader of a document and the scan that cuts
+/// it into pieces both follow it with a ``PlaceCursor``, so that they agree on where records end.
 package struct RecordPlaces: Sendable, Hashable {
     /// What a list of records stands in.
     package enum Container: Sendable, Hashable {
@@ -59,9 +59,11 @@ package struct RecordPlaces: Sendable, Hashable {
 
     private(set) var nodes = [Node()]
     /// How the paths of each list's records begin.
-    package private(set) var labels: [String] = []
+    package private(set) var labels = [""]
     /// Whether null among records is no error.
     private(set) var admitsNull = false
+    /// Whether it is one list at the end of a key path.
+    private(set) var isPlain = false
 }
 
 extension RecordPlaces {
@@ -75,6 +77,17 @@ extension RecordPlaces {
         }
     }
 
+    /// The place of a member of the object at a place; -1 if it does not matter.
+    func member(named name: String, of node: Int) -> Int {
+        nodes[node].members.first { nodes[$0].name.utf8.elementsEqual(name.utf8) } ?? nodes[node].otherMembers
+    }
+
+    /// The key that a key path goes on with at a place; nil at its end.
+    func nextKey(at node: Int) -> String? {
+        guard isPlain, node >= 0 else { return nil }
+        return nodes[node].members.first.map { nodes[$0].name }
+    }
+
     private mutating func add(_ name: String, to node: Int, _ change: (inout Node) -> Void = { _ in }) -> Int {
         var new = Node(name: name)
         change(&new)
@@ -83,29 +96,40 @@ extension RecordPlaces {
         return nodes.count - 1
     }
 
+    /// Says what the value at a place may be; it is refused if it is anything else.
+    private mutating func set(
+        _ node: Int, array: Content = .refused, object: Content = .refused, null: Content = .refused
+    ) {
+        nodes[node].array = array
+        nodes[node].object = object
+        nodes[node].null = null
+        nodes[node].scalar = .refused
+    }
+
     /// The place at the end of a path of keys that must be there.
     private mutating func walk(_ path: [String], from start: Int = 0) -> Int {
         var node = start
         for key in path {
-            nodes[node].object = .walked
-            for kind in [\Node.array, \Node.null, \Node.scalar] { nodes[node][keyPath: kind] = .refused }
-            let known = nodes[node].members.first { nodes[$0].name.utf8.elementsEqual(key.utf8) }
-            node = known ?? add(key, to: node) { $0.isRequired = true }
+            set(node, object: .walked)
+            let known = member(named: key, of: node)
+            node = known >= 0 ? known : add(key, to: node) { $0.isRequired = true }
         }
         return node
     }
 
     // MARK: Forms
 
+    /// One list at the end of a key path, or one record there.
+    package static func list(at keyPath: [String]) -> RecordPlaces {
+        var places = lists(at: [keyPath], labels: [""])
+        places.isPlain = true
+        return places
+    }
+
     /// Records that are the members of an object at the end of a key path. An array has its records without names.
     package static func members(at keyPath: [String]) -> RecordPlaces {
         var places = RecordPlaces()
-        places.labels = [""]
-        let node = places.walk(keyPath)
-        places.nodes[node].object = .list(0, .members)
-        places.nodes[node].array = .list(0, .array)
-        places.nodes[node].null = .refused
-        places.nodes[node].scalar = .refused
+        places.set(places.walk(keyPath), array: .list(0, .array), object: .list(0, .members))
         return places
     }
 
@@ -114,11 +138,7 @@ extension RecordPlaces {
         var places = RecordPlaces()
         places.labels = labels
         for (list, path) in keyPaths.enumerated() {
-            let node = places.walk(path)
-            places.nodes[node].array = .list(list, .array)
-            places.nodes[node].object = .record(list)
-            places.nodes[node].null = .refused
-            places.nodes[node].scalar = .refused
+            places.set(places.walk(path), array: .list(list, .array), object: .record(list))
         }
         return places
     }
@@ -127,11 +147,7 @@ extension RecordPlaces {
     package static var jsonAPI: RecordPlaces {
         var places = RecordPlaces()
         places.labels = ["data", "included"]
-        let data = places.walk(["data"])
-        places.nodes[data].array = .list(0, .array)
-        places.nodes[data].object = .record(0)
-        places.nodes[data].null = .nothing(0)
-        places.nodes[data].scalar = .refused
+        places.set(places.walk(["data"]), array: .list(0, .array), object: .record(0), null: .nothing(0))
         _ = places.add("included", to: 0) {
             $0.array = .list(1, .array)
             $0.object = .refused
@@ -151,30 +167,21 @@ extension RecordPlaces {
     ///   if it is empty, they are in the only field of `data`.
     package static func graphQL(at keyPath: [String]) -> RecordPlaces {
         var places = RecordPlaces()
-        places.labels = [""]
         places.admitsNull = true
-        places.nodes[0].scalar = .refused
-        places.nodes[0].null = .refused
         _ = places.add("errors", to: 0) { $0.array = .remark(.errors) }
-        if keyPath.isEmpty {
-            places.setField(0)
-        } else {
-            places.nodes[0].object = .walked
-            places.nodes[0].array = .refused
-        }
         let data = places.add("data", to: 0)
         if keyPath.isEmpty {
+            places.setField(0)
             places.nodes[data].object = .walked
             places.nodes.append(Node())
             places.nodes[data].otherMembers = places.nodes.count - 1
             places.setField(places.nodes.count - 1)
         } else {
+            places.set(0, object: .walked)
             places.setField(places.walk(keyPath, from: data))
             if keyPath[0] != "data" { places.setField(places.walk(keyPath)) }
             // Either is enough.
-            for node in places.nodes.indices where places.nodes[0].members.contains(node) {
-                places.nodes[node].isRequired = false
-            }
+            for node in places.nodes[0].members { places.nodes[node].isRequired = false }
         }
         places.nodes[data].null = .passed
         return places
@@ -182,10 +189,7 @@ extension RecordPlaces {
 
     /// A field that has a connection, a list, or one record.
     private mutating func setField(_ node: Int) {
-        nodes[node].array = .list(0, .array)
-        nodes[node].object = .walked
-        nodes[node].null = .nothing(0)
-        nodes[node].scalar = .refused
+        set(node, array: .list(0, .array), object: .walked, null: .nothing(0))
         nodes[node].bareList = 0
         for (name, container) in [("nodes", Container.array), ("edges", .edges)] {
             _ = add(name, to: node) {
@@ -194,6 +198,27 @@ extension RecordPlaces {
             }
         }
         _ = add("pageInfo", to: node) { $0.object = .remark(.pageInfo) }
+    }
+
+    /// The fields of a GraphQL answer that have lists: of a connection the field, not what is in it.
+    package static func fields(_ paths: [[String]]) -> [[String]] {
+        paths.reduce(into: []) { fields, path in
+            let field = ["nodes", "edges"].contains(path.last) && path.count > 1 ? path.dropLast() : path
+            if !fields.contains(field) { fields.append(field) }
+        }
+    }
+}
+
+extension SyncError {
+    /// Something else is where a key path leads on.
+    static func noObject(withKey key: String, at path: String) -> SyncError {
+        SyncError(.keyPathNotFound, "an object with the key '\(key)' is expected", path: path)
+    }
+
+    /// An object has other keys than that of a key path.
+    static func noKey(_ key: String, among keys: [String], at path: String) -> SyncError {
+        let names = keys.isEmpty ? "none" : ShortList(keys.map { "'\($0)'" }).text
+        return SyncError(.keyPathNotFound, "there is no key '\(key)'; there is \(names)", path: path)
     }
 }
 

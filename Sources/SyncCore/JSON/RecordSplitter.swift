@@ -21,12 +21,12 @@ package struct RecordSplitter {
 
     /// - Parameter pieceSize: In bytes. A piece is cut after the last record that ends in so many, or the first that ends.
     package init(
-        form: JSONReader.Form = .json, keyPath: [String] = [], pieceSize: Int, maximumDepth: Int = 512,
+        form: JSONReader.Form = .json, pieceSize: Int, maximumDepth: Int = 512,
         maximumSize: Int = RecordSplitter.maximumSize
     ) {
         self.pieceSize = max(1, pieceSize)
         self.maximumSize = maximumSize
-        scan = BoundaryScan(form: form, keyPath: keyPath, maximumDepth: maximumDepth)
+        scan = BoundaryScan(form: form, maximumDepth: maximumDepth)
     }
 
     /// Takes bytes from the front of `chunk`, up to the next piece; nil once it has taken all and there is none yet.
@@ -118,23 +118,14 @@ package struct JSONPiece: Sendable {
 /// It takes anything. What it notices to be wrong on its way (``isWrong``) only keeps a document that cannot be read
 /// from being held in memory whole.
 struct BoundaryScan {
-    private enum Phase { case start, records, rest }
-
     /// So many bytes in which a record should be, and none is, cannot become one.
     private static let maximumStray = 1 << 16
 
-    private let isNDJSON: Bool
     private let maximumDepth: Int
-    private var phase: Phase
-    private var path: KeyPathScan
-    /// Where records are, if not in one list at the end of a key path.
-    private var places: PlaceScan?
+    private var cursor: PlaceCursor
     private var position = 0
-    /// How many objects and arrays are open, and how many of them are around each record.
+    /// How many objects and arrays are open.
     private var depth = 0
-    private var recordDepth = 0
-    /// The depth at which something else than an object or array stands for a record; none among members.
-    private var scalarDepth = 0
     private var isInString = false
     private var isEscaped = false
     /// Where the string began that the scan is in. Before the records nothing is taken away, so that it is there.
@@ -149,12 +140,9 @@ struct BoundaryScan {
     private var stopsAtRecord = false
     private var isStopped = false
 
-    init(form: JSONReader.Form, keyPath: [String], maximumDepth: Int) {
-        isNDJSON = form == .ndjson
+    init(form: JSONReader.Form, maximumDepth: Int) {
+        cursor = PlaceCursor(form)
         self.maximumDepth = maximumDepth
-        phase = isNDJSON ? .records : .start
-        path = KeyPathScan(keyPath)
-        if case .places(let places) = form { self.places = PlaceScan(places) }
     }
 
     /// The first bytes were taken away.
@@ -207,13 +195,22 @@ struct BoundaryScan {
             if byte == .backslash { isEscaped = true }
             if byte == .quote {
                 isInString = false
-                if depth <= scalarDepth { hasScalar = true }
-                if phase == .start {
-                    let text = UnsafeBufferPointer(rebasing: bytes[stringStart..<index - 1])
-                    go(places?.string(text, depth: depth) ?? path.string(text, depth: depth))
-                }
+                if depth <= cursor.depth { string(bytes, upTo: index - 1) }
                 return
             }
+        }
+    }
+
+    /// A string before, between or beside records was closed.
+    private mutating func string(_ bytes: UnsafeBufferPointer<UInt8>, upTo end: Int) {
+        switch cursor.next {
+        case .value(let node): cursor.enter(node, .quote)
+        case .member:
+            var key: [UInt8] = []
+            JSONText.unescape(UnsafeBufferPointer(rebasing: bytes[stringStart..<end]), into: &key)
+            cursor.pass(key: String(decoding: key, as: UTF8.self))
+        case .element(let container): hasScalar = hasScalar || container != .members
+        case .line, .end: break
         }
     }
 
@@ -238,14 +235,14 @@ struct BoundaryScan {
                 return
             case .openBrace, .openBracket: open(byte)
             case .closeBrace, .closeBracket: close(at: index)
-            default: if depth <= recordDepth || phase == .start { other(byte, at: index) }
+            default: if depth <= cursor.depth { other(byte, at: index) }
             }
         }
     }
 
     @inline(__always)
     private mutating func open(_ byte: UInt8) {
-        if phase == .start { go(places?.open(byte, depth: depth) ?? path.open(byte, depth: depth)) }
+        if case .value(let node) = cursor.next { cursor.enter(node, byte) }
         depth += 1
         if depth > maximumDepth { fail() }
     }
@@ -253,13 +250,13 @@ struct BoundaryScan {
     @inline(__always)
     private mutating func close(at end: Int) {
         depth -= 1
-        switch phase {
-        case .start: go(places?.close(depth: depth) ?? path.close(depth: depth))
-        case .records where isNDJSON: if depth < 0 { fail() }
-        case .records:
-            if depth == recordDepth { endRecord(at: end) }
-            if depth < recordDepth { endList() }
-        case .rest: if depth < 0 { fail() }
+        guard depth <= cursor.depth else { return }
+        if depth < 0 {
+            fail()
+        } else if depth < cursor.depth {
+            cursor.leave()
+        } else if case .element = cursor.next {
+            endRecord(at: end)
         }
     }
 
@@ -273,45 +270,22 @@ struct BoundaryScan {
         isStopped = true
     }
 
-    /// A byte that is no quote or bracket, before or beside records.
+    /// A byte that is no quote or bracket, before, between or beside records.
     private mutating func other(_ byte: UInt8, at end: Int) {
-        switch (phase, byte) {
-        case (.start, _): go(places?.other(byte, depth: depth) ?? path.other(byte, depth: depth))
-        case (.records, .newline) where isNDJSON: endRecord(at: end)
-        case (.records, .comma) where !isNDJSON:
-            // With the comma, which is what is told to be wrong after an unfinished number.
-            // Null among records of other forms is none, and no error.
-            if places != nil { stray = 0 } else if hasScalar { endRecord(at: end) }
-            hasScalar = false
-        case (.records, .colon) where scalarDepth < recordDepth: break
+        switch (cursor.next, byte) {
+        case (.line, .newline): endRecord(at: end)
         case (_, .blank), (_, .newline), (_, .carriageReturn), (_, .tab): break
-        default:
-            if phase == .rest, depth > 0 { break }
-            stray += 1
+        case (.member, _), (.value, .colon), (.element(.members), .colon): break
+        case (.value(let node), _): cursor.enter(node, byte)
+        case (.element, .comma):
+            // With the comma, which is what is told to be wrong after an unfinished number.
+            if hasScalar, !cursor.places.admitsNull { endRecord(at: end) }
+            hasScalar = false
+            stray = 0
+        case (.element, _), (.line, _), (.end, _):
             hasScalar = true
+            stray += 1
             if stray > Self.maximumStray { fail() }
         }
-    }
-
-    private mutating func go(_ next: KeyPathScan.Next) {
-        switch next {
-        case .more: break
-        case .records, .members:
-            phase = .records
-            recordDepth = depth + 1
-            scalarDepth = next == .members ? -1 : recordDepth
-            hasScalar = false
-        case .rest: phase = .rest
-        }
-    }
-
-    /// Of several lists another one may follow.
-    private mutating func endList() {
-        guard places != nil else {
-            phase = .rest
-            return
-        }
-        phase = .start
-        go(places?.close(depth: depth) ?? .rest)
     }
 }

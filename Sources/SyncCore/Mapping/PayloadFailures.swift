@@ -107,8 +107,7 @@ extension PayloadStaging {
 
     /// The same of a payload of values.
     func recognized(_ error: SyncError, _ value: JSONValue?) -> SyncError {
-        guard case .json = layout.form, error.mayBeOfForm else { return error }
-        guard let value else { return error }
+        guard layout.isPlain, case .places = layout.form, error.mayBeOfForm, let value else { return error }
         if let form = document(value) { return error.looking(like: form) }
         var found: JSONValue? = value
         for key in layout.keyPath { found = found?[key] }

@@ -20,15 +20,13 @@ package struct PayloadLayout: Sendable {
     /// Whether lists may stand in `edges` or `nodes`.
     package let readsConnections: Bool
     /// Whether the payload is one list at the end of a key path, or a record a line.
-    package var isPlain: Bool {
-        if case .places = form { return false }
-        return true
-    }
+    package let isPlain: Bool
 
     /// - Throws: ``SyncError`` `invalidOption`, `unknownEntity`, `unknownAttribute`.
     package init(_ options: SyncOptions, of entity: CompiledEntity, in model: CompiledModel) throws {
         try options.checkLayout()
         keyPath = options.keyPath
+        isPlain = options.isPlain
         readsConnections = options.form == .graphQL
         if !options.entities.isEmpty {
             let found = try options.entities.map { (path: $0.path, entity: try model.entity(named: $0.entity)) }
@@ -48,7 +46,7 @@ package struct PayloadLayout: Sendable {
         }
         switch options.form {
         case .json, .ndjson:
-            form = options.form == .ndjson ? .ndjson : .json
+            form = options.form == .ndjson ? .ndjson : .places(.list(at: options.keyPath))
             lists = [List(entity: entity.id, root: 0)]
             types = nil
         case .jsonAPI:
@@ -80,7 +78,7 @@ package struct PayloadLayout: Sendable {
 
     /// A reader of a payload, or of its pieces.
     package func reader(_ bytes: UnsafeBufferPointer<UInt8> = .init(start: nil, count: 0)) -> JSONReader {
-        JSONReader(bytes, form: form, keyPath: isPlain ? keyPath : [])
+        JSONReader(bytes, form: form)
     }
 
     /// Whether resources may have another key than their `id`. Then a document has to be looked through for them before any
@@ -89,8 +87,7 @@ package struct PayloadLayout: Sendable {
 
     /// What cuts a payload into pieces.
     func splitter(pieceSize: Int) -> RecordSplitter {
-        RecordSplitter(
-            form: form, keyPath: isPlain ? keyPath : [], pieceSize: hasOtherKeys ? Int.max : pieceSize)
+        RecordSplitter(form: form, pieceSize: hasOtherKeys ? Int.max : pieceSize)
     }
 }
 
@@ -181,25 +178,21 @@ struct ValuePlace: Sendable {
 extension JSONReader {
     /// Where the record last read is.
     package var recordPlace: PayloadMapper.Place {
-        .init(token: recordToken, name: nameToken, list: walk.list, index: recordIndex)
+        .init(token: recordToken, name: nameToken, list: list, index: recordIndex)
     }
 }
 
 extension ChangePlan {
     /// Where there are lists inside a lone object without a key.
-    mutating func noteLists(_ paths: [[String]], _ walk: PlaceWalk) {
-        fieldPath = walk.fieldPath
-        listPaths = PlaceWalk.fields(paths)
+    mutating func noteLists(_ paths: [[String]], _ reader: JSONReader) {
+        fieldPath = reader.fieldPath
+        listPaths = RecordPlaces.fields(paths)
     }
 
     /// What a reader found of the payload beside its records.
     mutating func note(_ reader: JSONReader, _ options: SyncOptions) {
-        guard case .places = reader.form else {
-            roots[0].isLoneObject = reader.isLoneObject
-            return
-        }
-        for list in reader.walk.loneLists where roots.indices.contains(list) { roots[list].isLoneObject = true }
-        page = reader.walk.page
+        for list in reader.loneLists where roots.indices.contains(list) { roots[list].isLoneObject = true }
+        page = reader.page
         // A first page speaks only for what it has, unless more of them are to come.
         if page.isPart { isComplete = false }
     }

@@ -153,7 +153,7 @@ package struct PayloadStaging: Sendable {
         while try reader.next(into: &tape) {
             try mapper.mapRoot(tape, at: reader.recordPlace, layout, bytes)
             if reader.isLoneObject, mapper.plan.readableRootRecords == 0 {
-                mapper.plan.noteLists(tape.listPaths(in: bytes), reader.walk)
+                mapper.plan.noteLists(tape.listPaths(in: bytes), reader)
             }
             count += 1
             if count == Self.sampleSize / 2 { mapper.plan.noteSizes() }
@@ -175,7 +175,7 @@ package struct PayloadStaging: Sendable {
             values.append(tape.value(at: reader.recordToken, in: bytes))
             if layout.isPlain { continue }
             let name = reader.nameToken < 0 ? nil : tape.text(at: reader.nameToken, in: bytes)
-            places.append(ValuePlace(list: reader.walk.list, index: reader.recordIndex, name: name))
+            places.append(ValuePlace(list: reader.list, index: reader.recordIndex, name: name))
         }
         return values
     }
@@ -231,20 +231,11 @@ package struct PayloadStaging: Sendable {
         var value = value
         for (depth, key) in keyPath.enumerated() {
             let path = depth == 0 ? "$" : keyPath[..<depth].joined(separator: ".")
-            guard case .object(let members) = value else { throw Self.expected(key, at: path) }
-            guard let next = value[key] else {
-                let names = ShortList(members.map { "'\($0.key)'" }).text
-                throw SyncError(
-                    .keyPathNotFound, "there is no key '\(key)'; there is \(members.isEmpty ? "none" : names)",
-                    path: path)
-            }
+            guard case .object(let members) = value else { throw SyncError.noObject(withKey: key, at: path) }
+            guard let next = value[key] else { throw SyncError.noKey(key, among: members.map(\.key), at: path) }
             value = next
         }
         return value
-    }
-
-    private static func expected(_ key: String, at path: String) -> SyncError {
-        SyncError(.keyPathNotFound, "an object with the key '\(key)' is expected", path: path)
     }
 
     private consuming func stage(_ records: [JSONValue]) throws -> StagedPayload {
@@ -277,7 +268,7 @@ package struct PayloadStaging: Sendable {
 
     /// A payload as Foundation's JSON gives it.
     package consuming func stage(_ records: [[String: Any]]) throws -> StagedPayload {
-        if let key = keyPath.first { throw Self.expected(key, at: "$") }
+        if let key = keyPath.first { throw SyncError.noObject(withKey: key, at: "$") }
         guard layout.isPlain else {
             throw SyncError(
                 .invalidOption,

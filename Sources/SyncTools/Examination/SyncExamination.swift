@@ -191,7 +191,7 @@ extension SyncExamination {
             var reader = layout.reader(bytes)
             var tape = JSONTape()
             while try reader.next(into: &tape) {
-                let list = layout.isPlain ? layout.lists[0] : layout.lists[reader.walk.list]
+                let list = layout.lists[reader.list]
                 walk.examineRoot(
                     tape, at: reader.recordToken, of: model.compiled.entities[list.entity], bytes,
                     index: reader.recordIndex, root: layout.isPlain ? nil : .init(reader.recordPlace, tape),

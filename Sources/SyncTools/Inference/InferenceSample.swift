@@ -101,7 +101,6 @@ struct SampleRecords {
     private let form: JSONReader.Form
     /// The entities of its lists.
     let lists: [String]
-    private let keyPath: [String]
 
     /// - Throws: ``SyncError`` `invalidOption` for a form that contradicts itself.
     init(_ sample: InferenceSample) throws {
@@ -121,13 +120,12 @@ struct SampleRecords {
             lists = [sample.entity]
             switch sample.form {
             case _ where sample.keyedBy != nil: form = .places(.members(at: sample.keyPath))
-            case .json: form = .json
+            case .json: form = .places(.list(at: sample.keyPath))
             case .ndjson: form = .ndjson
             case .jsonAPI: form = .places(.jsonAPI)
             case .graphQL: form = .places(.graphQL(at: sample.keyPath))
             }
         }
-        if case .places = form { keyPath = [] } else { keyPath = sample.keyPath }
     }
 
     /// Reads them one by one.
@@ -135,7 +133,7 @@ struct SampleRecords {
         guard let piece = try piece() else { return }
         try piece.bytes.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
-            var reader = JSONReader(form: form, keyPath: keyPath)
+            var reader = JSONReader(form: form)
             reader.read(bytes, at: piece.place, isLast: piece.isLast)
             var tape = JSONTape()
             while try reader.next(into: &tape) {
@@ -146,7 +144,7 @@ struct SampleRecords {
 
     private func record(_ reader: inout JSONReader, _ tape: JSONTape, _ bytes: UnsafeBufferPointer<UInt8>) -> Record {
         var value = tape.value(at: reader.recordToken, in: bytes)
-        let list = reader.walk.list
+        let list = reader.list
         let entity = lists.indices.contains(list) ? lists[list] : sample.entity
         if sample.form == .graphQL { value = value.withoutConnections }
         if let key = sample.nameKey, reader.nameToken >= 0, value[key] == nil, case .object(let members) = value {
@@ -155,9 +153,11 @@ struct SampleRecords {
         if let pruning = sample.prunings[entity] { value = pruning.pruned(value) }
         var record = Record(entity: entity, value: value, list: list, isLone: reader.isLoneObject)
         guard record.isLone else { return record }
-        if form == .json { record.listPaths = tape.listPaths(in: bytes).map { sample.keyPath + $0 } }
+        if sample.form == .json, sample.entities.isEmpty {
+            record.listPaths = tape.listPaths(in: bytes).map { sample.keyPath + $0 }
+        }
         if sample.form == .graphQL {
-            record.listPaths = PlaceWalk.fields(tape.listPaths(in: bytes)).map { reader.walk.fieldPath + $0 }
+            record.listPaths = RecordPlaces.fields(tape.listPaths(in: bytes)).map { reader.fieldPath + $0 }
         }
         return record
     }
@@ -167,7 +167,7 @@ struct SampleRecords {
         guard let size = sample.size, size < sample.json.count else {
             return JSONPiece(bytes: sample.json, place: .init(), isLast: true)
         }
-        var splitter = RecordSplitter(form: form, keyPath: keyPath, pieceSize: size)
+        var splitter = RecordSplitter(form: form, pieceSize: size)
         return try sample.json.withUnsafeBytes { bytes in
             var start = bytes[..<max(1, size)]
             return try splitter.next(from: &start)

@@ -55,7 +55,7 @@ struct PlacedReadingTests {
                 try bytes.withUnsafeBufferPointer { bytes in
                     var reader = JSONReader(bytes, form: form)
                     try read(&reader, bytes)
-                    found.append("\(reader.walk.page) \(reader.walk.loneLists.sorted())")
+                    found.append("\(reader.page) \(reader.loneLists.sorted())")
                 }
                 return "\(found)"
             }
@@ -75,7 +75,7 @@ struct PlacedReadingTests {
                 }
             }
             try readPiece(splitter.last())
-            found.append("\(reader.walk.page) \(reader.walk.loneLists.sorted())")
+            found.append("\(reader.page) \(reader.loneLists.sorted())")
             return "\(found)"
         } catch {
             return "\(error)"

@@ -2,10 +2,10 @@ import SyncCore
 
 /// Reads all records of a payload.
 func readRecords(
-    _ bytes: [UInt8], form: JSONReader.Form = .json, keyPath: [String] = [], maximumDepth: Int = 512
+    _ bytes: [UInt8], form: JSONReader.Form = .json, maximumDepth: Int = 512
 ) throws -> [JSONValue] {
     try bytes.withUnsafeBufferPointer { buffer throws in
-        var reader = JSONReader(buffer, form: form, keyPath: keyPath, maximumDepth: maximumDepth)
+        var reader = JSONReader(buffer, form: form, maximumDepth: maximumDepth)
         var tape = JSONTape()
         var records: [JSONValue] = []
         while try reader.next(into: &tape) { records.append(tape.value(at: 0, in: buffer)) }
@@ -13,8 +13,8 @@ func readRecords(
     }
 }
 
-func readRecords(_ text: String, form: JSONReader.Form = .json, keyPath: [String] = []) throws -> [JSONValue] {
-    try readRecords(Array(text.utf8), form: form, keyPath: keyPath)
+func readRecords(_ text: String, form: JSONReader.Form = .json) throws -> [JSONValue] {
+    try readRecords(Array(text.utf8), form: form)
 }
 
 /// The error's code and place: `malformedJSON 3:14`.

@@ -3,11 +3,11 @@ import SyncCore
 
 /// Reads all records of a payload that arrives in chunks, and how many pieces it was cut into.
 func readPieces(
-    _ bytes: [UInt8], chunks: [Int], pieceSize: Int, form: JSONReader.Form = .json, keyPath: [String] = [],
+    _ bytes: [UInt8], chunks: [Int], pieceSize: Int, form: JSONReader.Form = .json,
     maximumDepth: Int = 512
 ) throws -> (records: [JSONValue], pieces: Int) {
-    var splitter = RecordSplitter(form: form, keyPath: keyPath, pieceSize: pieceSize, maximumDepth: maximumDepth)
-    var reader = JSONReader(form: form, keyPath: keyPath, maximumDepth: maximumDepth)
+    var splitter = RecordSplitter(form: form, pieceSize: pieceSize, maximumDepth: maximumDepth)
+    var reader = JSONReader(form: form, maximumDepth: maximumDepth)
     var records: [JSONValue] = []
     var pieces = 0
     func read(_ piece: JSONPiece) throws {

@@ -44,8 +44,8 @@ struct RecordReadingTests {
     @Test(
         "what has nothing in it is no answer, in no form", arguments: ["", " ", "\r\n\t \n", "\u{FEFF}", "\u{FEFF}\n"])
     func refusesNothing(_ text: String) {
-        for (form, keyPath) in [(JSONReader.Form.json, []), (.ndjson, []), (.json, ["a", "b"])] {
-            let error = #expect(throws: SyncError.self) { try readRecords(text, form: form, keyPath: keyPath) }
+        for form in [JSONReader.Form.json, .ndjson, .places(.list(at: ["a", "b"]))] {
+            let error = #expect(throws: SyncError.self) { try readRecords(text, form: form) }
             #expect(summary(of: error) == "noRecords")
         }
     }
@@ -86,7 +86,7 @@ struct RecordReadingTests {
 
     @Test("the records below a key path are read", arguments: keyPaths)
     func readsKeyPaths(_ text: String, _ keyPath: [String], _ count: Int) throws {
-        #expect(try readRecords(text, keyPath: keyPath).count == count)
+        #expect(try readRecords(text, form: .places(.list(at: keyPath))).count == count)
     }
 
     static let missingKeyPaths: [(String, [String], String)] = [
@@ -108,13 +108,15 @@ struct RecordReadingTests {
 
     @Test("a key path that leads nowhere, or a document wrong around it, is refused", arguments: missingKeyPaths)
     func refusesKeyPaths(_ text: String, _ keyPath: [String], _ expected: String) {
-        let error = #expect(throws: SyncError.self) { try readRecords(text, keyPath: keyPath) }
+        let error = #expect(throws: SyncError.self) { try readRecords(text, form: .places(.list(at: keyPath))) }
         #expect(summary(of: error) == expected)
     }
 
     @Test("an error about a key path names the keys there are")
     func namesKeys() {
-        let error = #expect(throws: SyncError.self) { try readRecords(#"{"users":[],"total":0}"#, keyPath: ["people"]) }
+        let error = #expect(throws: SyncError.self) {
+            try readRecords(#"{"users":[],"total":0}"#, form: .places(.list(at: ["people"])))
+        }
         for name in ["people", "users", "total"] { #expect(error?.message.contains("'\(name)'") == true) }
     }
 
@@ -130,13 +132,13 @@ struct RecordReadingTests {
         // The root array, the record, and objects of a key path count.
         #expect(try readRecords("{\"a\":\(nested(511))}").count == 1)
         #expect(try readRecords("[{\"a\":\(nested(510))}]").count == 1)
-        #expect(try readRecords("{\"k\":[{\"a\":\(nested(509))}]}", keyPath: ["k"]).count == 1)
+        #expect(try readRecords("{\"k\":[{\"a\":\(nested(509))}]}", form: .places(.list(at: ["k"]))).count == 1)
         for (text, keyPath, column) in [
             ("{\"a\":\(nested(512))}", [], 5 + 512), ("[{\"a\":\(nested(511))}]", [], 6 + 511),
             ("{\"k\":[{\"a\":\(nested(510))}]}", ["k"], 11 + 510), ("{\"z\":\(nested(512)),\"k\":[]}", ["k"], 5 + 512),
             ("{\"k\":[],\"z\":\(nested(512))}", ["k"], 12 + 512),
         ] as [(String, [String], Int)] {
-            let error = #expect(throws: SyncError.self) { try readRecords(text, keyPath: keyPath) }
+            let error = #expect(throws: SyncError.self) { try readRecords(text, form: .places(.list(at: keyPath))) }
             #expect(summary(of: error) == "nestingTooDeep 1:\(column)")
         }
     }

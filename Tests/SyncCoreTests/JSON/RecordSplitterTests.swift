@@ -15,11 +15,11 @@ struct RecordSplitterTests {
     }
 
     private func expectSame(
-        _ bytes: [UInt8], _ form: JSONReader.Form = .json, _ keyPath: [String] = [], chunks: [Int], pieceSize: Int
+        _ bytes: [UInt8], _ form: JSONReader.Form = .json, chunks: [Int], pieceSize: Int
     ) {
-        let whole = outcome { try readRecords(bytes, form: form, keyPath: keyPath) }
+        let whole = outcome { try readRecords(bytes, form: form) }
         let pieces = outcome {
-            try readPieces(bytes, chunks: chunks, pieceSize: pieceSize, form: form, keyPath: keyPath).records
+            try readPieces(bytes, chunks: chunks, pieceSize: pieceSize, form: form).records
         }
         #expect(
             whole == pieces,
@@ -100,7 +100,9 @@ struct RecordSplitterTests {
     @Test("is read below a key path as if it were whole", arguments: keyPaths)
     func keyPath(_ text: String, _ keyPath: [String]) {
         for chunk in Self.sizes {
-            for size in Self.sizes { expectSame(Array(text.utf8), .json, keyPath, chunks: [chunk], pieceSize: size) }
+            for size in Self.sizes {
+                expectSame(Array(text.utf8), .places(.list(at: keyPath)), chunks: [chunk], pieceSize: size)
+            }
         }
     }
 
@@ -124,10 +126,10 @@ struct RecordSplitterTests {
                 default: bytes.removeLast(bytes.count - max(1, place))
                 }
             }
-            let form: JSONReader.Form = random.next(2) == 0 ? .json : .ndjson
-            let keyPath = form == .json && random.next(3) == 0 ? ["id"] : []
+            let isNDJSON = random.next(2) != 0
+            let form: JSONReader.Form = isNDJSON ? .ndjson : .places(.list(at: random.next(3) == 0 ? ["id"] : []))
             let chunks = (0..<3).map { _ in 1 + random.next(40) }
-            expectSame(bytes, form, keyPath, chunks: chunks, pieceSize: 1 + random.next(80))
+            expectSame(bytes, form, chunks: chunks, pieceSize: 1 + random.next(80))
         }
     }
 

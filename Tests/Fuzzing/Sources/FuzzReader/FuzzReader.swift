@@ -12,6 +12,12 @@ enum FuzzReader {
         }
     }
 
+    /// Where records may be that are not in one list at the root.
+    private static let placedForms: [JSONReader.Form] = [
+        .places(.list(at: ["a"])), .places(.list(at: ["a", "b"])), .places(.members(at: [])), .places(.jsonAPI),
+        .places(.graphQL(at: [])),
+    ]
+
     static func check(_ input: UnsafeBufferPointer<UInt8>) {
         let reading = value(of: input)
         requireAgreementOfFoundation(on: input, with: reading)
@@ -22,7 +28,7 @@ enum FuzzReader {
         requireRecords(records, of: reading)
         if records.error == nil, !records.records.isEmpty { requireLines(records.records) }
         _ = requireSameInPieces(input, form: .ndjson, cuts)
-        for keyPath in [["a"], ["a", "b"]] { _ = requireSameInPieces(input, keyPath: keyPath, cuts) }
+        for form in placedForms { _ = requireSameInPieces(input, form: form, cuts) }
     }
 
     static func value(of input: UnsafeBufferPointer<UInt8>) -> Result<JSONValue, SyncError> {
@@ -51,11 +57,11 @@ enum FuzzReader {
 
     /// A document that is cut gives the same records, and the same error at the same place.
     static func requireSameInPieces(
-        _ input: UnsafeBufferPointer<UInt8>, form: JSONReader.Form = .json, keyPath: [String] = [], _ cuts: PayloadCuts
+        _ input: UnsafeBufferPointer<UInt8>, form: JSONReader.Form = .json, _ cuts: PayloadCuts
     ) -> RecordReading {
-        let whole = RecordReading(of: input, form: form, keyPath: keyPath)
-        let pieces = RecordReading(of: input, form: form, keyPath: keyPath, cuts: cuts)
-        require(whole == pieces, "\(form) at \(keyPath): \(whole), in pieces of \(cuts.pieceSize): \(pieces)")
+        let whole = RecordReading(of: input, form: form)
+        let pieces = RecordReading(of: input, form: form, cuts: cuts)
+        require(whole == pieces, "\(form): \(whole), in pieces of \(cuts.pieceSize): \(pieces)")
         return whole
     }
 
@@ -89,7 +95,7 @@ enum FuzzReader {
         ])
         var text: [UInt8] = []
         JSONText.append(wrapped, to: &text)
-        let below = text.withUnsafeBufferPointer { RecordReading(of: $0, keyPath: ["data", "rows"]) }
+        let below = text.withUnsafeBufferPointer { RecordReading(of: $0, form: .places(.list(at: ["data", "rows"]))) }
         // Two levels more than the input had.
         guard below.error?.code != .nestingTooDeep else { return }
         require(below.error == nil && below.records == records, "below a key path, the records are others: \(below)")

@@ -8,8 +8,8 @@ struct RecordReading: Equatable {
     var error: SyncError?
 
     /// Reads from the input itself: the address sanitizer sees a byte read beyond its end.
-    init(of input: UnsafeBufferPointer<UInt8>, form: JSONReader.Form = .json, keyPath: [String] = []) {
-        var reader = JSONReader(input, form: form, keyPath: keyPath)
+    init(of input: UnsafeBufferPointer<UInt8>, form: JSONReader.Form = .json) {
+        var reader = JSONReader(input, form: form)
         attempt {
             try $0.read(&reader, input)
             var tape = JSONTape()
@@ -19,9 +19,9 @@ struct RecordReading: Equatable {
     }
 
     /// Reads in pieces.
-    init(of input: UnsafeBufferPointer<UInt8>, form: JSONReader.Form, keyPath: [String], cuts: PayloadCuts) {
-        var splitter = RecordSplitter(form: form, keyPath: keyPath, pieceSize: cuts.pieceSize)
-        var reader = JSONReader(form: form, keyPath: keyPath)
+    init(of input: UnsafeBufferPointer<UInt8>, form: JSONReader.Form, cuts: PayloadCuts) {
+        var splitter = RecordSplitter(form: form, pieceSize: cuts.pieceSize)
+        var reader = JSONReader(form: form)
         attempt { reading in
             for chunk in cuts.chunks {
                 var rest = chunk[...]
