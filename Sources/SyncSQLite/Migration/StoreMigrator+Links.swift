@@ -320,7 +320,7 @@ struct LinkWriter {
 
     /// The place a link had, or the next one.
     private static func place(_ order: Int64?, _ last: inout Int64?) -> DatabaseValue {
-        let place = order ?? (last ?? -1) + 1
+        let place = order ?? ListOrdering.end(of: [last], reserved: [])
         last = max(place, last ?? place)
         return place.databaseValue
     }
