@@ -113,7 +113,7 @@ final class StoreWatch: Sendable {
         return Visit(db: db, schemaVersion: version, memory: isOwn ? memory : Locked(Memory()))
     }
 
-    /// What a caller works with that changes single rows, and neither asks what is known nor learns anything.
+    /// A visit that knows nothing and keeps nothing: for changes of single rows, which need neither.
     static func unwatched(_ db: Database) -> Visit { Visit(db: db, schemaVersion: nil, memory: Locked(Memory())) }
 
     /// Runs a part of a transaction to which rows come by syncs alone, whatever else it changes: tables that are settled stay so.

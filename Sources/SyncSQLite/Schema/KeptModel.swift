@@ -16,7 +16,7 @@ enum KeptModel {
 
         init(_ model: SyncModel) { text = String(decoding: model.schemaFile(), as: UTF8.self) }
 
-        /// Byte for byte: SQLite takes names for others that Swift takes for the same.
+        /// Compares bytes: Swift takes names for equal that differ in how an accent is written, and SQLite does not.
         static func == (left: Schema, right: Schema) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
 
         /// - Throws: ``SyncError`` `unreadableStore`.
@@ -31,7 +31,7 @@ enum KeptModel {
         /// Whether the tables of the two models differ.
         func needsMigration(to model: SyncModel) throws -> Bool {
             let schema = Schema(model)
-            // Reading them takes longer than all else of opening a store.
+            // Most stores are opened with the model that they keep, which need not be read then.
             if self == schema { return false }
             return try !ModelDifferences(stored: self.model(), given: schema.model()).problems.isEmpty
         }
@@ -42,7 +42,7 @@ enum KeptModel {
         try schema(db, or: empty)?.model()
     }
 
-    /// The same as the text that is kept.
+    /// The text of the model that the store keeps; nil as for ``read(_:or:)``.
     static func schema(_ db: Database, or empty: Empty) throws -> Schema? {
         guard try db.tableExists("sync_model", in: "main") else {
             if empty == .guest { return nil }
