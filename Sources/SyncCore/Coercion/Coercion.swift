@@ -130,7 +130,7 @@ package enum Coercion {
         guard let data = Data(base64Encoded: encoded), data.base64EncodedString() == encoded else { return nil }
         let start = arena.count
         arena += data
-        return Slot(kind: .arenaBlob, length: UInt32(truncatingIfNeeded: data.count), bits: UInt64(start))
+        return Slot(kind: .arenaBlob, offset: start, length: data.count)
     }
 
     // MARK: Texts
@@ -138,7 +138,7 @@ package enum Coercion {
     @inline(__always)
     private static func verbatim(_ text: Bytes, _ offset: Int?, _ arena: inout [UInt8]) -> Slot {
         guard let offset else { return append(text, to: &arena) }
-        return Slot(kind: .payloadText, length: UInt32(truncatingIfNeeded: text.count), bits: UInt64(offset))
+        return Slot(kind: .payloadText, offset: offset, length: text.count)
     }
 
     static func append(_ text: some Sequence<UInt8>, to arena: inout [UInt8]) -> Slot {
@@ -148,7 +148,7 @@ package enum Coercion {
     }
 
     private static func text(from start: Int, _ arena: [UInt8]) -> Slot {
-        Slot(kind: .arenaText, length: UInt32(truncatingIfNeeded: arena.count - start), bits: UInt64(start))
+        Slot(kind: .arenaText, offset: start, length: arena.count - start)
     }
 
     // MARK: Single values

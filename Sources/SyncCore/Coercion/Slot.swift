@@ -10,7 +10,7 @@
     import Darwin
 #endif
 
-/// The value of one column of one staged row, brought to the column's storage class: 16 bytes, no reference.
+/// The value of one column of one staged row, brought to the column's storage class: 12 bytes, no reference.
 package struct Slot: Sendable {
     package enum Kind: UInt8, Sendable {
         /// The payload does not say: keep what is stored.
@@ -40,16 +40,28 @@ package struct Slot: Sendable {
         package static func != (left: Kind, right: Kind) -> Bool { !(left == right) }
     }
 
-    package var kind: Kind
-    /// The length of text or a blob in bytes.
-    package var length: UInt32
-    /// The integer, the bits of the real, the milliseconds, or the offset of the text.
-    package var bits: UInt64
+    package let kind: Kind
+    /// The upper bits of the offset of text or a blob.
+    package let offsetHigh: UInt16
+    /// The lower half of a number, or the lower bits of the offset.
+    package let low: UInt32
+    /// The upper half of a number, or the length of text or a blob.
+    package let high: UInt32
 
-    package init(kind: Kind, length: UInt32 = 0, bits: UInt64 = 0) {
+    /// A number, or none.
+    package init(kind: Kind, bits: UInt64 = 0) {
         self.kind = kind
-        self.length = length
-        self.bits = bits
+        offsetHigh = 0
+        low = UInt32(truncatingIfNeeded: bits)
+        high = UInt32(truncatingIfNeeded: bits >> 32)
+    }
+
+    /// Text or a blob: `length` bytes from an offset below 2^48.
+    package init(kind: Kind, offset: Int, length: Int) {
+        self.kind = kind
+        offsetHigh = UInt16(truncatingIfNeeded: UInt64(offset) >> 32)
+        low = UInt32(truncatingIfNeeded: offset)
+        high = UInt32(truncatingIfNeeded: length)
     }
 
     package static let absent = Slot(kind: .absent)
@@ -60,9 +72,15 @@ package struct Slot: Sendable {
         Slot(kind: .date, bits: UInt64(bitPattern: milliseconds))
     }
 
+    /// The integer, the bits of the real, or the milliseconds.
+    @inlinable package var bits: UInt64 { UInt64(high) << 32 | UInt64(low) }
     @inlinable package var integer: Int64 { Int64(bitPattern: bits) }
     @inlinable package var real: Double { Double(bitPattern: bits) }
-    @inlinable package var offset: Int { Int(truncatingIfNeeded: bits) }
+    @inlinable package var offset: Int {
+        Int(truncatingIfNeeded: UInt64(offsetHigh) << 32 | UInt64(low))
+    }
+    /// The length of text or a blob in bytes.
+    @inlinable package var length: Int { Int(high) }
     @inlinable package var isText: Bool { kind == .payloadText || kind == .arenaText }
 }
 
@@ -80,8 +98,8 @@ package struct TextPool {
     @inline(__always)
     package func bytes(_ slot: Slot) -> UnsafeBufferPointer<UInt8> {
         switch slot.kind {
-        case .payloadText: UnsafeBufferPointer(rebasing: payload[slot.offset..<slot.offset + Int(slot.length)])
-        case .arenaText, .arenaBlob: UnsafeBufferPointer(rebasing: arena[slot.offset..<slot.offset + Int(slot.length)])
+        case .payloadText: UnsafeBufferPointer(rebasing: payload[slot.offset..<slot.offset + slot.length])
+        case .arenaText, .arenaBlob: UnsafeBufferPointer(rebasing: arena[slot.offset..<slot.offset + slot.length])
         default: UnsafeBufferPointer(start: nil, count: 0)
         }
     }

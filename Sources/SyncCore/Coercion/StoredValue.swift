@@ -221,7 +221,7 @@ extension StoredValue {
         case .binary(let data):
             let start = arena.count
             arena += data
-            return Slot(kind: .arenaBlob, length: UInt32(truncatingIfNeeded: data.count), bits: UInt64(start))
+            return Slot(kind: .arenaBlob, offset: start, length: data.count)
         }
     }
 }

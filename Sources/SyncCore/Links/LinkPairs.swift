@@ -7,9 +7,6 @@ package struct LinkPairs: Sendable {
         var sequence: UInt32
         package internal(set) var firstPosition: Int32 = -1
         package internal(set) var secondPosition: Int32 = -1
-        /// When a list of the row at either end last had the pair that may only keep it; 0 for never.
-        var keptByFirst: UInt32 = 0
-        var keptBySecond: UInt32 = 0
         /// Whether it counts only where it is stored.
         package internal(set) var onlyKeeps: Bool
         /// Whether it is known to be stored.
@@ -21,8 +18,6 @@ package struct LinkPairs: Sendable {
             let isSameList = sequence == later.sequence
             if later.firstPosition >= 0, !isSameList || firstPosition < 0 { firstPosition = later.firstPosition }
             if later.secondPosition >= 0, !isSameList || secondPosition < 0 { secondPosition = later.secondPosition }
-            keptByFirst = max(keptByFirst, later.keptByFirst)
-            keptBySecond = max(keptBySecond, later.keptBySecond)
             if onlyKeeps == later.onlyKeeps {
                 sequence = max(sequence, later.sequence)
             } else if onlyKeeps {
@@ -32,16 +27,21 @@ package struct LinkPairs: Sendable {
         }
 
         /// Whether it holds, or may only be kept, or neither.
-        mutating func stands(_ first: Int64, _ second: Int64) -> Bool {
-            if !onlyKeeps, stands(said: Int64(sequence), first, second) { return true }
+        fileprivate mutating func stands(_ first: Int64, _ second: Int64, _ keeping: Keeping) -> Bool {
+            if !onlyKeeps, keeping.stands(said: Int64(sequence), first, second) { return true }
             onlyKeeps = true
-            return stands(said: LinkRule.never, first, second)
+            return keeping.stands(said: LinkRule.never, first, second)
         }
+    }
 
-        private func stands(said: Int64, _ first: Int64, _ second: Int64) -> Bool {
+    /// When a list of the row at either end last had a pair that may only keep it.
+    fileprivate struct Keeping: Sendable {
+        var first = LinkRule.never
+        var second = LinkRule.never
+
+        func stands(said: Int64, _ first: Int64, _ second: Int64) -> Bool {
             LinkRule.stands(
-                said: said, keptByFirst: keptByFirst == 0 ? LinkRule.never : Int64(keptByFirst),
-                keptBySecond: keptBySecond == 0 ? LinkRule.never : Int64(keptBySecond), first: first, second: second)
+                said: said, keptByFirst: self.first, keptBySecond: self.second, first: first, second: second)
         }
     }
 
@@ -53,10 +53,12 @@ package struct LinkPairs: Sendable {
     /// References by id to rows that are not there.
     package private(set) var awaited: [LinkBatch.Assertion] = []
     private let order: PairOrder
+    /// By pair, of those that lists may only keep.
+    private var keepings: [UInt64: Keeping] = [:]
 
     /// Of a payload that says nothing.
     package init() {
-        order = PairOrder([])
+        order = PairOrder(LinkBatch.Assertions())
         (first, second) = (SpokenEnd(), SpokenEnd())
     }
 
@@ -77,12 +79,12 @@ package struct LinkPairs: Sendable {
             var pair = Pair(
                 first: assertion.first, second: assertion.second, sequence: assertion.sequence,
                 onlyKeeps: standing == .keeps)
+            let sequence = Int64(assertion.sequence)
             if standing == .keeps {
-                if assertion.saidBy == .first { pair.keptByFirst = assertion.sequence }
-                if assertion.saidBy == .second { pair.keptBySecond = assertion.sequence }
+                let end = assertion.saidBy == .first ? \Keeping.first : \Keeping.second
+                keepings[order.code(pair), default: Keeping()][keyPath: end] = sequence
             }
             // A place in a list that another list came after is none.
-            let sequence = Int64(assertion.sequence)
             if assertion.saidBy == .first, sequence >= first.sequence(of: assertion.first) {
                 pair.firstPosition = assertion.position
             } else if assertion.saidBy == .second, sequence >= second.sequence(of: assertion.second) {
@@ -96,7 +98,8 @@ package struct LinkPairs: Sendable {
         var kept = 0
         for index in pairs.indices {
             let stands = pairs[index].stands(
-                first.sequence(of: pairs[index].first), second.sequence(of: pairs[index].second))
+                first.sequence(of: pairs[index].first), second.sequence(of: pairs[index].second),
+                keepings.isEmpty ? Keeping() : keepings[order.code(pairs[index]), default: Keeping()])
             guard stands else { continue }
             if kept != index { pairs[kept] = pairs[index] }
             kept += 1
@@ -129,7 +132,7 @@ struct PairOrder: Sendable {
     typealias Pair = LinkPairs.Pair
     private let bySecond: Bool
 
-    init(_ assertions: [LinkBatch.Assertion]) { bySecond = assertions.last?.saidBy == .second }
+    init(_ assertions: LinkBatch.Assertions) { bySecond = assertions.last?.saidBy == .second }
 
     @inline(__always)
     private func major(_ pair: Pair) -> NodeID { bySecond ? pair.second : pair.first }
@@ -141,7 +144,7 @@ struct PairOrder: Sendable {
     }
 
     @inline(__always)
-    private func code(_ pair: Pair) -> UInt64 { code(pair.first, pair.second) }
+    func code(_ pair: Pair) -> UInt64 { code(pair.first, pair.second) }
 
     /// Repeated pairs in document order.
     private func precedes(_ left: Pair, _ right: Pair) -> Bool {

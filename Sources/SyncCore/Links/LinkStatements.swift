@@ -198,7 +198,8 @@ package enum RowPresence: UInt8, Sendable {
 
 /// When the links of rows at one end of a link were last spoken for as a whole, by node.
 package struct SpokenEnd: Sendable {
-    private var sequences: [Int64] = []
+    /// The sequence of the last statement and one; 0 for none.
+    private var sequences: [UInt32] = []
     private var deletions: [Bool] = []
 
     /// An end of which nobody speaks.
@@ -206,7 +207,7 @@ package struct SpokenEnd: Sendable {
 
     /// - Parameter count: How many rows there are at the end.
     package init(count: Int) {
-        sequences = Array(repeating: LinkRule.never, count: count)
+        sequences = Array(repeating: 0, count: count)
         deletions = Array(repeating: false, count: count)
     }
 
@@ -216,8 +217,8 @@ package struct SpokenEnd: Sendable {
     /// Notes a statement; the last one counts.
     package mutating func note(_ node: NodeID, _ sequence: UInt32, deletes: Bool) {
         let index = node.index
-        guard Int64(sequence) >= sequences[index] else { return }
-        sequences[index] = Int64(sequence)
+        guard sequence &+ 1 >= sequences[index] else { return }
+        sequences[index] = sequence &+ 1
         deletions[index] = deletes
     }
 
@@ -225,12 +226,12 @@ package struct SpokenEnd: Sendable {
     @inline(__always)
     package func sequence(of node: NodeID?) -> Int64 {
         guard let node, !sequences.isEmpty else { return LinkRule.never }
-        return sequences[node.index]
+        return Int64(sequences[node.index]) - 1
     }
 
     @inline(__always)
     package func sequence(of target: LinkTarget) -> Int64 {
-        target.number < 0 || sequences.isEmpty ? LinkRule.never : sequences[Int(target.number)]
+        target.number < 0 || sequences.isEmpty ? LinkRule.never : Int64(sequences[Int(target.number)]) - 1
     }
 
     /// Whether anything was said of all the links of a row.
@@ -247,5 +248,5 @@ package struct SpokenEnd: Sendable {
     }
 
     /// The rows that are spoken for.
-    package var nodes: [NodeID] { sequences.indices.lazy.filter { sequences[$0] >= 0 }.map { NodeID($0) } }
+    package var nodes: [NodeID] { sequences.indices.lazy.filter { sequences[$0] > 0 }.map { NodeID($0) } }
 }

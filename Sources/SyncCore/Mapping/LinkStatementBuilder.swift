@@ -4,6 +4,8 @@ struct LinkStatementBuilder {
     /// The end of the link at which the row is.
     let end: Link.End
     let isSymmetric: Bool
+    /// The entity that the link leads to.
+    let linkedEntity: Int
     let owner: ChangePlan.RowReference
     /// The mention of the record that states them.
     let mention: Int32
@@ -16,6 +18,7 @@ struct LinkStatementBuilder {
         link = relationship.link
         end = relationship.end
         isSymmetric = relationship.isSymmetric
+        linkedEntity = relationship.linkedEntity
         self.owner = .init(table: owner.table, node: owner.node)
         mention = owner.mention
         self.sequence = sequence
@@ -26,6 +29,7 @@ struct LinkStatementBuilder {
         link = parent.link
         end = parent.end
         isSymmetric = model[parent.link].isSymmetric
+        linkedEntity = model[parent.link].side(parent.end.other).entity
         owner = .init(table: parent.table, node: parent.node)
         mention = -1
         sequence = 0
@@ -60,7 +64,8 @@ struct LinkStatementBuilder {
             .init(
                 first: end == .first ? owner.node : target, second: end == .first ? target : owner.node,
                 sequence: sequence, position: position, mention: mention, saidBy: end, isListed: isListed,
-                isByID: isByID, kind: kind < 0 ? nil : (entity: kind, end: end.other))
+                isByID: isByID,
+                kind: .init(entity: Int16(truncatingIfNeeded: kind == linkedEntity ? -1 : kind), end: end.other))
         }
         plan.links[link.index].assertions.append(assertion(saidBy: end))
         if isSymmetric, owner.node != target {
@@ -71,11 +76,10 @@ struct LinkStatementBuilder {
     /// States that the row has no links beside those with this sequence number.
     func replaceOthers(_ kind: LinkBatch.Replacement.Kind, in plan: inout ChangePlan) {
         if isAddition { return }
-        var replacement = LinkBatch.Replacement(
+        let replacement = LinkBatch.Replacement(
             node: owner.node, end: end, kind: kind, sequence: sequence, mention: mention)
         plan.links[link.index].replacements.append(replacement)
         guard isSymmetric else { return }
-        replacement.end = end.other
-        plan.links[link.index].replacements.append(replacement)
+        plan.links[link.index].replacements.append(replacement.with(end: end.other))
     }
 }

@@ -74,6 +74,8 @@ struct RelationshipMapping {
     let link: LinkID
     /// The end of the link its owner is at.
     let end: Link.End
+    /// The entity that the link leads to; `destination`, unless that is narrowed.
+    let linkedEntity: Int
     private(set) var destination: Int
     let isToMany: Bool
     /// Whether the way back is to-one: a listed row has no other owner.
@@ -94,6 +96,7 @@ struct RelationshipMapping {
         let destination = model.entities[relationship.destination]
         link = relationship.link
         end = relationship.end
+        linkedEntity = model[link].side(end.other).entity
         self.destination = destination.id
         isToMany = relationship.isToMany
         isInverseToOne = !model[link].side(end.other).isToMany

@@ -174,7 +174,7 @@ package struct ChangePlan: Sendable {
         var plan = self
         let places = Int32(truncatingIfNeeded: count - firstRecord)
         for (index, assertion) in plan[parent.link].assertions.enumerated() where assertion.sequence == 0 {
-            plan[parent.link].assertions[index].move(by: places)
+            plan[parent.link].assertions[index].position += places
         }
         return plan
     }
@@ -291,8 +291,9 @@ extension ChangePlan {
         var plan = self
         for link in plan.links.indices {
             for index in plan.links[link].replacements.indices {
-                let left = model.links[link].side(plan.links[link].replacements[index].end.other).table
-                if tables.contains(left) { plan.links[link].replacements[index].kind = .unlink }
+                let replacement = plan.links[link].replacements[index]
+                let left = model.links[link].side(replacement.end.other).table
+                if tables.contains(left) { plan.links[link].replacements[index] = replacement.with(kind: .unlink) }
             }
         }
         return plan

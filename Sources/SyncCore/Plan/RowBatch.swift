@@ -101,6 +101,7 @@ package struct RowBatch: Sendable {
         if let known = indexes[place].node(for: key, hash: hash, in: nodes, pool) { return (known, false) }
         let node = NodeID(nodes.count)
         nodes.append(Node(key: key, entity: entity))
+        if indexes[place].isFull { indexes[place].grow(nodes, pool) }
         indexes[place].insert(node, hash: hash)
         return (node, true)
     }
@@ -254,12 +255,15 @@ package struct NodeID: Hashable, Comparable, Sendable {
     package static func < (left: NodeID, right: NodeID) -> Bool { left.number < right.number }
 }
 
-/// A hash table from keys to the nodes of a batch, made for being filled and asked millions of times.
+/// A hash table from keys to the nodes of a batch, made for being filled and asked millions of times: five bytes a bucket.
 package struct KeyIndex: Sendable {
-    /// Upper half: 32 bits of the hash, which also say where to look first; lower half: node + 1, or 0 if free.
-    private var buckets: [UInt64] = Array(repeating: 0, count: 16)
+    /// By bucket: the highest bit and seven of the hash; 0 if it is free.
+    private var tags: [UInt8] = Array(repeating: 0, count: 16)
+    private var nodes: [NodeID] = Array(repeating: NodeID(0), count: 16)
     private var mask = 15
     private var count = 0
+    /// The mask that it will need.
+    private var reserved = 15
 
     package init() {}
 
@@ -276,58 +280,78 @@ package struct KeyIndex: Sendable {
 
     @inline(__always)
     private func node(hash: UInt64, where isKey: (Int) -> Bool) -> NodeID? {
-        let half = hash >> 32
-        var bucket = Int(truncatingIfNeeded: half) & mask
+        let wanted = Self.tag(hash)
+        var bucket = firstBucket(hash)
         while true {
-            let entry = buckets[bucket]
-            if entry == 0 { return nil }
-            if entry >> 32 == half {
-                let node = Int(truncatingIfNeeded: entry & 0xFFFF_FFFF) - 1
-                if isKey(node) { return NodeID(node) }
+            let tag = tags[bucket]
+            if tag == 0 { return nil }
+            if tag == wanted {
+                let node = nodes[bucket]
+                if isKey(node.index) { return node }
             }
             bucket = (bucket + 1) & mask
         }
     }
 
+    /// Whether it must grow before a node is added.
+    @inline(__always)
+    var isFull: Bool { mask < reserved || Self.isFull(count, mask) }
+
     /// Adds a node whose key is not in the table yet.
     @inline(__always)
-    package mutating func insert(_ node: NodeID, hash: UInt64) {
-        if count * 4 >= mask * 3 { grow() }
-        bucket((hash & ~0xFFFF_FFFF) | UInt64(truncatingIfNeeded: node.index + 1))
+    mutating func insert(_ node: NodeID, hash: UInt64) {
+        put(node, hash)
         count += 1
     }
 
     @inline(__always)
-    private mutating func bucket(_ entry: UInt64) {
-        var bucket = Int(truncatingIfNeeded: entry >> 32) & mask
-        while buckets[bucket] != 0 { bucket = (bucket + 1) & mask }
-        buckets[bucket] = entry
+    private mutating func put(_ node: NodeID, _ hash: UInt64) {
+        var bucket = firstBucket(hash)
+        while tags[bucket] != 0 { bucket = (bucket + 1) & mask }
+        tags[bucket] = Self.tag(hash)
+        nodes[bucket] = node
     }
+
+    @inline(__always)
+    private func firstBucket(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 32) & mask }
+
+    @inline(__always)
+    private static func tag(_ hash: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: hash) | 0x80 }
 
     /// Asks for the memory of a key that will be looked up soon: its bucket is a random one.
     @inline(__always)
     func prefetch(hash: UInt64) {
-        buckets.withUnsafeBufferPointer { buckets in
-            guard let base = buckets.baseAddress else { return }
-            sync_prefetch(base + (Int(truncatingIfNeeded: hash >> 32) & mask))
-        }
+        let bucket = firstBucket(hash)
+        tags.withUnsafeBufferPointer { tags in tags.baseAddress.map { sync_prefetch($0 + bucket) } }
+        nodes.withUnsafeBufferPointer { nodes in nodes.baseAddress.map { sync_prefetch($0 + bucket) } }
     }
 
-    /// Makes room for so many keys.
+    /// Makes room for so many keys, when the next is added.
     mutating func reserve(_ count: Int) {
-        var wanted = mask
-        while count * 4 >= wanted * 3 { wanted = wanted * 2 + 1 }
-        if wanted > mask { grow(to: wanted) }
+        while Self.isFull(count, reserved) { reserved = reserved * 2 + 1 }
     }
 
-    private mutating func grow() { grow(to: mask * 2 + 1) }
+    /// At most four fifths of the buckets are taken.
+    @inline(__always)
+    private static func isFull(_ count: Int, _ mask: Int) -> Bool { count * 5 >= mask * 4 }
 
-    private mutating func grow(to mask: Int) {
-        let old = buckets
-        self.mask = mask
-        buckets = []
-        buckets.reserve(mask + 1)
-        buckets.append(contentsOf: repeatElement(0, count: mask + 1))
-        for entry in old where entry != 0 { bucket(entry) }
+    /// Makes room for more nodes of a batch, or for as many as are reserved.
+    mutating func grow(_ batch: [RowBatch.Node], _ pool: TextPool) {
+        let (oldTags, oldNodes) = (tags, nodes)
+        // Small tables grow faster: to grow is to hash all keys again.
+        mask = max(mask < 1 << 14 ? mask * 4 + 3 : mask * 2 + 1, reserved)
+        reserved = mask
+        tags = Array(repeating: 0, count: mask + 1)
+        nodes = Array(unsafeUninitializedCapacity: mask + 1) { nodes, count in
+            if let base = nodes.baseAddress {
+                HugePages.advise(base, byteCount: nodes.count * MemoryLayout<NodeID>.stride)
+            }
+            nodes.initialize(repeating: NodeID(0))
+            count = nodes.count
+        }
+        for bucket in oldTags.indices where oldTags[bucket] != 0 {
+            let node = oldNodes[bucket]
+            put(node, pool.hash(batch[node.index].key))
+        }
     }
 }

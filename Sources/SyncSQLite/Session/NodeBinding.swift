@@ -129,10 +129,10 @@ struct DefaultValues {
         let value = slots[slot]
         switch value.kind {
         case .arenaText:
-            let bytes = arena[value.offset..<value.offset + Int(value.length)]
+            let bytes = arena[value.offset..<value.offset + value.length]
             statement.bind(.text(String(decoding: bytes, as: UTF8.self)), at: parameter)
         case .arenaBlob:
-            statement.bind(copying: Array(arena[value.offset..<value.offset + Int(value.length)]), at: parameter)
+            statement.bind(copying: Array(arena[value.offset..<value.offset + value.length]), at: parameter)
         default:
             let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
             statement.bind(value, at: parameter, TextPool(payload: none, arena: none))

@@ -36,6 +36,13 @@ struct PairMatcher {
 
     func table(_ end: Link.End) -> SyncTable { end == .first ? first : second }
 
+    /// The stored rows at an end whose links are replaced.
+    func spokenRows(_ end: Link.End) -> some Sequence<NodeID> {
+        let (table, spoken) = (table(end), end == .first ? said.first : said.second)
+        return (spoken.isEmpty ? 0..<0 : table.batch.nodes.indices).lazy.map { NodeID($0) }
+            .filter { spoken.speaks(of: $0) && table.isPresent($0, as: .stored) }
+    }
+
     /// Pairs of stored rows neither of which is spoken for.
     func unspokenPairs() -> [LinkPairs.Pair] {
         said.pairs.filter {
@@ -46,16 +53,15 @@ struct PairMatcher {
 
     /// All pairs that a statement reads.
     mutating func compareAll(_ statement: RawStatement, isOrdered: Bool, _ steps: SyncSteps) throws {
-        let (firstKeys, secondKeys) = (firstLookup.integerKeys, secondLookup.integerKeys)
-        let isGuessed = !firstKeys.isEmpty && !secondKeys.isEmpty && !isOrdered
+        let isGuessed = firstLookup.hasIntegerKeys && secondLookup.hasIntegerKeys && !isOrdered
         var counter = StepCounter(steps)
         var guess = 0
         while try statement.step() {
             try counter.advance()
             // Pairs are often stored in the order they are said in.
             if isGuessed, guess < said.pairs.count,
-                firstKeys[said.pairs[guess].first.index] == statement.integer(0),
-                secondKeys[said.pairs[guess].second.index] == statement.integer(1)
+                firstLookup.integerKey(said.pairs[guess].first.index) == statement.integer(0),
+                secondLookup.integerKey(said.pairs[guess].second.index) == statement.integer(1)
             {
                 said.pairs[guess].isStored = true
                 guess += 1

@@ -157,7 +157,7 @@ final class RawStatement {
         switch slot.kind {
         case .absent: return true
         case .null: return type == SQLITE_NULL
-        case .integer: return type == SQLITE_INTEGER && sqlite3_value_int64(value) == slot.integer
+        case .integer: return type == SQLITE_INTEGER && sqlite3_value_int64(value) == slot.storedInteger
         case .real: return type == SQLITE_FLOAT && sqlite3_value_double(value) == slot.real
         case .payloadText, .arenaText:
             return type == SQLITE_TEXT && TextPool.equal(text(value), pool.bytes(slot))
@@ -250,4 +250,10 @@ extension NodeID {
     /// over millions of rows notice.
     @inline(__always)
     var index: Int { Int(number) }
+}
+
+extension Slot {
+    /// ``integer``, read without a call of another module: loops over millions of rows notice.
+    @inline(__always)
+    var storedInteger: Int64 { Int64(bitPattern: UInt64(high) << 32 | UInt64(low)) }
 }

@@ -161,10 +161,11 @@ extension SQLiteSession {
         var reader = PairMatcher(said, of: link, ends, lookups, notingUnmentioned: speaksOfAll, self)
         said = LinkPairs()
         defer { said = reader.said }
-        let firsts = reader.said.first.nodes.filter { ends.0.isPresent($0, as: .stored) }
-        let seconds = reader.said.second.nodes.filter { ends.1.isPresent($0, as: .stored) }
         let others = reader.unspokenPairs()
-        let limit = (firsts.count + seconds.count) * 12 + others.count * 6
+        let spokenCount = [.first, .second].reduce(0) { count, end in
+            reader.spokenRows(end).reduce(count) { count, _ in count + 1 }
+        }
+        let limit = spokenCount * 12 + others.count * 6
         guard limit > 0 else { return ComparedPairs() }
         let size = try size(of: stored.table, limit: limit)
         switch size {
@@ -172,6 +173,7 @@ extension SQLiteSession {
         case .small:
             try reader.compareAll(stored.all(), isOrdered: stored.isOrdered, steps)
         case .large:
+            let (firsts, seconds) = (Array(reader.spokenRows(.first)), Array(reader.spokenRows(.second)))
             try comparePairs(of: firsts, at: .first, stored, &reader, isOnlyEnd: seconds.isEmpty)
             try comparePairs(of: seconds, at: .second, stored, &reader, isOnlyEnd: firsts.isEmpty)
             try compare(others, stored, &reader)
@@ -188,9 +190,11 @@ extension SQLiteSession {
     ) throws {
         guard !nodes.isEmpty else { return }
         let table = reader.table(end)
-        let keys = lookups[table.id.index].integerKeys
+        let lookup = lookups[table.id.index]
         // A pair may be met again at the other end, which only matters where it has a place.
-        if !stored.isOrdered, isOnlyEnd, !keys.isEmpty, let range = KeyRange(nodes.map { keys[$0.index] }, factor: 12) {
+        if !stored.isOrdered, isOnlyEnd, lookup.hasIntegerKeys,
+            let range = KeyRange(nodes.lazy.map { lookup.integerKey($0.index) }, factor: 12)
+        {
             return try reader.compareAll(stored.pairs(of: range, at: end), isOrdered: false, steps)
         }
         let statement = try stored.pairs(ofRowAt: end)

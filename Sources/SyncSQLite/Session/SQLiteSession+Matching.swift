@@ -14,8 +14,9 @@ extension SQLiteSession {
         case .empty: break
         case .small: try scan(table, pass, watch)
         case .large:
-            if columns(table.id).isOrderedByKey, let keys = KeyRange(lookups[table.id.index].integerKeys, factor: 6) {
-                try scan(table, pass, watch, within: keys)
+            let keys = lookups[table.id.index].integerKeys
+            if columns(table.id).isOrderedByKey, let keys, let range = KeyRange(keys, factor: 6) {
+                try scan(table, pass, watch, within: range)
             } else {
                 try lookUp(table, pass)
             }
@@ -53,8 +54,7 @@ extension SQLiteSession {
     ) throws {
         let columns = columns(table.id)
         // Integer keys are the table's own order, so that rows and nodes can be merged.
-        let integerKeys = lookups[table.id.index].integerKeys
-        var cursor = columns.isOrderedByKey && !integerKeys.isEmpty ? KeyCursor(integerKeys) : nil
+        var cursor = columns.isOrderedByKey ? lookups[table.id.index].integerKeys.map { KeyCursor($0) } : nil
         let statement = try RawStatement(
             db,
             columns.select + (range == nil ? "" : KeyRange.condition(columns.keyColumn))
@@ -94,11 +94,7 @@ extension SQLiteSession {
     private func expectedTargets(_ table: SyncTable) -> [[Int32]] {
         table.tree.foreignKeys.map { link in
             guard let assertions = plan?[link].assertions, !assertions.isEmpty else { return [] }
-            var expected: [Int32] = Array(repeating: -1, count: table.batch.nodes.count)
-            for assertion in assertions {
-                expected[assertion.first.index] = Int32(truncatingIfNeeded: assertion.second.index)
-            }
-            return expected
+            return assertions.lastTargets(count: table.batch.nodes.count)
         }
     }
 
@@ -107,7 +103,7 @@ extension SQLiteSession {
         let batch = table.batch
         var statements: [Int: (statement: RawStatement, key: KeyColumns?)] = [:]
         // In the order of the table, so that neighbours are found on the same page.
-        let order = KeyOrder.ascending(lookups[table.id.index].integerKeys)
+        let order = lookups[table.id.index].integerKeys.map { KeyOrder.ascending($0) } ?? []
         var matcher = RowMatcher(table, self, pass)
         defer { matcher.finish() }
         var counter = StepCounter(steps)
@@ -231,14 +227,20 @@ final class NodeKeys {
 /// Finds the nodes of one batch by their keys. A class, so that a look-up copies no part of the plan.
 final class NodeLookup: Sendable {
     private let batch: RowBatch
-    /// By node: its key, if all are integers and one set; else empty.
-    let integerKeys: [Int64]
+    /// Whether the keys of all nodes are integers and one set.
+    let hasIntegerKeys: Bool
 
     init(_ batch: RowBatch) {
         self.batch = batch
-        let areIntegers = batch.hasOneSetOfKeys && batch.nodes.allSatisfy { $0.key.kind == .integer }
-        integerKeys = areIntegers ? batch.nodes.map(\.key.integer) : []
+        hasIntegerKeys = batch.hasOneSetOfKeys && batch.nodes.allSatisfy { $0.key.kind == .integer }
     }
+
+    /// By node: its key; nil unless all are integers and one set.
+    var integerKeys: [Int64]? { hasIntegerKeys ? batch.nodes.map { $0.key.storedInteger } : nil }
+
+    /// The key of a node, where ``hasIntegerKeys``.
+    @inline(__always)
+    func integerKey(_ node: Int) -> Int64 { batch.nodes[node].key.storedInteger }
 
     var isEmpty: Bool { batch.nodes.isEmpty }
 
@@ -253,7 +255,7 @@ final class NodeLookup: Sendable {
         switch type {
         case .integer:
             let key = statement.integer(column)
-            if guess >= 0, guess < integerKeys.count, integerKeys[guess] == key { return guess }
+            if hasIntegerKeys, guess >= 0, guess < batch.nodes.count, integerKey(guess) == key { return guess }
             return batch.node(forKey: .integer(key), keyOwner: keyOwner, pool)?.index
         case .double:
             return node(forKey: .real(statement.real(column)), keyOwner, pool, guess)

@@ -45,7 +45,7 @@ extension SQLiteSession {
         let columns = columns(table.id)
         let changed = table.met.changed
         let values = NodeBinding(table, self)
-        var updates: [[UInt64]: (columns: [TableColumn], statement: RawStatement)] = [:]
+        var updates: [[UInt8]: (columns: [TableColumn], statement: RawStatement)] = [:]
         var counter = StepCounter(steps)
         for node in nodes {
             try counter.advance()

@@ -58,7 +58,7 @@ extension SyncTransaction {
         }
         try store.update(dirty, table)
         // Mostly the same columns differ in many rows.
-        var last: (mask: [UInt64], names: [String]) = ([], [])
+        var last: (mask: [UInt8], names: [String]) = ([], [])
         for node in dirty {
             let mask = changed.mask(of: node)
             if mask != last.mask {

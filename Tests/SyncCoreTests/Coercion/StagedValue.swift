@@ -11,7 +11,7 @@ struct StagedValue: Equatable {
     init(_ slot: Slot, payload: [UInt8] = [], arena: [UInt8]) {
         let source = slot.kind == .payloadText ? payload : arena
         let isOutside = slot.isText || slot.kind == .arenaBlob
-        bytes = isOutside ? Array(source[slot.offset..<slot.offset + Int(slot.length)]) : []
+        bytes = isOutside ? Array(source[slot.offset..<slot.offset + slot.length]) : []
         bits = isOutside ? 0 : slot.bits
         kind =
             switch slot.kind {

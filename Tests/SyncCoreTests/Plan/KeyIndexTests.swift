@@ -16,6 +16,7 @@ struct KeyIndexTests {
         for key in 0..<5_000 {
             let found = batch.node(forKey: .integer(Int64(key) * 7 - 9_000), keyOwner: 0, entity: 0, Self.noTexts)
             #expect(found.node == NodeID(key) && found.isNew)
+            if index.isFull { index.grow(batch.nodes, Self.noTexts) }
             index.insert(NodeID(key), hash: Self.noTexts.hash(batch.nodes[key].key))
         }
         for key in 0..<5_000 {
@@ -30,6 +31,8 @@ struct KeyIndexTests {
     func collisions() {
         var index = KeyIndex()
         var batch = RowBatch(stride: 0)
+        index.reserve(20)
+        index.grow([], Self.noTexts)
         for key in 0..<20 {
             _ = batch.node(forKey: .integer(Int64(key)), keyOwner: 0, entity: 0, Self.noTexts)
             index.insert(NodeID(key), hash: 0xAAAA_BBBB_0000_0000)
@@ -81,8 +84,8 @@ struct KeyIndexTests {
             arena.withUnsafeBufferPointer { arena in
                 let pool = TextPool(payload: payload, arena: arena)
                 var batch = RowBatch(stride: 0)
-                let inPayload = Slot(kind: .payloadText, length: 3, bits: 4)
-                let inArena = Slot(kind: .arenaText, length: 3, bits: 3)
+                let inPayload = Slot(kind: .payloadText, offset: 4, length: 3)
+                let inArena = Slot(kind: .arenaText, offset: 3, length: 3)
                 let nodes = [inPayload, inArena].map { batch.node(forKey: $0, keyOwner: 0, entity: 0, pool).node }
                 #expect(nodes == [0, 0] && batch.nodes.count == 1)
                 #expect(batch.node(forText: UnsafeBufferPointer(rebasing: arena[3...]), keyOwner: 0, pool) == 0)

@@ -12,9 +12,9 @@ struct RowKeyTests {
             #expect(RowKey(.integer(-3), pool) == .integer(-3))
             #expect(RowKey(.real(1.5), pool) == .real(1.5))
             #expect(RowKey(.date(0), pool) == .text("1970-01-01 00:00:00.000"))
-            #expect(RowKey(Slot(kind: .payloadText, length: 3, bits: 0), pool) == .text("ant"))
-            #expect(RowKey(Slot(kind: .arenaText, length: 2, bits: 3), pool) == .text("é"))
-            for slot in [Slot.absent, .null, Slot(kind: .arenaBlob, length: 1, bits: 0)] {
+            #expect(RowKey(Slot(kind: .payloadText, offset: 0, length: 3), pool) == .text("ant"))
+            #expect(RowKey(Slot(kind: .arenaText, offset: 3, length: 2), pool) == .text("é"))
+            for slot in [Slot.absent, .null, Slot(kind: .arenaBlob, offset: 0, length: 1)] {
                 #expect(RowKey(slot, pool) == nil)
             }
         }

@@ -1,0 +1,71 @@
+import Testing
+
+@testable import SyncCore
+
+@Suite("The compact values of a plan")
+struct PackedPlanTests {
+    @Test("A slot takes 12 bytes and holds every number")
+    func numbers() {
+        #expect(MemoryLayout<Slot>.stride == 12)
+        for value in [0, 1, -1, .min, .max, 1 << 32, -(1 << 32)] as [Int64] {
+            #expect(Slot.integer(value).integer == value)
+            #expect(Slot.date(value).integer == value)
+        }
+        for value in [0, -0.0, 1.5, -.greatestFiniteMagnitude, .leastNonzeroMagnitude, .infinity] {
+            #expect(Slot.real(value).real.bitPattern == value.bitPattern)
+        }
+    }
+
+    @Test("A slot holds the offset and the length of a text beyond 4 GiB")
+    func texts() {
+        for (offset, length) in [(0, 0), (7, 3), (1 << 32, 1), (1 << 47 + 5, Int(UInt32.max))] {
+            let slot = Slot(kind: .payloadText, offset: offset, length: length)
+            #expect(slot.offset == offset && slot.length == length && slot.isText)
+        }
+    }
+
+    @Test("Assertions keep mentions and kinds that only some of them have")
+    func assertions() {
+        var batch = LinkBatch()
+        func assertion(_ number: Int, mention: Int32, kind: Int16, end: Link.End) -> LinkBatch.Assertion {
+            .init(
+                first: NodeID(number), second: NodeID(number + 1), sequence: UInt32(number),
+                position: number.isMultiple(of: 2) ? Int32(number) : -1, mention: mention, saidBy: end,
+                isListed: number.isMultiple(of: 3), isByID: number.isMultiple(of: 4),
+                kind: .init(entity: kind, end: end))
+        }
+        for number in 0..<10 { batch.assertions.append(assertion(number, mention: -1, kind: -1, end: .first)) }
+        batch.assertions.append(assertion(10, mention: 7, kind: -1, end: .second))
+        batch.assertions.append(assertion(11, mention: -1, kind: 3, end: .second))
+        batch.assertions.append(assertion(12, mention: -1, kind: -1, end: .first))
+        batch.assertions[11].position += 5
+        #expect(batch.assertions.count == 13)
+        for (number, assertion) in batch.assertions.enumerated() {
+            #expect(assertion.first == NodeID(number) && assertion.second == NodeID(number + 1))
+            #expect(assertion.sequence == UInt32(number))
+            let position: Int32 = number == 11 ? 4 : number.isMultiple(of: 2) ? Int32(number) : -1
+            #expect(assertion.position == position)
+            #expect(assertion.mention == (number == 10 ? 7 : -1))
+            #expect(assertion.saidBy == (number == 10 || number == 11 ? .second : .first))
+            #expect(assertion.isListed == number.isMultiple(of: 3) && assertion.isByID == number.isMultiple(of: 4))
+            #expect(assertion.kind(at: .second) == (number == 11 ? 3 : nil) && assertion.kind(at: .first) == nil)
+        }
+    }
+
+    @Test("A replacement takes 12 bytes and keeps its end, kind and mention")
+    func replacements() {
+        #expect(MemoryLayout<LinkBatch.Replacement>.stride == 12)
+        for end in [.first, .second] as [Link.End] {
+            for kind in [.unlink, .delete] as [LinkBatch.Replacement.Kind] {
+                for mention in [-1, 0, 1 << 28] as [Int32] {
+                    let replacement = LinkBatch.Replacement(
+                        node: 3, end: end, kind: kind, sequence: 9, mention: mention)
+                    #expect(replacement.end == end && replacement.kind == kind && replacement.mention == mention)
+                    let other = replacement.with(end: end.other, kind: .unlink)
+                    #expect(other.end == end.other && other.kind == .unlink && other.mention == mention)
+                    #expect(other.node == 3 && other.sequence == 9)
+                }
+            }
+        }
+    }
+}
