@@ -88,7 +88,7 @@
     @attached(accessor)
     public macro Relationship(
         inverse: AnyKeyPath? = nil, deleteRule: SyncModel.DeleteRule = .nullify, ordered: Bool = false,
-        optional: Bool = true, keyedBy: MemberNames? = nil, table: String? = nil, column: String? = nil,
+        optional: Bool = true, keyedBy: KeyedBy? = nil, table: String? = nil, column: String? = nil,
         inverseColumn: String? = nil
     ) = #externalMacro(module: "SyncMacros", type: "RelationshipMacro")
 
@@ -97,7 +97,7 @@
     @attached(accessor)
     public macro Relationship(
         inverse: String, deleteRule: SyncModel.DeleteRule = .nullify, ordered: Bool = false,
-        optional: Bool = true, keyedBy: MemberNames? = nil, table: String? = nil, column: String? = nil,
+        optional: Bool = true, keyedBy: KeyedBy? = nil, table: String? = nil, column: String? = nil,
         inverseColumn: String? = nil
     ) = #externalMacro(module: "SyncMacros", type: "RelationshipMacro")
 #endif

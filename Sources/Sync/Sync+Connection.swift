@@ -24,7 +24,7 @@ extension Sync {
     ///   throws; `unsuitableConnection` while foreign keys are off; `invalidOption` for a page.
     @discardableResult
     public static func changes(
-        _ json: Data, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        _ json: Data, inEntity entity: String, stack: DataStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(), in db: DataStack.Connection
     ) throws -> SyncResult {
@@ -35,7 +35,7 @@ extension Sync {
     /// Makes the stored rows of an entity what a payload of JSON values says, in the caller's transaction.
     @discardableResult
     public static func changes(
-        _ json: JSONValue, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        _ json: JSONValue, inEntity entity: String, stack: DataStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(), in db: DataStack.Connection
     ) throws -> SyncResult {
@@ -46,7 +46,7 @@ extension Sync {
     /// Makes the stored rows of an entity what `JSONSerialization` read, in the caller's transaction.
     @discardableResult
     public static func changes(
-        _ json: [[String: Any]], inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        _ json: [[String: Any]], inEntity entity: String, stack: DataStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(), in db: DataStack.Connection
     ) throws -> SyncResult {
@@ -77,7 +77,7 @@ extension Sync {
 
     /// What a sync would change of what the caller's transaction has written so far. Is taken back at once.
     public static func plan(
-        _ json: Data, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        _ json: Data, inEntity entity: String, stack: DataStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(), in db: DataStack.Connection
     ) throws -> SyncResult {
@@ -87,7 +87,7 @@ extension Sync {
 
     /// What a sync of JSON values would change, in the caller's transaction.
     public static func plan(
-        _ json: JSONValue, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        _ json: JSONValue, inEntity entity: String, stack: DataStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(), in db: DataStack.Connection
     ) throws -> SyncResult {
@@ -97,7 +97,7 @@ extension Sync {
 
     /// What a sync of what `JSONSerialization` read would change, in the caller's transaction.
     public static func plan(
-        _ json: [[String: Any]], inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        _ json: [[String: Any]], inEntity entity: String, stack: DataStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(), in db: DataStack.Connection
     ) throws -> SyncResult {

@@ -25,7 +25,7 @@ extension Sync {
     /// - Throws: ``SyncError``, `CancellationError`, or an error of SQLite. The store is then as it was.
     @discardableResult
     public static func changes<Value: EntityRecord>(
-        _ json: Data, as type: Value.Type, stack: DataStack, predicate: RecordPredicate? = nil,
+        _ json: Data, as type: Value.Type, stack: DataStack, predicate: RowPredicate? = nil,
         operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         try await changes(
@@ -45,7 +45,7 @@ extension Sync {
     @discardableResult
     public static func changes<Value: EntityRecord, Parent: EntityRecord>(
         _ json: Data, as type: Value.Type, parent: Parent, through path: KeyPath<Parent, [Value]>, stack: DataStack,
-        predicate: RecordPredicate? = nil, operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
+        predicate: RowPredicate? = nil, operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         guard let property = Parent.syncProperties[path] else {
             throw SyncError(
@@ -63,7 +63,7 @@ extension Sync {
     /// - Throws: ``SyncError`` `valueDoesNotFit` for a value that no JSON is read back from, and as the other calls do.
     @discardableResult
     public static func changes<Value: EntityRecord>(
-        _ values: [Value], stack: DataStack, predicate: RecordPredicate? = nil, operations: SyncOperations = .all,
+        _ values: [Value], stack: DataStack, predicate: RowPredicate? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         try await changes(
@@ -77,17 +77,17 @@ extension Sync {
     /// - Throws: `EncodingError`, and as the other calls do.
     @discardableResult
     public static func changes<Value: Encodable>(
-        encoding values: [Value], inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        encoding values: [Value], inEntity entity: String, stack: DataStack, predicate: RowPredicate? = nil,
         operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         try await changes(
-            CodedValue.json(values), inEntity: entity, stack: stack, predicate: predicate, operations: operations,
+            JSONCodedValue.json(values), inEntity: entity, stack: stack, predicate: predicate, operations: operations,
             options: options)
     }
 
     /// What ``changes(_:as:stack:predicate:operations:options:)`` would change. Writes nothing.
     public static func plan<Value: EntityRecord>(
-        _ json: Data, as type: Value.Type, stack: DataStack, predicate: RecordPredicate? = nil,
+        _ json: Data, as type: Value.Type, stack: DataStack, predicate: RowPredicate? = nil,
         operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         try await plan(
@@ -98,7 +98,7 @@ extension Sync {
     /// Makes the stored rows of a type what a JSON payload says, in the caller's transaction.
     @discardableResult
     public static func changes<Value: EntityRecord>(
-        _ json: Data, as type: Value.Type, stack: DataStack, predicate: RecordPredicate? = nil,
+        _ json: Data, as type: Value.Type, stack: DataStack, predicate: RowPredicate? = nil,
         operations: SyncOperations = .all, options: SyncOptions = SyncOptions(), in db: DataStack.Connection
     ) throws -> SyncResult {
         try changes(
@@ -119,7 +119,7 @@ extension Sync {
     @discardableResult
     public static func insertOrUpdate(
         _ record: JSONValue, inEntity entity: String, stack: DataStack, options: SyncOptions = SyncOptions()
-    ) async throws -> (row: SyncRecord, result: SyncResult) {
+    ) async throws -> (row: SyncRow, result: SyncResult) {
         try await stack.insertOrUpdate(entity, with: record, options: options)
     }
 
@@ -127,7 +127,7 @@ extension Sync {
     @discardableResult
     public nonisolated(nonsending) static func insertOrUpdate(
         _ record: [String: Any], inEntity entity: String, stack: DataStack, options: SyncOptions = SyncOptions()
-    ) async throws -> (row: SyncRecord, result: SyncResult) {
+    ) async throws -> (row: SyncRow, result: SyncResult) {
         try await insertOrUpdate(try JSONValue(any: record), inEntity: entity, stack: stack, options: options)
     }
 
@@ -140,7 +140,7 @@ extension Sync {
     public static func update(
         id: JSONValue, with values: JSONValue, inEntity entity: String, stack: DataStack,
         options: SyncOptions = SyncOptions()
-    ) async throws -> (row: SyncRecord, result: SyncResult)? {
+    ) async throws -> (row: SyncRow, result: SyncResult)? {
         try await stack.update(entity, id: id, with: values, options: options)
     }
 
@@ -149,7 +149,7 @@ extension Sync {
     public nonisolated(nonsending) static func update(
         id: JSONValue, with values: [String: Any], inEntity entity: String, stack: DataStack,
         options: SyncOptions = SyncOptions()
-    ) async throws -> (row: SyncRecord, result: SyncResult)? {
+    ) async throws -> (row: SyncRow, result: SyncResult)? {
         try await update(id: id, with: try JSONValue(any: values), inEntity: entity, stack: stack, options: options)
     }
 

@@ -7,7 +7,7 @@ import SyncCore
 /// The thread may block, because it is one of a database's queue and not of those that run tasks. The task never does.
 ///
 /// `@unchecked Sendable`: the variables are only touched while `condition` is held.
-final class HandOver<Value: Sendable>: @unchecked Sendable {
+final class BlockingChannel<Value: Sendable>: @unchecked Sendable {
     private let condition = NSCondition()
     private var waiting: Value?
     private var giver: CheckedContinuation<Void, Never>?

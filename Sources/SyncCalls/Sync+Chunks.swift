@@ -26,7 +26,7 @@ extension Sync {
     ///   error of SQLite. The store is then as it was, if all is written in one transaction.
     @discardableResult
     public nonisolated(nonsending) static func changes<Chunks: AsyncSequence & Sendable>(
-        _ chunks: Chunks, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
+        _ chunks: Chunks, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(collectsKeys: false)
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
@@ -36,7 +36,7 @@ extension Sync {
 
     /// What a sync of JSON that arrives in chunks would change. Writes nothing.
     public nonisolated(nonsending) static func plan<Chunks: AsyncSequence & Sendable>(
-        _ chunks: Chunks, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
+        _ chunks: Chunks, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(collectsKeys: false)
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
@@ -50,23 +50,23 @@ extension Sync {
     /// - Throws: ``SyncError`` `unreadableFile` too.
     @discardableResult
     public nonisolated(nonsending) static func changes(
-        contentsOf file: URL, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
+        contentsOf file: URL, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(collectsKeys: false)
     ) async throws -> SyncResult {
         let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-        let chunks = try FileChunks(file)
+        let chunks = try FileBuffers(file)
         return try await call.changes(chunks: chunks, total: chunks.size, isDryRun: false)
     }
 
     /// What a sync of the JSON in a file would change. Writes nothing.
     public nonisolated(nonsending) static func plan(
-        contentsOf file: URL, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
+        contentsOf file: URL, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(collectsKeys: false)
     ) async throws -> SyncResult {
         let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-        let chunks = try FileChunks(file)
+        let chunks = try FileBuffers(file)
         return try await call.changes(chunks: chunks, total: chunks.size, isDryRun: true)
     }
 }
@@ -86,23 +86,23 @@ extension Sync {
     /// those, and says what holds for both.
     @discardableResult
     public nonisolated(nonsending) static func changes<Bytes: AsyncSequence & Sendable>(
-        _ bytes: Bytes, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
+        _ bytes: Bytes, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(collectsKeys: false)
     ) async throws -> SyncResult where Bytes.Element == UInt8 {
         try await changes(
-            GatheredBytes(bytes: bytes), inEntity: entity, stack: stack, predicate: predicate, parent: parent,
+            BufferedBytes(bytes: bytes), inEntity: entity, stack: stack, predicate: predicate, parent: parent,
             relationship: relationship, operations: operations, options: options)
     }
 
     /// What a sync of JSON that arrives byte by byte would change. Writes nothing.
     public nonisolated(nonsending) static func plan<Bytes: AsyncSequence & Sendable>(
-        _ bytes: Bytes, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
+        _ bytes: Bytes, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(collectsKeys: false)
     ) async throws -> SyncResult where Bytes.Element == UInt8 {
         try await plan(
-            GatheredBytes(bytes: bytes), inEntity: entity, stack: stack, predicate: predicate, parent: parent,
+            BufferedBytes(bytes: bytes), inEntity: entity, stack: stack, predicate: predicate, parent: parent,
             relationship: relationship, operations: operations, options: options)
     }
 
@@ -113,14 +113,14 @@ extension Sync {
         options: SyncOptions = SyncOptions(collectsKeys: false)
     ) async throws -> SyncResult where Bytes.Element == UInt8 {
         try await changes(
-            GatheredBytes(bytes: bytes), entities: entities, stack: stack, operations: operations, options: options)
+            BufferedBytes(bytes: bytes), entities: entities, stack: stack, operations: operations, options: options)
     }
 }
 
-// MARK: - FileChunks
+// MARK: - FileBuffers
 
 /// The bytes of a file, a megabyte at a time.
-struct FileChunks: AsyncSequence, Sendable {
+struct FileBuffers: AsyncSequence, Sendable {
     typealias Element = Data
 
     private static let chunkSize = 1 << 20
@@ -152,10 +152,10 @@ struct FileChunks: AsyncSequence, Sendable {
             do {
                 let open = try handle ?? FileHandle(forReadingFrom: url)
                 handle = open
-                let chunk = try open.read(upToCount: FileChunks.chunkSize)
+                let chunk = try open.read(upToCount: FileBuffers.chunkSize)
                 return chunk?.isEmpty ?? true ? nil : chunk
             } catch {
-                throw FileChunks.unreadable(url, error)
+                throw FileBuffers.unreadable(url, error)
             }
         }
     }
@@ -165,10 +165,10 @@ struct FileChunks: AsyncSequence, Sendable {
     }
 }
 
-// MARK: - GatheredBytes
+// MARK: - BufferedBytes
 
 /// Bytes that come one by one, such as those of `URLSession.AsyncBytes`, in chunks.
-struct GatheredBytes<Bytes: AsyncSequence & Sendable>: AsyncSequence, Sendable where Bytes.Element == UInt8 {
+struct BufferedBytes<Bytes: AsyncSequence & Sendable>: AsyncSequence, Sendable where Bytes.Element == UInt8 {
     let bytes: Bytes
 
     func makeAsyncIterator() -> Iterator { Iterator(bytes: bytes.makeAsyncIterator()) }

@@ -72,7 +72,7 @@ extension Sync {
         options: SyncOptions = SyncOptions(collectsKeys: false)
     ) async throws -> SyncResult {
         let call = try SyncCall(entities, stack, operations, options)
-        let chunks = try FileChunks(file)
+        let chunks = try FileBuffers(file)
         return try await call.changes(chunks: chunks, total: chunks.size, isDryRun: false)
     }
 }
@@ -84,7 +84,7 @@ extension SyncCall {
     package init(
         _ entities: [String: String], _ stack: some SyncStack, _ operations: SyncOperations, _ options: SyncOptions
     ) throws {
-        let lists = entities.sorted { $0.key < $1.key }.map { PayloadEntity(path: $0.key, entity: $0.value) }
+        let lists = entities.sorted { $0.key < $1.key }.map { PayloadList(path: $0.key, entity: $0.value) }
         guard let first = lists.first else { throw SyncError(.invalidOption, "no list and no entity is given") }
         var options = options
         options.entities = lists
@@ -104,18 +104,18 @@ extension Sync {
     /// let pages = AsyncThrowingStream { try await service.nextPage() }
     /// let result = try await Sync.changes(pages: pages, inEntity: "User", stack: stack)
     /// ```
-    /// To apply pages one by one, see ``SyncRun``.
+    /// To apply pages one by one, see ``PagedImport``.
     ///
     /// - Parameter pages: UTF-8 JSON, each an array of records. Without a page nothing is changed.
     /// - Returns: What the whole run changed.
     /// - Throws: What the sequence throws, and what a sync of one payload throws: the rows of the pages before it stay.
     @discardableResult
     public nonisolated(nonsending) static func changes<Pages: AsyncSequence>(
-        pages: Pages, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
+        pages: Pages, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult where Pages.Element == Data {
-        let run = SyncRun()
+        let run = PagedImport()
         var options = options
         options.payload = .page(of: run)
         for try await page in pages {

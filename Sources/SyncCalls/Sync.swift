@@ -10,7 +10,7 @@ package import SyncStore
 /// print(result["User"].insertedCount, "new users")
 /// ```
 ///
-/// Each call maps its payload (``PayloadStaging``) to a plan, and the stack compares the plan with the stored rows and
+/// Each call maps its payload (``PayloadGraphBuilder``) to a plan, and the stack compares the plan with the stored rows and
 /// writes the difference in one transaction: either all of it or nothing.
 public enum Sync {
     /// A stored row whose children a payload lists: its entity and its key.
@@ -36,7 +36,7 @@ public enum Sync {
     ///   then as it was. What has no record that could be read, as the JSON of an error, fails with `noRecords`.
     @discardableResult
     public static func changes(
-        _ json: Data, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
+        _ json: Data, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
@@ -47,7 +47,7 @@ public enum Sync {
     /// Makes the stored rows of an entity what a payload of JSON values says. See ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Data,_,_,_,_,_,_,_)``.
     @discardableResult
     public static func changes(
-        _ json: JSONValue, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
+        _ json: JSONValue, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
@@ -59,7 +59,7 @@ public enum Sync {
     /// first suspends, so they need not be sendable. Unlike that of bytes, their mapping keeps the caller's thread busy.
     @discardableResult
     public nonisolated(nonsending) static func changes(
-        _ json: [[String: Any]], inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
+        _ json: [[String: Any]], inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
@@ -73,7 +73,7 @@ public enum Sync {
     /// Other writers wait meanwhile; where another process is writing already, or nobody can write, the work is done on a
     /// temporary copy of what was committed.
     public static func plan(
-        _ json: Data, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
+        _ json: Data, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
@@ -83,7 +83,7 @@ public enum Sync {
 
     /// What a sync of JSON values would change. Writes nothing.
     public static func plan(
-        _ json: JSONValue, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
+        _ json: JSONValue, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
@@ -93,7 +93,7 @@ public enum Sync {
 
     /// What a sync of what `JSONSerialization` read would change. Writes nothing.
     public nonisolated(nonsending) static func plan(
-        _ json: [[String: Any]], inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
+        _ json: [[String: Any]], inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
@@ -106,7 +106,7 @@ public enum Sync {
     /// - Returns: The running task; cancelling it undoes the sync.
     @discardableResult
     public static func changes(
-        _ json: Data, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
+        _ json: Data, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(), completion: @escaping @Sendable (Result<SyncResult, any Error>) -> Void
     ) -> Task<Void, Never> {

@@ -6,14 +6,14 @@ package import SyncStore
 package struct SyncCall: Sendable {
     package let entity: String
     let store: any StoreHost
-    let predicate: RecordPredicate?
+    let predicate: RowPredicate?
     package let parent: Sync.Parent?
     let relationship: String?
     let operations: SyncOperations
     package var options: SyncOptions
 
     package init(
-        _ entity: String, _ stack: some SyncStack, _ predicate: RecordPredicate?, _ parent: Sync.Parent?,
+        _ entity: String, _ stack: some SyncStack, _ predicate: RowPredicate?, _ parent: Sync.Parent?,
         _ relationship: String?, _ operations: SyncOperations, _ options: SyncOptions
     ) {
         self.entity = entity
@@ -34,34 +34,34 @@ package struct SyncCall: Sendable {
 
     /// Maps a payload where the caller runs, before the call first suspends, and writes what differs.
     nonisolated(nonsending) func changesHere(
-        _ stage: (PayloadStaging) throws -> StagedPayload
+        _ stage: (PayloadGraphBuilder) throws -> MappedPayload
     ) async throws -> SyncResult {
         try await changes { try stage(staging()) }
     }
 
     /// Maps a payload where the caller runs, and finds out what differs.
     nonisolated(nonsending) func dryRunHere(
-        _ stage: (PayloadStaging) throws -> StagedPayload
+        _ stage: (PayloadGraphBuilder) throws -> MappedPayload
     ) async throws -> SyncResult {
         try await store.sync(stage(staging()), request(isDryRun: true))
     }
 
     /// Maps a payload on a ``MappingThread``, and writes what differs.
     nonisolated(nonsending) func changes(
-        _ stage: @Sendable (PayloadStaging) throws -> StagedPayload
+        _ stage: @Sendable (PayloadGraphBuilder) throws -> MappedPayload
     ) async throws -> SyncResult {
         try await changes { try await MappingThread.run { try stage(staging()) } }
     }
 
     /// Maps a payload on a ``MappingThread``, and finds out what differs.
     nonisolated(nonsending) func dryRun(
-        _ stage: @Sendable (PayloadStaging) throws -> StagedPayload
+        _ stage: @Sendable (PayloadGraphBuilder) throws -> MappedPayload
     ) async throws -> SyncResult {
         try await store.sync(MappingThread.run { try stage(staging()) }, request(isDryRun: true))
     }
 
     private nonisolated(nonsending) func changes(
-        _ staged: nonisolated(nonsending) () async throws -> StagedPayload
+        _ staged: nonisolated(nonsending) () async throws -> MappedPayload
     ) async throws -> SyncResult {
         guard let run = options.payload.run else {
             return try await store.sync(staged(), request(isDryRun: false))
@@ -93,7 +93,7 @@ package struct SyncCall: Sendable {
 
     /// Maps a payload, and writes what differs, or finds it out.
     package func changes(
-        by writer: any StoreWriter, isDryRun: Bool, _ stage: (PayloadStaging) throws -> StagedPayload
+        by writer: any StoreWriter, isDryRun: Bool, _ stage: (PayloadGraphBuilder) throws -> MappedPayload
     ) throws -> SyncResult {
         guard options.payload.run == nil else {
             throw SyncError(
@@ -109,8 +109,8 @@ package struct SyncCall: Sendable {
         try changes(by: writer, isDryRun: isDryRun) { try $0.stage(json, options: options) }
     }
 
-    package func staging() throws -> PayloadStaging {
-        try PayloadStaging(
+    package func staging() throws -> PayloadGraphBuilder {
+        try PayloadGraphBuilder(
             inEntity: entity, of: store.model, parent: parent, relationship: relationship, operations: operations,
             options: options)
     }
@@ -130,19 +130,19 @@ package struct SyncCall: Sendable {
             ? entity : options.entities.map { "\($0.path.joined(separator: "."))=\($0.entity)" }.joined(separator: " ")
     }
 
-    var page: SyncRun.Call {
-        SyncRun.Call(
+    var page: PagedImport.Parameters {
+        PagedImport.Parameters(
             store: ObjectIdentifier(store), entity: name, predicate: predicate, parent: parent,
             relationship: relationship, operations: operations)
     }
 
     /// A payload without records deletes whatever is in scope, but for what the pages mentioned.
-    func sweep(_ run: SyncRun) async throws -> SyncResult {
+    func sweep(_ run: PagedImport) async throws -> SyncResult {
         try await store.sweep(ending, run, request(isDryRun: false))
     }
 
     /// The plan of a payload without records.
-    var ending: ChangePlan {
+    var ending: PayloadGraph {
         get throws {
             var last = self
             if last.options.payload.run != nil { last.options.payload = .snapshot }
@@ -189,9 +189,9 @@ extension SyncCall {
 
     /// - Parameter ending: What ends the run that the pieces are; nil if they are part of a longer one.
     private nonisolated(nonsending) func write<Chunks: AsyncSequence & Sendable>(
-        _ chunks: Chunks, _ total: Int?, _ isDryRun: Bool, ending: ChangePlan?
+        _ chunks: Chunks, _ total: Int?, _ isDryRun: Bool, ending: PayloadGraph?
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
-        let pieces = HandOver<PlanPiece>()
+        let pieces = BlockingChannel<GraphChunk>()
         let staging = try quiet.staging()
         return try await withTaskCancellationHandler {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -229,11 +229,11 @@ extension SyncCall {
         _ chunks: Chunks, _ total: Int?
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
         let outer = options.payload.run
-        let run = outer ?? SyncRun()
+        let run = outer ?? PagedImport()
         var paged = self
         paged.options.payload = .page(of: run)
         let quiet = paged.quiet
-        var results = MergedResults()
+        var results = ResultAccumulator()
         var hasMore = false
         try await map(chunks, total, with: quiet.staging()) { piece in
             let result = try await quiet.changesHere { _ in piece.payload }
@@ -250,11 +250,11 @@ extension SyncCall {
 
     /// Gives each piece to `body`, which is awaited before the next is mapped.
     private nonisolated(nonsending) func map<Chunks: AsyncSequence>(
-        _ chunks: Chunks, _ total: Int?, with staging: PayloadStaging, _ body: (PlanPiece) async throws -> Void
+        _ chunks: Chunks, _ total: Int?, with staging: PayloadGraphBuilder, _ body: (GraphChunk) async throws -> Void
     ) async throws where Chunks.Element: ContiguousBytes {
         let progress = options.progress
-        var pieces = try PieceStaging(staging, options: options) {
-            progress?(PayloadProgress(.mapping, completed: $0, total: total))
+        var pieces = try ChunkedGraphBuilder(staging, options: options) {
+            progress?(SyncProgress(.mapping, completed: $0, total: total))
         }
         for try await chunk in chunks {
             try Task.checkCancellation()
@@ -264,10 +264,10 @@ extension SyncCall {
                 defer { position = rest.startIndex }
                 return try pieces.next(from: &rest)
             }) {
-                try await body(PlanPiece(payload, isLast: false))
+                try await body(GraphChunk(payload, isLast: false))
             }
         }
         try Task.checkCancellation()
-        try await body(PlanPiece(pieces.last(), isLast: true))
+        try await body(GraphChunk(pieces.last(), isLast: true))
     }
 }

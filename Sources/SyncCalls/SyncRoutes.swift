@@ -6,20 +6,20 @@ extension StoreHost {
     /// Compares a plan with the stored rows and writes the difference, in one transaction.
     ///
     /// - Throws: ``SyncError``, `CancellationError`, or what the database says; the store is then as it was.
-    func sync(_ payload: StagedPayload, _ request: SyncRequest) async throws -> SyncResult {
+    func sync(_ payload: MappedPayload, _ request: SyncRequest) async throws -> SyncResult {
         try await writing { writer in try writer.sync(payload, request) }
     }
 
     /// Ends a run: applies a plan without records, from which all rows that the run's pages mentioned are exempt.
     ///
     /// - Returns: What the whole run changed.
-    func sweep(_ plan: ChangePlan, _ run: SyncRun, _ request: SyncRequest) async throws -> SyncResult {
+    func sweep(_ plan: PayloadGraph, _ run: PagedImport, _ request: SyncRequest) async throws -> SyncResult {
         try await writing { writer in
             try run.remembering(isDryRun: false) { memory in
                 memory?.isEnding = true
-                let last = try writer.transaction(request) { try $0.apply(StagedPayload(plan), run: &memory) }
+                let last = try writer.transaction(request) { try $0.apply(MappedPayload(plan), run: &memory) }
                 memory?.changes.add(last)
-                try memory?.changes.keepUnresolved { try writer.waiting($0) }
+                try memory?.changes.preservePending { try writer.waiting($0) }
                 return memory?.changes.result() ?? last
             }
         }
@@ -35,13 +35,14 @@ extension StoreHost {
     /// - Returns: What all pieces changed.
     /// - Throws: ``SyncError``, `CancellationError`, or what the database says; the store is then as it was.
     func sync(
-        pieces next: @escaping @Sendable () throws -> PlanPiece?, ending: ChangePlan?, _ request: SyncRequest
+        pieces next: @escaping @Sendable () throws -> GraphChunk?, ending: PayloadGraph?, _ request: SyncRequest
     ) async throws -> SyncResult {
         var request = request
         request.isInPieces = true
         return try await writing { [request] writer in
             var first = try next()
-            return try (request.options.payload.run ?? SyncRun()).remembering(isDryRun: request.isDryRun) { memory in
+            return try (request.options.payload.run ?? PagedImport()).remembering(isDryRun: request.isDryRun) {
+                memory in
                 try writer.transaction(request) { session in
                     try PieceWriting(session: session, writer: writer, ending: ending)
                         .apply(&first, then: next, run: &memory)
@@ -53,7 +54,7 @@ extension StoreHost {
 
 extension StoreWriter {
     /// Compares a plan with the stored rows and writes the difference, in the transaction that the writer is in, if it is in one.
-    func sync(_ payload: StagedPayload, _ request: SyncRequest) throws -> SyncResult {
+    func sync(_ payload: MappedPayload, _ request: SyncRequest) throws -> SyncResult {
         guard let run = request.options.payload.run else { return try transaction(request) { try $0.apply(payload) } }
         return try run.remembering(isDryRun: request.isDryRun) { memory in
             let page = try transaction(request) { try $0.apply(payload, run: &memory) }
@@ -63,14 +64,14 @@ extension StoreWriter {
     }
 }
 
-extension SyncRun {
+extension PagedImport {
     /// Gives `body` the memory of the run, and the run what became of it.
     fileprivate func remembering<Result>(
-        isDryRun: Bool, _ body: (inout RunMemory?) throws -> Result
+        isDryRun: Bool, _ body: (inout PagedImportState?) throws -> Result
     ) rethrows -> Result {
-        var memory: RunMemory? = take()
+        var memory: PagedImportState? = take()
         let before = isDryRun ? memory : nil
-        defer { put(before ?? memory ?? RunMemory()) }
+        defer { put(before ?? memory ?? PagedImportState()) }
         return try body(&memory)
     }
 }
@@ -82,12 +83,12 @@ private struct PieceWriting {
 
     let session: SyncSession
     let writer: any StoreWriter
-    let ending: ChangePlan?
+    let ending: PayloadGraph?
 
     private var options: SyncOptions { session.request.options }
 
     func apply(
-        _ first: inout PlanPiece?, then next: () throws -> PlanPiece?, run memory: inout RunMemory?
+        _ first: inout GraphChunk?, then next: () throws -> GraphChunk?, run memory: inout PagedImportState?
     ) throws -> SyncResult {
         var piece = first.take()
         if let only = piece, only.isLast, ending != nil {
@@ -95,21 +96,21 @@ private struct PieceWriting {
             return try session.apply(only.payload)
         }
         let quiet = session.quiet
-        var mark = PageMark()
+        var mark = PaginationInfo()
         while let payload = piece?.payload {
             piece = nil
             mark = payload.plan.page
             let page = try quiet.apply(payload, run: &memory)
             memory?.changes.add(page)
-            if hasTooManyUnresolved(memory) { try settleUnresolved(&memory) }
+            if hasTooManyUnresolved(memory) { try resolvePending(&memory) }
             try Task.checkCancellation()
             piece = try next()
         }
         if let ending {
             memory?.isEnding = true
-            let last = try session.apply(StagedPayload(ending.ending(mark)), run: &memory)
+            let last = try session.apply(MappedPayload(ending.ending(mark)), run: &memory)
             memory?.changes.add(last)
-            try settleUnresolved(&memory)
+            try resolvePending(&memory)
         }
         var result = memory?.changes.result() ?? SyncResult(entity: "")
         result.nextPage = mark.next
@@ -117,14 +118,14 @@ private struct PieceWriting {
     }
 
     /// Whether so many references came since they were last looked at that looking again is little beside them.
-    private func hasTooManyUnresolved(_ memory: RunMemory?) -> Bool {
+    private func hasTooManyUnresolved(_ memory: PagedImportState?) -> Bool {
         !options.collectsKeys && memory?.changes.unresolvedCount ?? 0 > 2 * Self.unresolvedLimit
     }
 
     /// Forgets references that were resolved since, and where keys are not collected, those too many.
-    private func settleUnresolved(_ memory: inout RunMemory?) throws {
+    private func resolvePending(_ memory: inout PagedImportState?) throws {
         var room = options.collectsKeys ? Int.max : Self.unresolvedLimit
-        try memory?.changes.keepUnresolved { references in
+        try memory?.changes.preservePending { references in
             let waiting = try writer.waiting(references).prefix(room)
             room -= waiting.count
             return Array(waiting)

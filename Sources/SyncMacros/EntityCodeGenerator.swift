@@ -5,7 +5,7 @@
     ///
     /// What names other types is in the type itself, where they are seen as its own lines see them. Initialisers are in the
     /// extension, so that the type keeps the initialiser of its members.
-    struct EntityCode {
+    struct EntityCodeGenerator {
         private let entity: EntityDeclaration
         private var type: String { entity.declaration.name.text }
 
@@ -30,8 +30,8 @@
         var conformance: String {
             let access = entity.access
             var members = [
-                "\(access)init(entityRow row: SyncSQLite.EntityRow) throws {\n\(reading)\n}",
-                "\(access)func encode(into row: inout SyncSQLite.EntityValues) throws {\n\(writing)\n}",
+                "\(access)init(entityRow row: SyncSQLite.EntityRowDecoder) throws {\n\(reading)\n}",
+                "\(access)func encode(into row: inout SyncSQLite.EntityRowEncoder) throws {\n\(writing)\n}",
             ]
             if !entity.relationships.isEmpty {
                 members.append(

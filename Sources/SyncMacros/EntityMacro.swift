@@ -11,14 +11,14 @@
             conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
         ) throws -> [DeclSyntax] {
             guard let entity = EntityDeclaration(declaration, node) else {
-                context.diagnose(Diagnostic(node: node, message: EntityProblem.noStruct))
+                context.diagnose(Diagnostic(node: node, message: EntityDiagnostic.noStruct))
                 return []
             }
-            for diagnostic in EntityCheck(entity).diagnostics { context.diagnose(diagnostic) }
+            for diagnostic in EntityValidator(entity).diagnostics { context.diagnose(diagnostic) }
             let storage = entity.relationships.flatMap { property -> [DeclSyntax] in
                 guard let target = property.target else { return [] }
                 let rows: DeclSyntax =
-                    "\(raw: entity.access)var \(raw: property.storage) = SyncCore.Related<\(raw: target.type)>()"
+                    "\(raw: entity.access)var \(raw: property.storage) = SyncCore.RelatedRows<\(raw: target.type)>()"
                 guard !target.isToMany, !entity.names.contains(property.keyColumn) else { return [rows] }
                 return [
                     rows,
@@ -28,7 +28,7 @@
                     """,
                 ]
             }
-            return storage + EntityCode(entity).members.map { DeclSyntax(stringLiteral: $0) }
+            return storage + EntityCodeGenerator(entity).members.map { DeclSyntax(stringLiteral: $0) }
         }
 
         static func expansion(
@@ -37,7 +37,7 @@
             in context: some MacroExpansionContext
         ) throws -> [ExtensionDeclSyntax] {
             guard let entity = EntityDeclaration(declaration, node) else { return [] }
-            let code = EntityCode(entity).conformance
+            let code = EntityCodeGenerator(entity).conformance
             // Under a default isolation the conformance keeps the type nonisolated, but not the members of an extension.
             return try [
                 ExtensionDeclSyntax("nonisolated extension \(type.trimmed): SyncSQLite.EntityRecord \(raw: code)")

@@ -4,7 +4,7 @@
     import SwiftSyntaxBuilder
 
     /// What is wrong with a type that has `@Entity`, as far as its own lines show it, and how it is mended.
-    struct EntityCheck {
+    struct EntityValidator {
         private let entity: EntityDeclaration
 
         init(_ entity: EntityDeclaration) { self.entity = entity }
@@ -19,21 +19,21 @@
             let names = entity.keyNames
             let unknown = names.filter { name in !entity.properties.contains { $0.name == name } }
             if let name = unknown.first {
-                return [Diagnostic(node: entity.node, message: EntityProblem.unknownKey(name))]
+                return [Diagnostic(node: entity.node, message: EntityDiagnostic.unknownKey(name))]
             }
             guard names.isEmpty, !entity.isKeyless, entity.argument("primaryKey") == nil else { return [] }
-            let problem = EntityProblem.noPrimaryKey(entity.declaration.name.text)
+            let problem = EntityDiagnostic.noPrimaryKey(entity.declaration.name.text)
             return [Diagnostic(node: entity.node, message: problem, fixIts: keyFixes)]
         }
 
         private var keyFixes: [FixIt] {
             let marking = entity.attributes.first.map { property in
                 FixIt(
-                    message: EntityFix(message: "mark '\(property.name)' as the primary key"),
+                    message: EntityFixIt(message: "mark '\(property.name)' as the primary key"),
                     changes: [change(property.variable) { Self.marked($0, "PrimaryKey") }])
             }
             let adding = FixIt(
-                message: EntityFix(message: "add 'var id: Int'"),
+                message: EntityFixIt(message: "add 'var id: Int'"),
                 changes: [
                     .replace(
                         oldNode: Syntax(entity.declaration.memberBlock.members),
@@ -50,14 +50,14 @@
         private func problems(_ property: EntityProperty) -> [Diagnostic] {
             if let reason = Self.reserved(property.name) {
                 let name = FixIt(
-                    message: EntityFix(
+                    message: EntityFixIt(
                         message: "call it '\(Self.otherName(property.name))', and read it from '\(property.name)'"),
                     changes: [
                         change(property.variable) { Self.renamed($0, property) }
                     ])
                 return [
                     Diagnostic(
-                        node: property.binding.pattern, message: EntityProblem.reservedName(property.name, reason),
+                        node: property.binding.pattern, message: EntityDiagnostic.reservedName(property.name, reason),
                         fixIts: [name])
                 ]
             }
@@ -83,19 +83,20 @@
         private func typeProblems(_ property: EntityProperty) -> [Diagnostic] {
             guard property.type != nil else {
                 let typed = FixIt(
-                    message: EntityFix(message: "write a type, such as ': String'"),
+                    message: EntityFixIt(message: "write a type, such as ': String'"),
                     changes: [change(property.variable) { Self.typed($0) }])
                 return [
                     Diagnostic(
-                        node: property.binding.pattern, message: EntityProblem.noType(property.name), fixIts: [typed])
+                        node: property.binding.pattern, message: EntityDiagnostic.noType(property.name), fixIts: [typed]
+                    )
                 ]
             }
             guard let type = property.binding.typeAnnotation?.type, let what = Self.unfit(type) else { return [] }
             let left = FixIt(
-                message: EntityFix(message: "keep it out of the rows with '@Transient'"),
+                message: EntityFixIt(message: "keep it out of the rows with '@Transient'"),
                 changes: [change(property.variable) { Self.marked($0, "Transient") }])
             return [
-                Diagnostic(node: type, message: EntityProblem.unfitType(property.name, what), fixIts: [left])
+                Diagnostic(node: type, message: EntityDiagnostic.unfitType(property.name, what), fixIts: [left])
             ]
         }
 
@@ -122,7 +123,7 @@
                 let type = property.binding.typeAnnotation?.type
                 let optional = type.map { type in
                     FixIt(
-                        message: EntityFix(message: "make it '\(type.trimmedDescription)?'"),
+                        message: EntityFixIt(message: "make it '\(type.trimmedDescription)?'"),
                         changes: [
                             .replace(
                                 oldNode: Syntax(type),
@@ -132,18 +133,19 @@
                 return [
                     Diagnostic(
                         node: property.binding,
-                        message: EntityProblem.unfitRelationship(property.name, property.type ?? "that"),
+                        message: EntityDiagnostic.unfitRelationship(property.name, property.type ?? "that"),
                         fixIts: [optional].compactMap(\.self))
                 ]
             }
             var found: [Diagnostic] = []
             if property.initialValue != nil {
                 let without = FixIt(
-                    message: EntityFix(message: "leave it out"),
+                    message: EntityFixIt(message: "leave it out"),
                     changes: [change(property.variable) { Self.withoutValue($0) }])
                 found.append(
                     Diagnostic(
-                        node: property.binding, message: EntityProblem.initialRows(property.name), fixIts: [without]))
+                        node: property.binding, message: EntityDiagnostic.initialRows(property.name), fixIts: [without])
+                )
             }
             return found + inverseProblems(property, target)
         }
@@ -155,14 +157,14 @@
                 root.trimmedDescription != target.type
             else { return [] }
             let led = FixIt(
-                message: EntityFix(message: "lead back from \(target.type)"),
+                message: EntityFixIt(message: "lead back from \(target.type)"),
                 changes: [
                     .replace(oldNode: Syntax(root), newNode: Syntax(TypeSyntax(stringLiteral: target.type)))
                 ])
             return [
                 Diagnostic(
                     node: path,
-                    message: EntityProblem.otherInverse(
+                    message: EntityDiagnostic.otherInverse(
                         property.name, root: root.trimmedDescription, target: target.type), fixIts: [led])
             ]
         }
@@ -176,11 +178,11 @@
                     return nil
                 }
                 let without = FixIt(
-                    message: EntityFix(message: "remove this one"),
+                    message: EntityFixIt(message: "remove this one"),
                     changes: [change(property.variable) { Self.unmarked($0, "RemoteKey") }])
                 return Diagnostic(
                     node: property.attribute("RemoteKey").map(Syntax.init) ?? Syntax(property.variable),
-                    message: EntityProblem.sameRemoteKey(property.name, other.name, key), fixIts: [without])
+                    message: EntityDiagnostic.sameRemoteKey(property.name, other.name, key), fixIts: [without])
             }
         }
 
@@ -252,7 +254,7 @@
     }
 
     /// What is wrong with a type that has `@Entity`.
-    enum EntityProblem: DiagnosticMessage {
+    enum EntityDiagnostic: DiagnosticMessage {
         case noStruct
         case noPrimaryKey(String)
         case unknownKey(String)
@@ -290,7 +292,7 @@
     }
 
     /// How a problem is mended.
-    struct EntityFix: FixItMessage {
+    struct EntityFixIt: FixItMessage {
         let message: String
         var fixItID: MessageID { MessageID(domain: "Sync", id: message) }
     }

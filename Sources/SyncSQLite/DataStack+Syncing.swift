@@ -35,16 +35,16 @@ extension DataStack {
     /// What a sync works with inside a transaction.
     ///
     /// - Throws: ``SyncError`` `unsuitableTables`.
-    func session(_ visit: StoreWatch.Visit, _ request: SyncRequest) throws -> SyncSession {
+    func session(_ visit: StoreMonitor.Visit, _ request: SyncRequest) throws -> SyncSession {
         if isAdopted, try OtherUUIDs.exist(in: visit.db, of: layout) {
-            try AdoptionCheck.check(model, in: visit.db, readsValues: true)
+            try TableCompatibilityCheck.check(model, in: visit.db, readsValues: true)
         }
         return SyncSession(SQLiteSession(visit, layout), model.compiled, request)
     }
 
     /// A dry run is taken back.
     private func transaction(
-        _ db: Database, isDryRun: Bool, isOwn: Bool, _ body: (StoreWatch.Visit) throws -> Void
+        _ db: Database, isDryRun: Bool, isOwn: Bool, _ body: (StoreMonitor.Visit) throws -> Void
     ) throws {
         let end: Database.TransactionCompletion = isDryRun ? .rollback : .commit
         do {
@@ -59,14 +59,14 @@ extension DataStack {
                 try dryRunOnCopy(of: db, body)
             }
         } catch let error as DatabaseError {
-            if isAdopted, error.resultCode == .SQLITE_CONSTRAINT { throw StoreFailure.constraint(error) }
-            throw StoreFailure.refusal(error) ?? error
+            if isAdopted, error.resultCode == .SQLITE_CONSTRAINT { throw DatabaseErrorMapper.constraint(error) }
+            throw DatabaseErrorMapper.refusal(error) ?? error
         }
     }
 
     /// A dry run does not wait for another process to finish writing, and may be of a store that nobody can write to: it
     /// then works on a copy of what was committed.
-    private func dryRunOnCopy(of db: Database, _ body: (StoreWatch.Visit) throws -> Void) throws {
+    private func dryRunOnCopy(of db: Database, _ body: (StoreMonitor.Visit) throws -> Void) throws {
         let copy = try TemporaryStore.copy(of: db)
         try unlocked?.check()
         defer { try? copy.close() }
@@ -75,7 +75,7 @@ extension DataStack {
 
     /// - Returns: Whether the store could be locked at once, and the work is done.
     private func tryDryRun(
-        _ db: Database, isOwn: Bool, _ body: (StoreWatch.Visit) throws -> Void
+        _ db: Database, isOwn: Bool, _ body: (StoreMonitor.Visit) throws -> Void
     ) throws -> Bool {
         // A transaction of a connection that cannot write begins as if it could.
         if sqlite3_db_readonly(db.sqliteConnection, "main") == 1 { return false }
@@ -90,7 +90,7 @@ extension DataStack {
             }
         } catch let error as DatabaseError where !hasBegun {
             sqlite3_busy_timeout(db.sqliteConnection, patience)
-            guard StoreFailure.refusal(error) != nil else { throw error }
+            guard DatabaseErrorMapper.refusal(error) != nil else { throw error }
             return false
         }
         return true
@@ -98,7 +98,7 @@ extension DataStack {
 
     private func run(
         _ db: Database, endingWith end: Database.TransactionCompletion, isOwn: Bool,
-        _ body: (StoreWatch.Visit) throws -> Void
+        _ body: (StoreMonitor.Visit) throws -> Void
     ) throws {
         try db.inTransaction(.immediate) {
             let visit = try watch.visit(db, isOwn: isOwn)
@@ -113,7 +113,7 @@ extension DataStack {
     /// A part of the caller's transaction.
     private func nested(
         _ db: Database, endingWith end: Database.TransactionCompletion, isOwn: Bool,
-        _ body: (StoreWatch.Visit) throws -> Void
+        _ body: (StoreMonitor.Visit) throws -> Void
     ) throws {
         try db.inSavepoint {
             let visit = try watch.visit(db, isOwn: isOwn)
@@ -166,7 +166,7 @@ extension DataStack: StoreHost {
     /// Compares a plan with the stored rows and writes the difference, in a transaction that an engine is in.
     ///
     /// - Parameter isOwn: Whether what is learnt in it is kept: not if it may be taken back.
-    func sync(_ payload: StagedPayload, _ options: SyncOptions, in db: Database, isOwn: Bool) throws -> SyncResult {
+    func sync(_ payload: MappedPayload, _ options: SyncOptions, in db: Database, isOwn: Bool) throws -> SyncResult {
         try SQLiteWriter(stack: self, db: db, isOwn: isOwn).transaction(SyncRequest(options: options)) {
             try $0.apply(payload)
         }

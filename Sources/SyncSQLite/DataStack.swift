@@ -19,7 +19,7 @@ public final class DataStack: Sendable {
     package let database: StoreDatabase
     /// The last key given out for new rows, by who owns the keys: two that are asked for before either is used are different.
     let localKeys = Locked<[Int: Int64]>([:])
-    let watch: StoreWatch
+    let watch: StoreMonitor
     let feed = Feed<SyncResult>()
     let unlocked: UnlockedStore?
     /// Whether the database is the app's.
@@ -32,7 +32,7 @@ public final class DataStack: Sendable {
         model = store.model
         layout = StoreLayout(model.compiled, isAdopted: store.isAdopted)
         database = StoreDatabase(store.database)
-        watch = StoreWatch(model, schemaVersion: store.schemaVersion, isAdopted: store.isAdopted)
+        watch = StoreMonitor(model, schemaVersion: store.schemaVersion, isAdopted: store.isAdopted)
         unlocked = store.unlocked
         isGuest = store.isGuest
         isAdopted = store.isAdopted
@@ -65,7 +65,7 @@ public final class DataStack: Sendable {
     }
 
     /// Makes the store that a draft is of. It must be closed before the draft is published.
-    package convenience init(model: SyncModel, in draft: StoreDraft) throws {
+    package convenience init(model: SyncModel, in draft: StagedStoreFile) throws {
         self.init(try StoreFile.fill(draft, with: model))
     }
 
@@ -85,11 +85,11 @@ public final class DataStack: Sendable {
     /// - Throws: ``SyncError`` `missingTransformer`, `storeFailure`.
     public static func inMemory(_ model: SyncModel, transformers: TransformerPolicy = .required) throws -> DataStack {
         try transformers.check(model)
-        return try StoreFailure.mapped(.unreadableStore, "the store cannot be created") {
+        return try DatabaseErrorMapper.mapped(.unreadableStore, "the store cannot be created") {
             let queue = try DatabaseQueue(configuration: StoreFile.configuration())
             let version = try queue.write { db in
-                try KeptModel.create(model, in: db)
-                return try StoreWatch.schemaVersion(db)
+                try StoredModel.create(model, in: db)
+                return try StoreMonitor.schemaVersion(db)
             }
             return DataStack(OpenStore(model: model, database: queue, schemaVersion: version))
         }
@@ -129,7 +129,7 @@ public final class DataStack: Sendable {
     public func close() throws {
         if isGuest { return }
         releaseReaders()
-        try StoreFailure.mapped(.storeFailure, "the store cannot be closed") { try database.close() }
+        try DatabaseErrorMapper.mapped(.storeFailure, "the store cannot be closed") { try database.close() }
         feed.finish()
     }
 
@@ -138,12 +138,14 @@ public final class DataStack: Sendable {
     ///
     /// - Throws: ``SyncError`` `storeFailure`; nothing is deleted then.
     public func drop() throws {
-        try StoreFailure.mapped(.storeFailure, "the rows cannot be deleted") {
+        try DatabaseErrorMapper.mapped(.storeFailure, "the rows cannot be deleted") {
             try database.write { db in
                 if isAdopted { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
                 // What is thrown away here is not to be deleted by a service.
-                try EngineSchema.forgetRows(in: db)
-                for statement in DropSQL(layout, isAdopted: isAdopted).statements { try db.execute(sql: statement) }
+                try EngineSchema.removeRows(in: db)
+                for statement in DeleteAllSQL(layout, isAdopted: isAdopted).statements {
+                    try db.execute(sql: statement)
+                }
                 try EngineSchema.unmute(in: db)
             }
         }
@@ -189,7 +191,7 @@ struct OpenStore {
 }
 
 /// The statements that delete every row.
-struct DropSQL {
+struct DeleteAllSQL {
     let statements: [String]
 
     /// Links go first: a chain of cascades can be longer than SQLite follows.

@@ -8,7 +8,7 @@ import SyncStore
 /// - That the tables are those of the model, and which unique indexes others added: until `schema_version` is another.
 /// - Which tables only syncs wrote to, so that a sync need not look there for rows that references wait for: until anything is written.
 /// - Which links lead to stored rows only: until another connection commits, since its foreign keys may be off.
-final class StoreWatch: Sendable {
+final class StoreMonitor: Sendable {
     /// A moment of a database, as one connection sees it: another one if anything was written since.
     struct Moment: Hashable {
         /// Changes when another connection commits.
@@ -33,10 +33,10 @@ final class StoreWatch: Sendable {
     }
 
     /// Which links lead to stored rows only.
-    struct SoundLinks {
+    struct ValidLinks {
         /// The links that were looked through, or that there are too many of to do so without a reason.
-        var checked: Set<LinkID> = []
-        var sound: Set<LinkID> = []
+        var checked: Set<AssociationID> = []
+        var sound: Set<AssociationID> = []
     }
 
     fileprivate struct Memory {
@@ -51,7 +51,7 @@ final class StoreWatch: Sendable {
         var settledInRun: Set<TableID>?
         /// How many rows the connection had written when a row came to such a transaction by other means than a sync.
         var lastArrival: Int?
-        var links: (dataVersion: Int, links: SoundLinks) = (0, SoundLinks())
+        var links: (dataVersion: Int, links: ValidLinks) = (0, ValidLinks())
     }
 
     private let model: SyncModel
@@ -88,10 +88,10 @@ final class StoreWatch: Sendable {
             return isOwn || !file.isEmpty && memory.file == file
         }
         if isKnown { return version }
-        guard try KeptModel.schema(db, or: .notAStore)?.needsMigration(to: model) == false,
-            try KeptModel.isAdopted(db) == isAdopted
+        guard try StoredModel.schema(db, or: .notAStore)?.needsMigration(to: model) == false,
+            try StoredModel.isAdopted(db) == isAdopted
         else { throw Self.changed }
-        if isAdopted { try AdoptionCheck.check(model, in: db, readsValues: false) }
+        if isAdopted { try TableCompatibilityCheck.check(model, in: db, readsValues: false) }
         if isOwn { memory.withLock { ($0.schemaVersion, $0.file) = (version, file) } }
         return version
     }
@@ -108,7 +108,7 @@ final class StoreWatch: Sendable {
     ///   the caller may take it back.
     /// - Throws: ``SyncError`` `unsuitableConnection`, `storeReadOnly`, `modelMismatch`, `unsuitableTables`.
     func visit(_ db: Database, isOwn: Bool) throws -> Visit {
-        try GuestConnection.check(db)
+        try AppConnectionCheck.check(db)
         let version = try check(db, isOwn: isOwn)
         return Visit(db: db, schemaVersion: version, memory: isOwn ? memory : Locked(Memory()))
     }
@@ -169,19 +169,19 @@ final class StoreWatch: Sendable {
         // MARK: Sound links
 
         /// What this connection writes leaves them sound.
-        func soundLinks(at now: Moment) -> SoundLinks {
-            memory.withLock { $0.links.dataVersion == now.dataVersion ? $0.links.links : SoundLinks() }
+        func soundLinks(at now: Moment) -> ValidLinks {
+            memory.withLock { $0.links.dataVersion == now.dataVersion ? $0.links.links : ValidLinks() }
         }
 
         /// Keeps what was found of links; not if the transaction is taken back, since links that were mended are then as they were.
-        func keep(_ links: SoundLinks, at now: Moment) {
+        func keep(_ links: ValidLinks, at now: Moment) {
             memory.withLock { memory in
-                if memory.links.dataVersion != now.dataVersion { memory.links = (now.dataVersion, SoundLinks()) }
+                if memory.links.dataVersion != now.dataVersion { memory.links = (now.dataVersion, ValidLinks()) }
                 memory.links.links.checked.formUnion(links.checked)
                 memory.links.links.sound.formUnion(links.sound)
             }
             db.afterNextTransaction(
-                onCommit: { _ in }, onRollback: { [memory] _ in memory.withLock { $0.links.links = SoundLinks() } })
+                onCommit: { _ in }, onRollback: { [memory] _ in memory.withLock { $0.links.links = ValidLinks() } })
         }
 
         // MARK: Unique indexes
@@ -205,8 +205,8 @@ final class StoreWatch: Sendable {
     }
 }
 
-extension StoreWatch.Memory {
-    fileprivate mutating func endRun(from start: StoreWatch.Moment, to end: StoreWatch.Moment) {
+extension StoreMonitor.Memory {
+    fileprivate mutating func endRun(from start: StoreMonitor.Moment, to end: StoreMonitor.Moment) {
         guard let moment, moment.dataVersion == start.dataVersion, moment.changes >= start.changes else { return }
         if let lastArrival, moment.changes < lastArrival { settled = [] }
         self.moment = end

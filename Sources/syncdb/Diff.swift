@@ -15,9 +15,9 @@ struct Diff: AsyncParsableCommand, PayloadCommand {
             Example: syncdb diff users.json --entity User -d app.sqlite
             """)
 
-    @OptionGroup(title: "Payload") var records: RecordsOptions
-    @OptionGroup(title: "Payload") var layout: LayoutOptions
-    @OptionGroup(title: "Payload") var rules: RuleOptions
+    @OptionGroup(title: "Payload") var records: PayloadFileOptions
+    @OptionGroup(title: "Payload") var layout: PayloadFormatOptions
+    @OptionGroup(title: "Payload") var rules: SyncRuleOptions
 
     @OptionGroup(title: "Database") var location: DatabaseOptions
     @OptionGroup(title: "Database") var changes: ModelOptions
@@ -37,17 +37,17 @@ struct Diff: AsyncParsableCommand, PayloadCommand {
 
     func run() async throws {
         do {
-            let comparison = Comparison(payload: payload, store: store, output: output, withRows: true)
+            let comparison = DryRun(payload: payload, store: store, output: output, withRows: true)
             let result = try await comparison.show(output.read(payload))
             if exitCode, result.changesSomething { throw ExitCode(ExitStatus.failed.rawValue) }
         } catch let error where exitCode && ExitStatus(error) == .failed && !(error is ExitCode) {
-            throw Trouble(error: error)
+            throw CommandFailure(error: error)
         }
     }
 }
 
 /// A failure of a command whose exit code 1 says something else.
-struct Trouble: LocalizedError {
+struct CommandFailure: LocalizedError {
     let error: any Error
 
     var errorDescription: String? { error.localizedDescription }
@@ -62,7 +62,7 @@ extension SyncResult {
 }
 
 /// What an import would do, found out without writing anything: `diff`, and `import --dry-run`.
-struct Comparison {
+struct DryRun {
     let payload: PayloadOptions
     let store: StoreOptions
     let output: OutputOptions
@@ -91,7 +91,7 @@ struct Comparison {
     private func show(_ payloads: [Payload], _ options: SyncOptions, _ given: SyncModel?) async throws -> SyncResult {
         var options = options
         options.collectsValues = withRows && !output.quiet
-        let comparison = ComparisonStore(store) { kept in
+        let comparison = DryRunStore(store) { kept in
             guard let kept else {
                 return try store.modelForNewDatabase(
                     given, inferring: payloads, as: payload, isQuiet: output.quiet)
@@ -113,13 +113,13 @@ struct Comparison {
 }
 
 /// The store `diff` compares with: the database, or a stand-in where opening it would change it.
-struct ComparisonStore {
+struct DryRunStore {
     private let options: StoreOptions
 
-    private let model: (_ kept: SyncModel?) throws -> ChosenModel
+    private let model: (_ kept: SyncModel?) throws -> ModelSelection
 
     /// - Parameter model: The model to compare by, given the one that the database keeps; nil if there is no database.
-    init(_ options: StoreOptions, model: @escaping (_ kept: SyncModel?) throws -> ChosenModel) {
+    init(_ options: StoreOptions, model: @escaping (_ kept: SyncModel?) throws -> ModelSelection) {
         self.options = options
         self.model = model
     }
@@ -128,7 +128,7 @@ struct ComparisonStore {
     ///
     /// - Parameter writing: Whether `body` writes, and so must have a copy.
     func use<Result>(
-        writing: Bool, _ body: (DataStack, ChosenModel) async throws -> Result
+        writing: Bool, _ body: (DataStack, ModelSelection) async throws -> Result
     ) async throws -> Result {
         guard try options.location.exists else {
             let chosen = try model(nil)

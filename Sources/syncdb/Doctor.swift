@@ -4,7 +4,7 @@ import Sync
 import SyncTools
 
 /// `syncdb doctor`: what is wrong with a payload or a database, and what to change.
-struct Doctor: AsyncParsableCommand, ReadingCommand {
+struct Doctor: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract: "Say what is wrong with a payload or a database, where, and what to change. Writes nothing.",
@@ -56,7 +56,7 @@ struct Doctor: AsyncParsableCommand, ReadingCommand {
     @Option(help: ArgumentHelp("The most that packed JSON may unpack to, as in 500M or 4G.", valueName: "size"))
     var maxSize: ByteCount = .standard
 
-    @OptionGroup var layout: LayoutOptions
+    @OptionGroup var layout: PayloadFormatOptions
 
     @Flag(help: "Print the findings as JSON.")
     var json = false
@@ -85,11 +85,11 @@ struct Doctor: AsyncParsableCommand, ReadingCommand {
     var inputs: CommandInputs {
         CommandInputs(files: [file, source.model].compactMap(\.self), database: source.database)
     }
-    var busyTimeout: WaitingTime? { source.busyTimeout }
+    var busyTimeout: TimeoutArgument? { source.busyTimeout }
 
     func run() async throws {
         let examination = try await examination()
-        let printer = FindingPrinter(examination: examination, limit: list.limit, style: color.style)
+        let printer = DiagnosticPrinter(examination: examination, limit: list.limit, style: color.style)
         try json ? Terminal.write(json: printer.json()) : Terminal.write(printer.text)
         if examination.losesData { throw ExitCode(ExitStatus.failed.rawValue) }
     }
@@ -132,14 +132,14 @@ struct Doctor: AsyncParsableCommand, ReadingCommand {
 }
 
 /// What an examination found, for people and for programs.
-struct FindingPrinter {
+struct DiagnosticPrinter {
     let examination: SyncExamination
     /// How many findings of one kind are listed; nil for all.
     let limit: Int?
     var style = Style.plain
 
     /// The findings by kind, what loses data first, and a line that sums them up.
-    var text: VisibleText {
+    var text: TerminalText {
         let groups = SyncExamination.Finding.Kind.allCases.map { kind in examination.findings.filter { $0.kind == kind }
         }
         return (groups.filter { !$0.isEmpty }.map(group) + [summary]).joined(separator: "\n\n")
@@ -158,23 +158,23 @@ struct FindingPrinter {
         let losesData: Bool
     }
 
-    private func group(_ findings: [SyncExamination.Finding]) -> VisibleText {
+    private func group(_ findings: [SyncExamination.Finding]) -> TerminalText {
         let kind = findings[0].kind
-        let title: VisibleText = "\(Self.title(of: kind))"
-        let entries = ShortList(findings, upTo: limit).lines(entry, hint: "--all lists them")
+        let title: TerminalText = "\(Self.title(of: kind))"
+        let entries = TruncatedList(findings, upTo: limit).lines(entry, hint: "--all lists them")
         return ([kind.losesData ? style.red(title) : style.yellow(title)] + entries).joined(separator: "\n")
     }
 
-    private func entry(_ finding: SyncExamination.Finding) -> VisibleText {
-        let place: VisibleText = finding.path.map { "\($0): " } ?? ""
-        let times: VisibleText = finding.count > 1 ? " (\(finding.count) times)" : ""
+    private func entry(_ finding: SyncExamination.Finding) -> TerminalText {
+        let place: TerminalText = finding.path.map { "\($0): " } ?? ""
+        let times: TerminalText = finding.count > 1 ? " (\(finding.count) times)" : ""
         return "  \(place)\(finding.message)\(times)\n      \(finding.advice)"
     }
 
-    private var summary: VisibleText {
+    private var summary: TerminalText {
         let lost = examination.findings.filter { $0.kind.losesData }.count
         let notes = examination.findings.count - lost
-        let count: VisibleText = "\(lost) \(lost == 1 ? "finding loses" : "findings lose") data, \(notes) worth a look"
+        let count: TerminalText = "\(lost) \(lost == 1 ? "finding loses" : "findings lose") data, \(notes) worth a look"
         return lost == 0 ? style.green(notes == 0 ? "nothing found" : count) : style.red(count)
     }
 

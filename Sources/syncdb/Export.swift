@@ -3,7 +3,7 @@ import Foundation
 import Sync
 
 /// `syncdb export`: rows of an entity as JSON, or in another form.
-struct Export: AsyncParsableCommand, ReadingCommand {
+struct Export: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Write rows of an entity as JSON that imports again.",
@@ -20,7 +20,7 @@ struct Export: AsyncParsableCommand, ReadingCommand {
 
     @OptionGroup(title: "Database") var location: DatabaseOptions
 
-    @OptionGroup(title: "Rows") var condition: ConditionOptions
+    @OptionGroup(title: "Rows") var condition: PredicateOptions
 
     @OptionGroup(title: "Rows") var selection: SelectionOptions
 
@@ -41,7 +41,7 @@ struct Export: AsyncParsableCommand, ReadingCommand {
     @OptionGroup(title: "Output") var color: ColorOptions
 
     var inputs: CommandInputs { CommandInputs(database: location.database) }
-    var busyTimeout: WaitingTime? { location.busyTimeout }
+    var busyTimeout: TimeoutArgument? { location.busyTimeout }
 
     func validate() throws {
         if keyed, keyedBy != nil { throw ValidationError("--keyed and --keyed-by exclude each other") }
@@ -84,7 +84,7 @@ struct Export: AsyncParsableCommand, ReadingCommand {
     private static let outcome = "the output is not complete"
 
     /// Writes the records as rows, their keys as columns.
-    private func export(_ stack: DataStack, where predicate: RecordPredicate, to printer: RowPrinter) async throws {
+    private func export(_ stack: DataStack, where predicate: RowPredicate, to printer: RowPrinter) async throws {
         let keys = try ExportKeys.keys(of: entity, in: stack.model, options)
         let columns = keys.map { RowColumn(title: $0.name, isNumeric: $0.isNumeric) }
         try await Interruption.cancelling(outcome: Self.outcome) {

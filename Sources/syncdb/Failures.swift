@@ -42,7 +42,7 @@ extension SyncError {
 
 extension SyncError {
     /// The option that leads out of it, where there is one.
-    var hint: VisibleText? {
+    var hint: TerminalText? {
         switch code {
         case .deletionGuard:
             "\(Self.guardHint); for an import of only what changed there is --delta"
@@ -54,11 +54,11 @@ extension SyncError {
     }
 
     /// What all commands have that the deletion guard may refuse.
-    static let guardHint: VisibleText =
+    static let guardHint: TerminalText =
         "if that is right, --max-delete allows more: a number of rows, a part as in 75%, or 100%"
 
     /// What reads a payload that seems to be of another form.
-    private static func hint(_ form: LikelyForm) -> VisibleText {
+    private static func hint(_ form: DetectedFormat) -> TerminalText {
         switch form {
         case .ndjson: "each line is JSON by itself: --ndjson reads that"
         case .jsonAPI: reading(form, by: "--form json-api")
@@ -81,7 +81,7 @@ extension SyncError {
         }
     }
 
-    private static func reading(_ form: LikelyForm, by option: String) -> VisibleText {
+    private static func reading(_ form: DetectedFormat, by option: String) -> TerminalText {
         "it looks like \(form.name): \(option) reads that"
     }
 }
@@ -89,7 +89,7 @@ extension SyncError {
 /// An error with the way out of it that the command has, where others have another.
 struct HintedError: LocalizedError {
     let error: SyncError
-    let hint: VisibleText
+    let hint: TerminalText
 
     var errorDescription: String? { error.localizedDescription }
 }
@@ -98,13 +98,13 @@ struct HintedError: LocalizedError {
 
 extension SyncError {
     /// The error with its place, where there are lists of records instead, and the first of its problems on lines of their own.
-    var visible: VisibleText {
-        let place = self.place.map { "\($0)" as VisibleText }.joined(separator: ", ")
-        let line: VisibleText =
+    var visible: TerminalText {
+        let place = self.place.map { "\($0)" as TerminalText }.joined(separator: ", ")
+        let line: TerminalText =
             "\(message)" + (place.isEmpty ? "" : " (\(place))") + (underlying.map { ": \($0)" } ?? "")
             + (keyOptions.isEmpty ? "" : "; there are lists inside: \(keyOptions.joined(separator: ", "))")
-        let problems = ShortList(problems).lines({ "  \($0.path): \($0.message)" }, hint: nil)
-        let remedies = remedies.map { VisibleText(lines: $0) }
+        let problems = TruncatedList(problems).lines({ "  \($0.path): \($0.message)" }, hint: nil)
+        let remedies = remedies.map { TerminalText(lines: $0) }
         return ([line] + problems + remedies).joined(separator: "\n")
     }
 }
@@ -115,9 +115,9 @@ extension SyncModel {
     /// Says on standard error which transformers the model names and only an app can have: values are read and written
     /// without them.
     func remarkOnMissingTransformers() {
-        let missing = missingTransformers.map { "'\($0.name)' (\($0.entity).\($0.attribute))" as VisibleText }
+        let missing = missingTransformers.map { "'\($0.name)' (\($0.entity).\($0.attribute))" as TerminalText }
         guard !missing.isEmpty else { return }
-        let names = ShortList(missing).text(between: ", ")
+        let names = TruncatedList(missing).text(between: ", ")
         Terminal.writeError("note: values are taken without the transformers that only an app can register: " + names)
     }
 }

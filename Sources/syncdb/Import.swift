@@ -24,9 +24,9 @@ struct Import: AsyncParsableCommand, PayloadCommand {
             Example: syncdb import users.json --entity User --model model.json -d app.sqlite
             """)
 
-    @OptionGroup(title: "Payload") var records: RecordsOptions
-    @OptionGroup(title: "Payload") var layout: LayoutOptions
-    @OptionGroup(title: "Payload") var rules: RuleOptions
+    @OptionGroup(title: "Payload") var records: PayloadFileOptions
+    @OptionGroup(title: "Payload") var layout: PayloadFormatOptions
+    @OptionGroup(title: "Payload") var rules: SyncRuleOptions
 
     @OptionGroup(title: "Database") var location: DatabaseOptions
     @OptionGroup(title: "Database") var changes: ModelOptions
@@ -61,7 +61,7 @@ struct Import: AsyncParsableCommand, PayloadCommand {
     func run() async throws {
         guard !dryRun else { return try await compare() }
         let payloads = try output.read(payload, wholeUpTo: store.readsModelFromPayload ? nil : wholeUpTo)
-        let written = WrittenFiles()
+        let written = CommittedFiles()
         let (result, model) = try await written.remarking {
             try await Interruption.cancelling(outcome: written.isEmpty ? "nothing was written" : "not all was written")
             {
@@ -80,21 +80,21 @@ struct Import: AsyncParsableCommand, PayloadCommand {
     }
 
     private func compare() async throws {
-        let comparison = Comparison(payload: payload, store: store, output: output, withRows: verbose)
+        let comparison = DryRun(payload: payload, store: store, output: output, withRows: verbose)
         _ = try await comparison.show(output.read(payload))
         if !output.quiet { Terminal.writeError("note: --dry-run: nothing was written") }
     }
 
     private func importIntoExisting(
-        _ payloads: [Payload], _ written: WrittenFiles
+        _ payloads: [Payload], _ written: CommittedFiles
     ) async throws -> (SyncResult, SyncModel) {
         guard changes.model != nil || changes.evolve else {
             return try await sync(payloads, into: DataStack(at: location.url, transformers: .optional), written)
         }
         let given = try store.givenModel()
-        let chosen: ChosenModel
+        let chosen: ModelSelection
         if let given, !changes.evolve {
-            chosen = ChosenModel(model: given)
+            chosen = ModelSelection(model: given)
         } else {
             let kept = try location.open()
             chosen = try store.modelForExistingDatabase(
@@ -113,14 +113,14 @@ struct Import: AsyncParsableCommand, PayloadCommand {
             store.givenModel(), inferring: payloads, as: payload, isQuiet: output.quiet)
         let outcome = try await NewDatabase(at: location.url).fill(chosen.model) { stack in
             // All of it is written, or nothing.
-            try await sync(payloads, into: stack, WrittenFiles())
+            try await sync(payloads, into: stack, CommittedFiles())
         }
         chosen.announce()
         return outcome
     }
 
     private func sync(
-        _ payloads: [Payload], into stack: DataStack, _ written: WrittenFiles
+        _ payloads: [Payload], into stack: DataStack, _ written: CommittedFiles
     ) async throws -> (SyncResult, SyncModel) {
         var options = payload.options
         options.collectsValues = verbose
@@ -142,17 +142,17 @@ extension PayloadOptions {
     ///   - options: Given again because a command may want more of the result.
     ///   - written: Is told of each that is written, where others are still to come.
     func sync(
-        _ payloads: [Payload], into stack: DataStack, options: SyncOptions, _ written: WrittenFiles
+        _ payloads: [Payload], into stack: DataStack, options: SyncOptions, _ written: CommittedFiles
     ) async throws -> SyncResult {
         if payloads.count == 1 || rules.delta {
-            var results = MergedResults()
+            var results = ResultAccumulator()
             for payload in payloads {
                 results.add(try await sync(payload, into: stack, options: options))
                 written.add(payload.name)
             }
             return results.merged() ?? SyncResult(entity: entity)
         }
-        let run = SyncRun()
+        let run = PagedImport()
         var options = options
         options.payload = .page(of: run)
         for payload in payloads {
@@ -165,7 +165,7 @@ extension PayloadOptions {
     /// The same as a dry run. Several payloads are really written, so the store must be one that is thrown away.
     func plan(_ payloads: [Payload], against stack: DataStack, options: SyncOptions) async throws -> SyncResult {
         guard let payload = payloads.first, payloads.count == 1, let json = payload.data else {
-            return try await sync(payloads, into: stack, options: options, WrittenFiles())
+            return try await sync(payloads, into: stack, options: options, CommittedFiles())
         }
         var options = options
         options.form = payload.form
@@ -229,7 +229,7 @@ extension PayloadOptions {
 }
 
 /// The files of an import of several that are written, each in a transaction of its own.
-final class WrittenFiles: Sendable {
+final class CommittedFiles: Sendable {
     private let names = Locked<[String]>([])
 
     func add(_ name: String) { names.withLock { $0.append(name) } }
@@ -243,8 +243,8 @@ final class WrittenFiles: Sendable {
         } catch {
             let names = self.names.value
             guard !names.isEmpty else { throw error }
-            let list = ShortList(names.map { "\($0)" as VisibleText }).text(between: ", ")
-            throw RemarkedError(
+            let list = TruncatedList(names.map { "\($0)" as TerminalText }).text(between: ", ")
+            throw AnnotatedError(
                 error: error,
                 remark:
                     "note: \(list) \(names.count == 1 ? "was" : "were") written before that; nothing was deleted for being left out"

@@ -2,7 +2,7 @@ import ArgumentParser
 import Sync
 
 /// `syncdb query`: rows of an entity.
-struct Query: AsyncParsableCommand, ReadingCommand {
+struct Query: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "query",
         abstract: "Print rows of an entity.",
@@ -20,7 +20,7 @@ struct Query: AsyncParsableCommand, ReadingCommand {
 
     @OptionGroup(title: "Database") var location: DatabaseOptions
 
-    @OptionGroup(title: "Rows") var condition: ConditionOptions
+    @OptionGroup(title: "Rows") var condition: PredicateOptions
 
     @OptionGroup(title: "Rows") var selection: SelectionOptions
 
@@ -31,7 +31,7 @@ struct Query: AsyncParsableCommand, ReadingCommand {
     @OptionGroup(title: "Output") var color: ColorOptions
 
     var inputs: CommandInputs { CommandInputs(database: location.database) }
-    var busyTimeout: WaitingTime? { location.busyTimeout }
+    var busyTimeout: TimeoutArgument? { location.busyTimeout }
 
     func run() async throws {
         let stack = try location.open()
@@ -44,7 +44,7 @@ struct Query: AsyncParsableCommand, ReadingCommand {
 }
 
 /// `syncdb count`: how many rows an entity has.
-struct Count: AsyncParsableCommand, ReadingCommand {
+struct Count: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "count",
         abstract: "Print how many rows an entity has.",
@@ -55,7 +55,7 @@ struct Count: AsyncParsableCommand, ReadingCommand {
 
     @OptionGroup(title: "Database") var location: DatabaseOptions
 
-    @OptionGroup(title: "Rows") var condition: ConditionOptions
+    @OptionGroup(title: "Rows") var condition: PredicateOptions
 
     @Option(
         help: ArgumentHelp(
@@ -67,7 +67,7 @@ struct Count: AsyncParsableCommand, ReadingCommand {
     @OptionGroup(title: "Output") var color: ColorOptions
 
     var inputs: CommandInputs { CommandInputs(database: location.database) }
-    var busyTimeout: WaitingTime? { location.busyTimeout }
+    var busyTimeout: TimeoutArgument? { location.busyTimeout }
 
     func run() async throws {
         let count = try await location.open().count(entity, where: condition.predicate())
@@ -99,7 +99,7 @@ struct SelectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Pass over so many rows first.", valueName: "n"))
     var offset = 0
 
-    var order: RecordOrder { RecordOrder(orderBy?.split(separator: ",").map(String.init) ?? []) }
+    var order: RowOrder { RowOrder(orderBy?.split(separator: ",").map(String.init) ?? []) }
 
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit cannot be negative") }
@@ -108,15 +108,15 @@ struct SelectionOptions: ParsableArguments {
 }
 
 /// Which rows a command reads.
-struct ConditionOptions: ParsableArguments {
+struct PredicateOptions: ParsableArguments {
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
             "Only rows that match, as in \"age >= 18 AND company.name IS NOT NULL\".", valueName: "predicate"))
     var text: String?
 
-    func predicate() throws -> RecordPredicate {
-        try text.map { try RecordPredicate(parsing: $0) } ?? .all
+    func predicate() throws -> RowPredicate {
+        try text.map { try RowPredicate(parsing: $0) } ?? .all
     }
 }
 

@@ -14,7 +14,7 @@ struct Schema: AsyncParsableCommand {
 }
 
 /// `syncdb schema show`: the entities of a model.
-struct SchemaShow: ParsableCommand, ReadingCommand {
+struct SchemaShow: ParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Show the model a database keeps, or that of a file.",
@@ -28,7 +28,7 @@ struct SchemaShow: ParsableCommand, ReadingCommand {
     @OptionGroup(title: "Output") var color: ColorOptions
 
     var inputs: CommandInputs { CommandInputs(files: source.model.map { [$0] } ?? [], database: source.database) }
-    var busyTimeout: WaitingTime? { source.busyTimeout }
+    var busyTimeout: TimeoutArgument? { source.busyTimeout }
 
     func run() throws {
         let model = try source.loaded()
@@ -38,7 +38,7 @@ struct SchemaShow: ParsableCommand, ReadingCommand {
 }
 
 /// `syncdb schema convert`: any model as a schema file.
-struct SchemaConvert: AsyncParsableCommand, ReadingCommand {
+struct SchemaConvert: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
         abstract: "Write a Core Data model, or a schema file, as a schema file.",
@@ -83,7 +83,7 @@ extension SyncModel {
 }
 
 /// `syncdb schema diagram`: a model as a picture.
-struct SchemaDiagram: ParsableCommand, ReadingCommand {
+struct SchemaDiagram: ParsableCommand, InputCommand {
     enum Format: String, ExpressibleByArgument, CaseIterable { case mermaid, dot }
 
     static let configuration = CommandConfiguration(
@@ -97,11 +97,11 @@ struct SchemaDiagram: ParsableCommand, ReadingCommand {
     var format: Format = .mermaid
 
     var inputs: CommandInputs { CommandInputs(files: source.model.map { [$0] } ?? [], database: source.database) }
-    var busyTimeout: WaitingTime? { source.busyTimeout }
+    var busyTimeout: TimeoutArgument? { source.busyTimeout }
 
     func run() throws {
         let diagram = ModelDiagram(model: try source.loaded())
-        try Terminal.write(VisibleText(lines: format == .mermaid ? diagram.mermaid : diagram.dot))
+        try Terminal.write(TerminalText(lines: format == .mermaid ? diagram.mermaid : diagram.dot))
     }
 }
 
@@ -116,7 +116,7 @@ struct ModelPrinter {
     let model: SyncModel
     var style = Style.plain
 
-    var text: VisibleText {
+    var text: TerminalText {
         let rules = remarks(model.keys, model.ignore)
         let blocks = model.entities.map(block)
         return (rules.isEmpty ? blocks : ["\(rules)"] + blocks).joined(separator: "\n\n")
@@ -127,7 +127,7 @@ struct ModelPrinter {
             .compactMap(\.self).joined(separator: "; ")
     }
 
-    private func block(_ entity: SyncModel.Entity) -> VisibleText {
+    private func block(_ entity: SyncModel.Entity) -> TerminalText {
         var table = TablePrinter([
             TablePrinter.Column(title: title(entity)), TablePrinter.Column(title: ""), TablePrinter.Column(title: ""),
         ])

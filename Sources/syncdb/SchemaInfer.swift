@@ -4,7 +4,7 @@ import Sync
 import SyncTools
 
 /// `syncdb schema infer`: a schema file from sample JSON.
-struct SchemaInfer: AsyncParsableCommand, ReadingCommand {
+struct SchemaInfer: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "infer",
         abstract: "Work out a schema file from sample JSON.",
@@ -29,7 +29,7 @@ struct SchemaInfer: AsyncParsableCommand, ReadingCommand {
 
     @OptionGroup var primaryKey: KeyOptions
 
-    @OptionGroup var layout: LayoutOptions
+    @OptionGroup var layout: PayloadFormatOptions
 
     @Option(help: ArgumentHelp("The keys that lead to the records inside the JSON: data.results", valueName: "path"))
     var key: String?
@@ -88,7 +88,7 @@ struct SchemaInfer: AsyncParsableCommand, ReadingCommand {
         }
         let inferred = try InferredModel(from: samples)
         if !quiet {
-            let remarks = ShortList(inferred.remarks, upTo: all ? nil : Self.maximumRemarks)
+            let remarks = TruncatedList(inferred.remarks, upTo: all ? nil : Self.maximumRemarks)
             for line in remarks.lines({ "\($0)" }, hint: "--all lists them") { Terminal.writeError(line) }
         }
         try await inferred.model.write(to: output, besides: inputs)
@@ -98,7 +98,7 @@ struct SchemaInfer: AsyncParsableCommand, ReadingCommand {
 extension PayloadSource {
     /// The JSON as a sample to infer a model from.
     func sample(
-        entity: String, _ layout: LayoutOptions, keyPath: String?, isNDJSON: Bool,
+        entity: String, _ layout: PayloadFormatOptions, keyPath: String?, isNDJSON: Bool,
         unpackingTo limit: ByteCount = .standard
     ) throws -> InferenceSample {
         var sample = try InferenceSample(
@@ -111,7 +111,7 @@ extension PayloadSource {
 }
 
 /// `syncdb schema swift`: a model as Swift types.
-struct SchemaSwift: AsyncParsableCommand, ReadingCommand {
+struct SchemaSwift: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "swift",
         abstract: "Write a model as Swift types.",
@@ -139,10 +139,10 @@ struct SchemaSwift: AsyncParsableCommand, ReadingCommand {
     @OptionGroup(title: "Output") var color: ColorOptions
 
     var inputs: CommandInputs { CommandInputs(files: source.model.map { [$0] } ?? [], database: source.database) }
-    var busyTimeout: WaitingTime? { source.busyTimeout }
+    var busyTimeout: TimeoutArgument? { source.busyTimeout }
 
     func run() async throws {
-        let written = SwiftSource(try source.loaded(), form: records ? .records : .macros, namespace: namespace)
+        let written = SwiftCodeGenerator(try source.loaded(), form: records ? .records : .macros, namespace: namespace)
         for remark in written.remarks { Terminal.writeError("note: \(remark)") }
         try await ExportDestination(output, besides: inputs).write { write in try write(Data(written.text.utf8)) }
     }

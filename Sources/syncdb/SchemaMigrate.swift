@@ -3,7 +3,7 @@ import Foundation
 import Sync
 
 /// `syncdb schema migrate`: brings a database to another model.
-struct SchemaMigrate: ParsableCommand, ReadingCommand {
+struct SchemaMigrate: ParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
         abstract: "Bring a database to another model, and keep that.",
@@ -33,7 +33,7 @@ struct SchemaMigrate: ParsableCommand, ReadingCommand {
     @OptionGroup(title: "Output") var color: ColorOptions
 
     var inputs: CommandInputs { CommandInputs(files: [model], database: location.database) }
-    var busyTimeout: WaitingTime? { location.busyTimeout }
+    var busyTimeout: TimeoutArgument? { location.busyTimeout }
 
     func run() throws {
         let model = try SyncModel.file(model)
@@ -52,21 +52,21 @@ struct SchemaMigrate: ParsableCommand, ReadingCommand {
         }
     }
 
-    private func text(_ report: MigrationReport) -> VisibleText {
+    private func text(_ report: MigrationReport) -> TerminalText {
         let style = color.style
         let changes = lines(report.changes, style.yellow("~"))
         let losses = lines(report.losses, style.red("-"))
         return changes.isEmpty && losses.isEmpty ? "nothing to change" : (changes + losses).joined(separator: "\n")
     }
 
-    private func lines(_ problems: [SyncError.Problem], _ sign: VisibleText) -> [VisibleText] {
-        ShortList(problems, upTo: list.limit).lines(
+    private func lines(_ problems: [SyncError.Problem], _ sign: TerminalText) -> [TerminalText] {
+        TruncatedList(problems, upTo: list.limit).lines(
             { "\(sign) \($0.path): \($0.message)" }, hint: "--all lists them")
     }
 }
 
 /// `syncdb schema adopt`: a schema file from the tables of a database.
-struct SchemaAdopt: AsyncParsableCommand, ReadingCommand {
+struct SchemaAdopt: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "adopt",
         abstract: "Write the model of the tables that a database has.",
@@ -107,7 +107,7 @@ struct SchemaAdopt: AsyncParsableCommand, ReadingCommand {
         }
         let adopted = try AdoptedModel(at: URL(argument: database), tables: table)
         if !quiet {
-            for remark in adopted.remarks { Terminal.writeError(VisibleText(lines: "note: \(remark)")) }
+            for remark in adopted.remarks { Terminal.writeError(TerminalText(lines: "note: \(remark)")) }
         }
         try await adopted.model.write(to: output, besides: inputs)
     }

@@ -36,7 +36,7 @@ enum Program {
     /// The main thread waits for it, open to signals, which a program may have been started without: an asynchronous
     /// `main` would end that thread, which profilers take badly.
     static func main() {
-        Descriptors.occupyStandardStreams()
+        FileDescriptorLimit.occupyStandardStreams()
         // A file that may not grow any more is an error of whoever writes it, not the end of the program.
         signal(SIGXFSZ, SIG_IGN)
         let command: any ParsableCommand
@@ -58,20 +58,20 @@ enum Program {
 
     /// What the arguments ask for, if the system has what that needs.
     private static func parsed() throws -> any ParsableCommand {
-        try Encoding.checkArguments()
+        try PathEncoding.checkArguments()
         var command = try SyncDB.parseAsRoot()
         // Help, which ends by an error of its own, needs nothing.
         if type(of: command).configuration.commandName == "help" {
             try Suggestion.checkHelp()
             try command.run()
         }
-        try Descriptors.check()
-        try Encoding.checkFolder()
+        try FileDescriptorLimit.check()
+        try PathEncoding.checkFolder()
         return command
     }
 
     private static func run(_ command: any ParsableCommand) async {
-        let reading = command as? any ReadingCommand
+        let reading = command as? any InputCommand
         do {
             try reading?.checkStreams()
             try await StoreFile.$patience.withValue(reading?.busyTimeout?.milliseconds ?? StoreFile.patience) {
@@ -104,9 +104,9 @@ enum ExitStatus: Int32 {
     /// The status an error stands for.
     init(_ error: any Error) {
         switch error {
-        case let error as RemarkedError: self = ExitStatus(error.error)
+        case let error as AnnotatedError: self = ExitStatus(error.error)
         case let error as HintedError: self = ExitStatus(error.error)
-        case is Trouble: self = .usage
+        case is CommandFailure: self = .usage
         case let error as SyncError: self = error.code == .deletionGuard ? .deletionGuard : .failed
         case is UsageError: self = .usage
         case let code as ExitCode: self = ExitStatus(rawValue: code.rawValue) ?? .failed
@@ -128,8 +128,8 @@ enum ExitStatus: Int32 {
 
     private static func cause(of error: any Error) -> any Error {
         switch error {
-        case let error as RemarkedError: cause(of: error.error)
-        case let error as Trouble: cause(of: error.error)
+        case let error as AnnotatedError: cause(of: error.error)
+        case let error as CommandFailure: cause(of: error.error)
         default: error
         }
     }
@@ -137,10 +137,10 @@ enum ExitStatus: Int32 {
     private static func explain(_ error: any Error) {
         let prefix = ColorOptions.errorStyle.red("error:")
         switch error {
-        case let error as RemarkedError:
+        case let error as AnnotatedError:
             explain(error.error)
             Terminal.writeError(error.remark)
-        case let error as Trouble: explain(error.error)
+        case let error as CommandFailure: explain(error.error)
         case let error as HintedError: explain(error.error, error.hint)
         case let error as SyncError: explain(error, error.hint)
         case let error as UsageError: Terminal.writeError("\(prefix) \(error.message)")
@@ -149,13 +149,13 @@ enum ExitStatus: Int32 {
         case _ where ExitStatus(error) == .done: answer(SyncDB.fullMessage(for: error))
         default:
             let message = Suggestion.added(to: SyncDB.fullMessage(for: error))
-            let start = message.hasPrefix(SyncDB._errorPrefix) ? "\(prefix) " : "" as VisibleText
+            let start = message.hasPrefix(SyncDB._errorPrefix) ? "\(prefix) " : "" as TerminalText
             let text = message.dropFirst(start.isEmpty ? 0 : SyncDB._errorPrefix.count)
-            Terminal.writeError(start + VisibleText(lines: String(text), upTo: VisibleText.limit))
+            Terminal.writeError(start + TerminalText(lines: String(text), upTo: TerminalText.limit))
         }
     }
 
-    private static func explain(_ error: SyncError, _ hint: VisibleText?) {
+    private static func explain(_ error: SyncError, _ hint: TerminalText?) {
         Terminal.writeError("\(ColorOptions.errorStyle.red("error:")) \(error.visible)")
         if let hint { Terminal.writeError("hint: \(hint)") }
     }
@@ -163,7 +163,7 @@ enum ExitStatus: Int32 {
     /// Prints what was asked for: help, or a script with completions.
     private static func answer(_ text: String) {
         do {
-            try Terminal.write(VisibleText(lines: text))
+            try Terminal.write(TerminalText(lines: text))
         } catch {
             exit(with: error)
         }
@@ -179,9 +179,9 @@ struct UsageError: LocalizedError {
 }
 
 /// An error, and what there is to say besides: a way out, or what is done already.
-struct RemarkedError: LocalizedError {
+struct AnnotatedError: LocalizedError {
     let error: any Error
-    let remark: VisibleText
+    let remark: TerminalText
 
     var errorDescription: String? { "\(error.localizedDescription)\n\(remark.text)" }
 }
@@ -263,7 +263,7 @@ enum Suggestion {
 }
 
 /// Names are text here. One that is not UTF-8 would become another as text, and so lead to another file.
-enum Encoding {
+enum PathEncoding {
     /// - Throws: ``UsageError`` if an argument is not UTF-8.
     static func checkArguments() throws {
         for argument in UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst() {

@@ -4,7 +4,7 @@ import Sync
 import SyncTesting
 
 /// `syncdb verify`: runs scenario files.
-struct Verify: AsyncParsableCommand, ReadingCommand {
+struct Verify: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Run scenario files: what syncs of a model and its JSON are expected to do.",
@@ -54,12 +54,12 @@ struct Verify: AsyncParsableCommand, ReadingCommand {
     private func remark(on report: ScenarioReport) {
         let names = report.results.compactMap(\.missingTransformers)
         guard !names.isEmpty else { return }
-        let all = ShortList(Set(names.joined()).sorted().map { "'\($0)'" as VisibleText }).text(between: ", ")
-        let cases: VisibleText = names.count == 1 ? "1 case" : "\(names.count) cases"
+        let all = TruncatedList(Set(names.joined()).sorted().map { "'\($0)'" as TerminalText }).text(between: ", ")
+        let cases: TerminalText = names.count == 1 ? "1 case" : "\(names.count) cases"
         Terminal.writeError("note: \(cases) ran without transformers that the model names: " + all)
     }
 
-    private func text(_ report: ScenarioReport) -> VisibleText {
+    private func text(_ report: ScenarioReport) -> TerminalText {
         let printer = ReportPrinter(report: report, style: color.style)
         return verbose ? printer.everything : printer.failures
     }

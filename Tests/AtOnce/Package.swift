@@ -40,7 +40,7 @@ let package = Package(
         .testTarget(
             name: "SyncTests", dependencies: ["Sync", "SyncCalls", "TestSize"] + grdb,
             sources: [
-                "Guest", "Observation", "Readers", "CancellationTests.swift", "Fixtures.swift",
+                "AppDatabase", "Observation", "Readers", "CancellationTests.swift", "Fixtures.swift",
                 "OtherReadersTests.swift", "PageTests.swift", "PieceFlowTests.swift", "ProgressTests.swift",
                 "StreamTests.swift", "TemporaryFolder.swift",
             ],

@@ -39,7 +39,7 @@ guard arguments.count == 6, let fatal = Int(arguments[4]) else {
 }
 let stack = try DataStack(
     model: SyncModel(contentsOf: URL(fileURLWithPath: arguments[2])), at: URL(fileURLWithPath: arguments[1]))
-let configuration = try EngineConfiguration(contentsOf: URL(fileURLWithPath: arguments[3]))
+let configuration = try ServiceConfigurationFile(contentsOf: URL(fileURLWithPath: arguments[3]))
 let killer = Killer(fatal, isBefore: arguments[5] == "before")
 stack.writer.add(transactionObserver: killer, extent: .databaseLifetime)
 let engine = try SyncEngine(

@@ -18,14 +18,14 @@ struct User: EntityRecord {
     var syncKey: Int? { id }
     var syncID: JSONValue { Self.syncID(of: id) }
 
-    init(entityRow row: EntityRow) throws {
+    init(entityRow row: EntityRowDecoder) throws {
         id = try row.value("id")
         let name: String? = try row.value("name")
         if name == "unreadable" { throw SyncError(.valueDoesNotFit, "a name that the type does not know") }
         self.name = name
     }
 
-    func encode(into row: inout EntityValues) throws {
+    func encode(into row: inout EntityRowEncoder) throws {
         try row.set("id", to: id)
         try row.set("name", to: name)
     }

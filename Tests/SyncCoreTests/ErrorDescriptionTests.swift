@@ -36,10 +36,10 @@ struct ErrorDescriptionTests {
 
     @Test("A list is its first elements, and how many more there are")
     func shortList() {
-        #expect(ShortList(["a", "b"]).text == "a, b")
-        #expect(ShortList(["a", "b", "c"], upTo: 1).text == "a and 2 more")
-        #expect(ShortList(["a", "b", "c"], upTo: nil).text == "a, b, c")
-        #expect(ShortList(["a"], of: 7).text == "a and 6 more")
-        #expect(ShortList((1...1000).lazy.map(String.init)).text.hasSuffix("20 and 980 more"))
+        #expect(TruncatedList(["a", "b"]).text == "a, b")
+        #expect(TruncatedList(["a", "b", "c"], upTo: 1).text == "a and 2 more")
+        #expect(TruncatedList(["a", "b", "c"], upTo: nil).text == "a, b, c")
+        #expect(TruncatedList(["a"], of: 7).text == "a and 6 more")
+        #expect(TruncatedList((1...1000).lazy.map(String.init)).text.hasSuffix("20 and 980 more"))
     }
 }

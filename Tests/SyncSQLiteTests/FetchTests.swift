@@ -21,7 +21,7 @@ import Testing
         return stack
     }
 
-    private func ids(_ records: [SyncRecord]) -> [Int64] { records.compactMap { $0["id"]?.int } }
+    private func ids(_ records: [SyncRow]) -> [Int64] { records.compactMap { $0["id"]?.int } }
 
     @Test func recordsComeByKey() throws {
         #expect(ids(try users().fetch("User")) == [1, 2, 3])
@@ -34,7 +34,7 @@ import Testing
         #expect(ids(try stack.fetch("User", orderedBy: "name")) == [2, 1, 3])
         #expect(ids(try stack.fetch("User", orderedBy: "-name")) == [1, 3, 2])
         #expect(ids(try stack.fetch("User", orderedBy: ["-name", "-id"])) == [3, 1, 2])
-        #expect(ids(try stack.fetch("User", orderedBy: RecordOrder([.init("name", ascending: false)]))) == [1, 3, 2])
+        #expect(ids(try stack.fetch("User", orderedBy: RowOrder([.init("name", ascending: false)]))) == [1, 3, 2])
     }
 
     @Test func decimalsAreOrderedByValue() throws {
@@ -78,11 +78,11 @@ import Testing
 
     @Test func keysAreReportedInTheirForm() throws {
         for (type, value, expected) in [
-            (AttributeType.date, "2024-02-29T18:29:59.999Z", RecordKey.text("2024-02-29T18:29:59.999Z")),
+            (AttributeType.date, "2024-02-29T18:29:59.999Z", PrimaryKeyValue.text("2024-02-29T18:29:59.999Z")),
             (.date, "2024-02-29", .text("2024-02-29T00:00:00Z")),
             (.uuid, "e621e1f8-c36c-495a-93fc-0c247a3e6e5f", .text("E621E1F8-C36C-495A-93FC-0C247A3E6E5F")),
             (.decimal, 1.5, .text("1.5")), (.double, 1.5, .double(1.5)), (.string, "x", .text("x")),
-        ] as [(AttributeType, JSONValue, RecordKey)] {
+        ] as [(AttributeType, JSONValue, PrimaryKeyValue)] {
             let stack = try DataStack.inMemory(
                 SyncModel(entities: [
                     SyncModel.Entity("Row", primaryKey: "code", attributes: [SyncModel.Attribute("code", type)])

@@ -98,7 +98,7 @@ import Testing
         let stack = try DataStack.inMemory(Models.links())
         let photo = try stack.insert("Photo", values: ["id": 1])
         let other = try stack.insert("Photo", values: ["id": 2])
-        let cases: [([String: [SyncRecord]], SyncError.Code)] = [
+        let cases: [([String: [SyncRow]], SyncError.Code)] = [
             (["enemies": [photo]], .unknownRelationship), (["avatar": [photo, other]], .valueDoesNotFit),
             (["company": [photo]], .valueDoesNotFit),
         ]

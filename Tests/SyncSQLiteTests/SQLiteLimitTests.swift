@@ -21,7 +21,7 @@ struct SQLiteLimitTests {
 
     @Test("is said of an order with too many terms")
     func order() throws {
-        let order = RecordOrder(Array(repeating: "name", count: 3000))
+        let order = RowOrder(Array(repeating: "name", count: 3000))
         let error = try #require(throws: SyncError.self) { try stack.fetch("User", orderedBy: order) }
         #expect(error.code == .invalidOption)
         #expect(error.message == "the order has too many terms for SQLite")
@@ -37,7 +37,7 @@ struct SQLiteLimitTests {
 
     @Test("is no reason to wait for a regular expression that never ends")
     func expression() throws {
-        let endless = RecordPredicate.where("name MATCHES '(a+)+b'")
+        let endless = RowPredicate.where("name MATCHES '(a+)+b'")
         let error = try #require(throws: SyncError.self) { try stack.count("User", where: endless) }
         #expect(error.code == .invalidPredicate)
         #expect(error.message.hasPrefix("MATCHES takes too many steps"))

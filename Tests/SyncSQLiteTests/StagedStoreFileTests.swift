@@ -5,7 +5,7 @@ import Testing
 
 @testable import SyncSQLite
 
-@Suite final class StoreDraftTests {
+@Suite final class StagedStoreFileTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     private var url: URL { folder.appendingPathComponent("store.sqlite") }
 
@@ -21,7 +21,7 @@ import Testing
         try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     }
 
-    private func fill(_ draft: StoreDraft, userID: Int64) throws {
+    private func fill(_ draft: StagedStoreFile, userID: Int64) throws {
         let stack = try DataStack(model: Models.links(), in: draft)
         try stack.insert("User", values: ["id": JSONValue(userID)])
         try stack.close()
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func aDraftIsOutOfSightAndTellsNothing() throws {
-        let drafts = try (0..<20).map { _ in try StoreDraft(for: url) }
+        let drafts = try (0..<20).map { _ in try StagedStoreFile(for: url) }
         let names = try files()
         #expect(Set(names).count == 20)
         for name in names {
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func aDraftBecomesTheStore() throws {
-        let draft = try StoreDraft(for: url)
+        let draft = try StagedStoreFile(for: url)
         try fill(draft, userID: 1)
         #expect(try files().count == 1)
         #expect(try draft.publish())
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func whatAppearsMeanwhileStays() throws {
-        let (first, second) = try (StoreDraft(for: url), StoreDraft(for: url))
+        let (first, second) = try (StagedStoreFile(for: url), StagedStoreFile(for: url))
         try fill(first, userID: 1)
         try fill(second, userID: 2)
         #expect(try second.publish())
@@ -75,7 +75,7 @@ import Testing
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
         try FileManager.default.linkItem(at: url, to: folder.appendingPathComponent("other"))
         let before = try #require(FileStatus(at: url.path))
-        let (first, second) = try (StoreDraft(for: url), StoreDraft(for: url))
+        let (first, second) = try (StagedStoreFile(for: url), StagedStoreFile(for: url))
         try fill(first, userID: 1)
         try fill(second, userID: 2)
         #expect(try first.publish())

@@ -5,8 +5,8 @@ import Testing
 @testable import SyncSQLite
 
 @Suite("What a store knows from one transaction to the next")
-struct StoreWatchTests {
-    private typealias Moment = StoreWatch.Moment
+struct StoreMonitorTests {
+    private typealias Moment = StoreMonitor.Moment
     private let stack: DataStack
     private let tables: Set<TableID> = [TableID(1), TableID(2)]
 
@@ -69,7 +69,7 @@ struct StoreWatchTests {
         try stack.write { db in
             try settle(tables, in: db, isOwn: false)
             try stack.watch.visit(db, isOwn: false)
-                .keep(StoreWatch.SoundLinks(checked: [LinkID(1)], sound: [LinkID(1)]), at: Moment(db))
+                .keep(StoreMonitor.ValidLinks(checked: [AssociationID(1)], sound: [AssociationID(1)]), at: Moment(db))
         }
         #expect(try settled().isEmpty && links().sound.isEmpty)
         try stack.write { db in try settle(tables, in: db) }
@@ -120,25 +120,25 @@ struct StoreWatchTests {
 
     // MARK: Sound links
 
-    private func links() throws -> StoreWatch.SoundLinks {
+    private func links() throws -> StoreMonitor.ValidLinks {
         try stack.write { db in try stack.watch.visit(db, isOwn: true).soundLinks(at: Moment(db)) }
     }
 
-    private func keep(_ links: Set<LinkID>, dataVersion: Int = 0, in db: Database) throws {
+    private func keep(_ links: Set<AssociationID>, dataVersion: Int = 0, in db: Database) throws {
         var moment = try Moment(db)
         moment.dataVersion += dataVersion
-        try stack.watch.visit(db, isOwn: true).keep(StoreWatch.SoundLinks(checked: links, sound: links), at: moment)
+        try stack.watch.visit(db, isOwn: true).keep(StoreMonitor.ValidLinks(checked: links, sound: links), at: moment)
     }
 
     @Test("Links stay sound when this connection writes, and until another commits")
     func soundLinks() throws {
         try stack.write { db in
-            try keep([LinkID(1)], in: db)
+            try keep([AssociationID(1)], in: db)
             try insert(1, in: db)
-            try keep([LinkID(2)], in: db)
+            try keep([AssociationID(2)], in: db)
         }
-        #expect(try links().sound == [LinkID(1), LinkID(2)])
-        try stack.write { db in try keep([LinkID(3)], dataVersion: 1, in: db) }
+        #expect(try links().sound == [AssociationID(1), AssociationID(2)])
+        try stack.write { db in try keep([AssociationID(3)], dataVersion: 1, in: db) }
         #expect(try links().sound.isEmpty)
     }
 
@@ -147,7 +147,7 @@ struct StoreWatchTests {
         struct Refusal: Error {}
         #expect(throws: Refusal.self) {
             try stack.write { db in
-                try keep([LinkID(1)], in: db)
+                try keep([AssociationID(1)], in: db)
                 throw Refusal()
             }
         }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SyncSQLite
 
-@Suite struct LocalKeyTests {
+@Suite struct TemporaryKeyTests {
     private func stack(_ type: AttributeType) throws -> DataStack {
         try DataStack.inMemory(
             SyncModel(entities: [

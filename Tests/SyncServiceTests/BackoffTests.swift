@@ -51,7 +51,7 @@ struct BackoffTests {
         }
     }
 
-    private let service = FakeService()
+    private let service = InMemoryService()
 
     private func settings(_ clock: TestClock, attempts: Int) -> EngineSettings {
         var settings = Device.settings
@@ -104,7 +104,7 @@ struct BackoffTests {
         #expect(
             try await device.rows("SELECT attempts, not_before FROM sync_engine") == ["3 \(until.milliseconds)"])
         // Another process, at once: it waits for the rest before it asks, and longer than the first one did.
-        await service.forgetRequests()
+        await service.deleteRequests()
         clock.pass(1)
         await fail(try Device(device.stack, service, settings))
         #expect(clock.takePauses() == [3, 8, 16])

@@ -26,7 +26,7 @@ struct BackwardListTests {
             })
     }
 
-    private static let field = ServedEntity.Member("tags", path: ["tags"], content: .references(to: "Tag"))
+    private static let field = ServiceEntity.Field("tags", path: ["tags"], content: .references(to: "Tag"))
 
     @Test(
         "of a relation without end end the run: their ids do not go forward, or their number does not go down",
@@ -47,8 +47,8 @@ struct BackwardListTests {
                 ]
             }
             return ["results": [["objectId": .string("a\(1000 + step * number)")]], "count": JSONValue(count)]
-        }.knowing([ServedEntity("Task", keyPaths: [["id"]], members: [Self.field])])
-        let error = await #expect(throws: ServiceFailure.self) {
+        }.knowing([ServiceEntity("Task", keyPaths: [["id"]], members: [Self.field])])
+        let error = await #expect(throws: ServiceError.self) {
             try await service.pull(PullRequest(entity: "Task", cursor: nil))
         }
         #expect(
@@ -67,7 +67,7 @@ struct BackwardListTests {
             return [
                 "results": .array(rest.prefix(2).map { ["objectId": .string($0)] }), "count": JSONValue(rest.count),
             ]
-        }.knowing([ServedEntity("Task", keyPaths: [["id"]], members: [Self.field])])
+        }.knowing([ServiceEntity("Task", keyPaths: [["id"]], members: [Self.field])])
         let field = try #require(service.records(of: "Task").lists.first)
         #expect(try await service.related(to: "t", field, of: "Task") == ids.map { .string($0) })
     }
@@ -88,7 +88,7 @@ struct BackwardListTests {
             isParse
             ? ParseService(baseURL: url, options: ParseOptions(applicationID: "a"), transport: transport)
             : PocketBaseService(baseURL: url, transport: transport)
-        let error = await #expect(throws: ServiceFailure.self) {
+        let error = await #expect(throws: ServiceError.self) {
             if how.hasSuffix("ids") {
                 let first = try await service.ids(SweepRequest(entity: "Task"))
                 _ = try await service.ids(SweepRequest(entity: "Task", page: first.next))

@@ -20,8 +20,8 @@ struct CancelledRunTests {
         case unnoticed
     }
 
-    private static func service(_ idempotency: ServiceCapabilities.CreateIdempotency) -> FakeService {
-        FakeService(
+    private static func service(_ idempotency: ServiceCapabilities.CreateIdempotency) -> InMemoryService {
+        InMemoryService(
             ServiceCapabilities(
                 ids: .server, deletions: .tombstones, createIdempotency: idempotency, hasPreconditions: true,
                 givesTimes: true, batchSize: 2))
@@ -41,7 +41,7 @@ struct CancelledRunTests {
     }
 
     /// - Returns: Whether there was such a request.
-    private func cancel(at number: Int, _ moment: Moment, _ service: FakeService) async throws -> Bool {
+    private func cancel(at number: Int, _ moment: Moment, _ service: InMemoryService) async throws -> Bool {
         await service.put("Project", 1, ["name": "p"])
         for id in 1...4 { await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "project_id": 1]) }
         let stack = try Device(service).stack
@@ -102,7 +102,7 @@ struct CancelledRunTests {
 
     @Test("does not wait for a service that wants to be left alone")
     func whileWaiting() async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         await service.setFault { _, _ in .dropBefore }
         var settings = Device.settings
         let gate = Gate(1, .before)
@@ -168,7 +168,7 @@ private actor Gate {
 
 /// A service behind a gate.
 private struct WaitingService: SyncService {
-    let inner: FakeService
+    let inner: InMemoryService
     let gate: Gate
 
     var capabilities: ServiceCapabilities { inner.capabilities }
@@ -176,7 +176,7 @@ private struct WaitingService: SyncService {
 
     func pull(_ request: PullRequest) async throws -> PullPage { try await gate.pass { try await inner.pull(request) } }
     func ids(_ request: SweepRequest) async throws -> IDPage { try await gate.pass { try await inner.ids(request) } }
-    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         try await gate.pass { try await inner.fetch(ids, of: entity) }
     }
     func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {

@@ -9,13 +9,13 @@ import Testing
 /// What is noticed of edits, whoever makes them.
 @Suite("Edits are noticed")
 struct CaptureTests {
-    private let service = FakeService()
+    private let service = InMemoryService()
 
     private func known() async throws -> Device {
         for id in 1...3 { await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "points": 0]) }
         let device = try Device(service)
         try await device.engine.sync()
-        await service.forgetRequests()
+        await service.deleteRequests()
         return device
     }
 
@@ -33,7 +33,7 @@ struct CaptureTests {
         for id in 1...3 { await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "points": 0]) }
         let device = try Device(stack, service)
         try await device.engine.sync()
-        await service.forgetRequests()
+        await service.deleteRequests()
         // The row with the title 't1' goes without a trigger.
         try await device.write("INSERT OR REPLACE INTO Task (remoteID, title, points) VALUES (3, 't1', 9)")
         try await device.engine.sync()
@@ -72,7 +72,7 @@ struct CaptureTests {
         for id in 1...3 { await service.put("Task", JSONValue(id), ["title": "t", "project_id": 7]) }
         let device = try Device(service)
         try await device.engine.sync()
-        await service.forgetRequests()
+        await service.deleteRequests()
         try await device.write("DELETE FROM Project")
         try await device.engine.sync()
         #expect(await sent() == ["delete 1 {}", "delete 2 {}", "delete 3 {}", "delete 7 {}"])
@@ -113,7 +113,7 @@ struct CaptureTests {
 
     @Test("of a row that takes the key of another one by REPLACE: it is that one, edited", arguments: [true, false])
     func replacedByKey(_ isNew: Bool) async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         for id in 1...3 { await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "points": 1]) }
         let device = try Device(service)
         try await device.engine.sync()
@@ -136,7 +136,7 @@ struct CaptureTests {
             "DELETE FROM Task WHERE remoteID = 1; INSERT INTO Task (remoteID, title) VALUES (1, 'mine')",
         ], [false, true])
     func listMadeAnew(_ how: String, _ isOrdered: Bool) async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         for id in 1...4 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
         await service.put("Task", 1, ["title": "t", "tag_ids": [1, 2]])
         let many = "\"Tag\", \"many\": true"
@@ -161,7 +161,7 @@ struct CaptureTests {
         "goes on when a migration of the app's makes a table anew, as SQLite says it is to be done; of one with many-to-manys with the old ALTER TABLE",
         arguments: [false, true])
     func rebuilt(_ hasPairs: Bool) async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         await service.put("Project", 1, ["name": "p"])
         await service.put("Task", 1, ["title": "t", "project_id": 1])
         let schema = """
@@ -362,7 +362,7 @@ struct CaptureTests {
         await service.put("Task", 1, ["title": "t", "tag_ids": [1]])
         let device = try Device(service)
         try await device.engine.sync()
-        await service.forgetRequests()
+        await service.deleteRequests()
         let columns = try await device.rows(
             "SELECT name FROM pragma_table_info('Tag_tasks') ORDER BY name LIKE '%tag%'")
         try await device.write("DELETE FROM Tag_tasks")

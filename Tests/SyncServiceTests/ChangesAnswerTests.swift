@@ -23,7 +23,7 @@ struct ChangesAnswerTests {
     ) throws -> Device {
         let url = try #require(URL(string: "https://example.com/sync"))
         return try Device(
-            ChangesService(url: url, transport: Served(answer: answer)), schema: Self.schema, entities: entities)
+            WatermelonService(url: url, transport: Served(answer: answer)), schema: Self.schema, entities: entities)
     }
 
     private static func pulled(_ changes: JSONValue, _ timestamp: Int = 1) -> JSONValue {

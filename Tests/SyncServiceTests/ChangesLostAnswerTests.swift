@@ -14,7 +14,7 @@ struct ChangesLostAnswerTests {
         of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
 
     private func device(_ space: RESTSpace, _ settings: EngineSettings = Device.settings) throws -> Device {
-        try Device(ChangesService(url: space.url.appendingPathComponent("sync")), schema: Self.schema, settings)
+        try Device(WatermelonService(url: space.url.appendingPathComponent("sync")), schema: Self.schema, settings)
     }
 
     @Test(

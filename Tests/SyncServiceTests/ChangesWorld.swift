@@ -18,7 +18,7 @@ struct ChangesWorld: HistoryWorld {
 
     init() async throws {
         space = try await RESTServer.shared.space(["dialect": "changes"])
-        service = ChangesService(url: space.url.appendingPathComponent("sync"), transport: network)
+        service = WatermelonService(url: space.url.appendingPathComponent("sync"), transport: network)
     }
 
     var accepted: [JSONValue] { get async { await network.accepted } }

@@ -13,11 +13,11 @@ import Testing
 struct ConfigurationMemberTests {
     private static func configuration(
         _ members: String, service: String = "rest", entities: String = #"{"Task": {}}"#
-    ) throws -> EngineConfiguration {
+    ) throws -> ServiceConfigurationFile {
         let text = """
             {"service": "\(service)", "url": "https://service.example/v1", "entities": \(entities), \(members)}
             """
-        return try EngineConfiguration(Data(text.utf8), environment: [:])
+        return try ServiceConfigurationFile(Data(text.utf8), environment: [:])
     }
 
     /// What a service with these members is asked, and with what.
@@ -104,7 +104,7 @@ struct ConfigurationMemberTests {
         let service = configuration.service(transport: Served { _, _ in (200, [:], [["id": 7, "title": "t"]]) })
         #expect(try await service.pull(PullRequest(entity: "Task", cursor: nil)).rows.map(\.id) == [7])
         let wrapped = configuration.service(transport: Served { _, _ in (200, [:], ["data": [["id": 7]]]) })
-        await #expect(throws: ServiceFailure.self) {
+        await #expect(throws: ServiceError.self) {
             try await wrapped.pull(PullRequest(entity: "Task", cursor: nil))
         }
     }
@@ -267,7 +267,7 @@ struct ConfigurationMemberTests {
 
     @Test("about cascades says who deletes what a deletion takes along", arguments: ["server", "client"])
     func cascades(_ side: String) async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         await service.put("Project", 1, ["name": "p"])
         await service.put("Task", 1, ["title": "t", "project_id": 1])
         let entities = try Self.configuration(
@@ -329,9 +329,9 @@ struct ConfigurationMemberTests {
         let text = """
             {"service": "rest", "url": "\(port.url)", "entities": {"Task": {}}, "timeout": 1, "attempts": 1}
             """
-        let configuration = try EngineConfiguration(Data(text.utf8), environment: [:])
+        let configuration = try ServiceConfigurationFile(Data(text.utf8), environment: [:])
         #expect(configuration.timeout == .seconds(1))
-        let failure = await #expect(throws: ServiceFailure.self) {
+        let failure = await #expect(throws: ServiceError.self) {
             try await configuration.service().pull(PullRequest(entity: "Task", cursor: nil))
         }
         #if os(Linux) && canImport(Glibc)
@@ -419,7 +419,7 @@ struct ConfigurationMemberTests {
             await memory.note(request)
             return (200, [:], kind == "rest" ? [] : ["data": [], "responses": [["status": 204]]])
         }
-        let service = try EngineConfiguration(Data(text.utf8)).service(transport: transport)
+        let service = try ServiceConfigurationFile(Data(text.utf8)).service(transport: transport)
         #expect(service.identity.hasPrefix("https://api.example.com/v1"))
         #expect(!service.identity.contains("v1/"))
         _ = try await service.pull(PullRequest(entity: "Task", cursor: nil))

@@ -72,7 +72,7 @@ struct CrashTests {
         let entities: [SyncedEntity] = ["Project", "Task"]
         // Who signs in is whose the database is.
         var settings = Device.settings
-        settings.user = try EngineConfiguration(contentsOf: config).settings.user
+        settings.user = try ServiceConfigurationFile(contentsOf: config).settings.user
         func stack(_ url: URL?) throws -> DataStack {
             let model = try SyncModel(schema: Data(Self.model.utf8))
             return try url.map { try DataStack(model: model, at: $0) } ?? .inMemory(model)
@@ -183,7 +183,7 @@ struct StubPlace: CrashPlace {
         let url = isParse ? space.url : space.url.appendingPathComponent("sync")
         service =
             isParse
-            ? ParseService(baseURL: url, options: ParseOptions(applicationID: "app")) : ChangesService(url: url)
+            ? ParseService(baseURL: url, options: ParseOptions(applicationID: "app")) : WatermelonService(url: url)
         var members: [JSONValue.Member] = [
             .init("service", .string(dialect)), .init("url", .string(url.absoluteString)),
             .init("entities", ["Project": [:], "Task": [:]]),

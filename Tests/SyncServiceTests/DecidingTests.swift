@@ -8,7 +8,7 @@ import Testing
 /// What an app or a person decides: conflicts by a rule of their own, rows that a deletion took away, whose rows they are.
 @Suite("Decisions")
 struct DecidingTests {
-    private let service = FakeService()
+    private let service = InMemoryService()
 
     @Test("An app's own rule settles what both sides changed, and may make a value of its own")
     func resolver() async throws {
@@ -121,7 +121,7 @@ struct DecidingTests {
         try await device.stack.removeEngine(deletingRows: deletingRows)
         #expect(try await device.rows("SELECT count(*) FROM Task") == [deletingRows ? "0" : "1"])
         #expect(try await device.rows("SELECT count(*) FROM sqlite_schema WHERE name GLOB 'sync_outbox_*'") == ["0"])
-        await service.forgetRequests()
+        await service.deleteRequests()
         let other = try Device(device.stack, service, settings)
         try await other.engine.sync()
         #expect(try await other.rows("SELECT title FROM Task") == ["his"])

@@ -38,7 +38,7 @@ struct DecisionTableTests {
 
     @Test("holds", arguments: cells)
     func cell(_ cell: Cell) async throws {
-        let service = FakeService(
+        let service = InMemoryService(
             ServiceCapabilities(
                 ids: .client, deletions: cell.remote == .absent ? .sweep : .tombstones, createIdempotency: .clientID,
                 hasPreconditions: true, givesTimes: true, batchSize: 5))
@@ -91,7 +91,7 @@ struct DecisionTableTests {
         return "\(text) \(stars)"
     }
 
-    private func arrange(_ cell: Cell, _ device: Device, _ service: FakeService) async throws {
+    private func arrange(_ cell: Cell, _ device: Device, _ service: InMemoryService) async throws {
         // Another row, so that the guard has nothing to say.
         for number in 1...3 { await service.put("Note", .string("other \(number)"), ["text": "other", "stars": 0]) }
         let wasKnown = cell.local != .created && cell.local != .absent

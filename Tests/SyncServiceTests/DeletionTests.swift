@@ -10,15 +10,15 @@ import Testing
 @Suite("Deletions of the service")
 struct DeletionTests {
     private static func service(
-        sendsCascades: Bool = false, _ deletions: ServiceCapabilities.Deletions = .tombstones
-    ) -> FakeService {
-        FakeService(
+        sendsCascades: Bool = false, _ deletions: ServiceCapabilities.DeletionDetection = .tombstones
+    ) -> InMemoryService {
+        InMemoryService(
             ServiceCapabilities(
                 ids: .server, deletions: deletions, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
                 batchSize: 10, sendsCascades: sendsCascades))
     }
 
-    private func known(_ service: FakeService) async throws -> Device {
+    private func known(_ service: InMemoryService) async throws -> Device {
         for id in 1...2 { await service.put("Project", JSONValue(id), ["name": .string("p\(id)")]) }
         for id in 1...4 {
             await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "project_id": 1])
@@ -165,8 +165,8 @@ struct DeletionTests {
 
     @Test(
         "take along, with cascades of ours, what was sent from here since, and log it whole: it comes back",
-        arguments: ["moved", "made"], [.tombstones, .sweep] as [ServiceCapabilities.Deletions])
-    func cascadeIsLogged(_ kind: String, _ deletions: ServiceCapabilities.Deletions) async throws {
+        arguments: ["moved", "made"], [.tombstones, .sweep] as [ServiceCapabilities.DeletionDetection])
+    func cascadeIsLogged(_ kind: String, _ deletions: ServiceCapabilities.DeletionDetection) async throws {
         let service = Self.service(sendsCascades: true, deletions)
         let device = try await known(service)
         await service.put("Task", 5, ["title": "t5", "project_id": 2])

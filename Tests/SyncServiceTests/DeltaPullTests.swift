@@ -5,7 +5,7 @@ import Testing
 
 /// The delta pull of `Docs/AddingAService.md`.
 private struct DeltaPull {
-    let exchange: HTTPExchange
+    let exchange: ServiceHTTPClient
 
     func pull(_ request: PullRequest) async throws -> PullPage {
         // "3 2026-11-24T09:00:00Z 2026-11-24T08:15:00Z": a page's number, the service's clock when the first page was asked for, less a
@@ -18,13 +18,13 @@ private struct DeltaPull {
         guard (200..<300).contains(answer.status) else { throw answer.refusal }
         // The service's clock was set back: what changes by it comes before the cursor.
         if let cursor = request.cursor, let time = answer.time, cursor > time.formatted(.iso8601) {
-            throw ServiceFailure.cursorInvalid
+            throw ServiceError.cursorInvalid
         }
-        guard case .array(let records) = try answer.json() else { throw ServiceFailure.malformed("it is no list") }
+        guard case .array(let records) = try answer.json() else { throw ServiceError.malformed("it is no list") }
         let (rows, skipped) = PullPage.rows(of: records) { record in
             let isDeleted = record["deleted_at"].map { $0 != .null } ?? false
             guard let id = record["id"], case .string(let time)? = record["updated_at"] else { return nil }
-            return RemoteRow(id: id, record: isDeleted ? JSONValue?.none : record, version: time)
+            return RemoteRecord(id: id, record: isDeleted ? JSONValue?.none : record, version: time)
         }
         // Without rows, or without a clock, the cursor stays.
         let cursor = place.count == 3 ? min(place[1], place[2]) : request.cursor
@@ -60,7 +60,7 @@ struct DeltaPullTests {
             return (200, hasClock ? ["Date": time] : [:], isFirst ? rows : [])
         }
         let base = try #require(URL(string: "https://service.example/v1"))
-        let service = DeltaPull(exchange: HTTPExchange(baseURL: base, transport: transport))
+        let service = DeltaPull(exchange: ServiceHTTPClient(baseURL: base, transport: transport))
         let first = try await service.pull(PullRequest(entity: "Task", cursor: "2026-11-23T10:00:00Z"))
         #expect(first.rows.map(\.id) == [1, 2] && first.rows.map { $0.record == nil } == [false, true])
         #expect(first.cursor == nil)
@@ -70,7 +70,7 @@ struct DeltaPullTests {
         let asked = "GET /v1/tasks?sort=updated_at&page=2&updated_since=2026-11-23T10%3A00%3A00Z"
         #expect(await memory.requests.last == asked)
         if hasClock {
-            await #expect(throws: ServiceFailure.cursorInvalid) {
+            await #expect(throws: ServiceError.cursorInvalid) {
                 try await service.pull(PullRequest(entity: "Task", cursor: "2026-11-24T10:00:00Z"))
             }
         }

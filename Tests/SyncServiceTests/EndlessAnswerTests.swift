@@ -14,7 +14,7 @@
         func dripping() async throws {
             let server = try EndlessServer(piece: " ")
             let transport = CurlTransport(timeout: .seconds(60), total: .seconds(1))
-            let error = await #expect(throws: ServiceFailure.self) {
+            let error = await #expect(throws: ServiceError.self) {
                 try await transport.send(server.request, body: nil)
             }
             var isUnreachable = false
@@ -26,7 +26,7 @@
         func large() async throws {
             let server = try EndlessServer(piece: String(repeating: " ", count: 4096))
             let transport = CurlTransport(answerLimit: 100_000)
-            let error = await #expect(throws: ServiceFailure.self) {
+            let error = await #expect(throws: ServiceError.self) {
                 try await transport.send(server.request, body: nil)
             }
             #expect(error == .malformed("it has more than 100000 bytes: ask for smaller pages"))
@@ -43,10 +43,10 @@
             ])
         func head(_ begin: String, _ piece: String) async throws {
             let server = try EndlessServer(head: begin, piece: piece, isChunked: false)
-            let error = await #expect(throws: ServiceFailure.self) {
+            let error = await #expect(throws: ServiceError.self) {
                 try await CurlTransport().send(server.request, body: nil)
             }
-            #expect(error == .malformed("its head and its trailers have more than \(AnswerLimit.head) bytes"))
+            #expect(error == .malformed("its head and its trailers have more than \(ResponseSizeLimit.head) bytes"))
         }
     }
 
@@ -63,20 +63,21 @@
         func counted(_ text: String, _ count: Int) throws {
             // Only what has enough bytes is looked at.
             let body = Data((text + String(repeating: " ", count: 20)).utf8)
-            #expect(throws: Never.self) { try AnswerLimit.checkValues(of: body, limit: count) }
+            #expect(throws: Never.self) { try ResponseSizeLimit.checkValues(of: body, limit: count) }
             guard count > 0 else { return }
-            #expect(throws: ServiceFailure.malformed("it has more than \(count - 1) values: ask for smaller pages")) {
-                try AnswerLimit.checkValues(of: body, limit: count - 1)
+            #expect(throws: ServiceError.malformed("it has more than \(count - 1) values: ask for smaller pages")) {
+                try ResponseSizeLimit.checkValues(of: body, limit: count - 1)
             }
         }
 
         @Test("A pull whose answer has too many ends before they are read")
         func pull() async throws {
-            let text = "[" + String(repeating: "{},", count: AnswerLimit.values) + "{}]"
+            let text = "[" + String(repeating: "{},", count: ResponseSizeLimit.values) + "{}]"
             let service = RESTService(
                 baseURL: try #require(URL(string: "https://service.example/v1")), transport: Fixed(text: text))
             await #expect(
-                throws: ServiceFailure.malformed("it has more than \(AnswerLimit.values) values: ask for smaller pages")
+                throws: ServiceError.malformed(
+                    "it has more than \(ResponseSizeLimit.values) values: ask for smaller pages")
             ) {
                 try await service.pull(PullRequest(entity: "Task", cursor: nil))
             }

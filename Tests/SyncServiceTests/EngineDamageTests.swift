@@ -67,7 +67,7 @@ struct EngineDamageTests {
 private struct DamagedStore {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("damage-\(UUID().uuidString)")
     private var whole: URL { folder.appendingPathComponent("whole.sqlite") }
-    private let service = FakeService()
+    private let service = InMemoryService()
     private let model: SyncModel
 
     init(content: String) async throws {

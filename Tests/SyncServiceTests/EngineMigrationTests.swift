@@ -19,7 +19,7 @@ struct EngineMigrationTests {
               "tags": {"entity": "Tag", "many": true, "ordered": true, "inverse": "tasks"}}}}}
         """
 
-    private let service = FakeService()
+    private let service = InMemoryService()
 
     private func put() async {
         for id in 1...3 {

@@ -36,8 +36,8 @@ struct EngineWorkTests {
     private static let tolerance = 1.2
 
     /// One change in a request, as REST has it, unless a test says otherwise.
-    private func service(batchSize: Int = 1, pageSize: Int = 20, marker: String? = nil) -> FakeService {
-        FakeService(
+    private func service(batchSize: Int = 1, pageSize: Int = 20, marker: String? = nil) -> InMemoryService {
+        InMemoryService(
             ServiceCapabilities(
                 ids: .server, deletions: .tombstones,
                 createIdempotency: marker.map { .marker($0) } ?? .key, hasPreconditions: true, givesTimes: true,
@@ -45,7 +45,7 @@ struct EngineWorkTests {
     }
 
     private func device(
-        _ service: FakeService, _ schema: String = EngineWorkTests.schema,
+        _ service: InMemoryService, _ schema: String = EngineWorkTests.schema,
         _ entities: [SyncedEntity] = ["Project", "Tag", "Task"]
     ) throws -> Device {
         try Device(service, schema: schema, entities: entities)

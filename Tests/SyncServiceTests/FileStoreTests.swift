@@ -73,7 +73,7 @@ struct FileStoreTests {
         // What fails is asked for again.
         await service.fail(true)
         let dog = try reference("dog")
-        await #expect(throws: FileFailure.missing("/files/dog")) { try await later.file(dog, from: service) }
+        await #expect(throws: FileError.missing("/files/dog")) { try await later.file(dog, from: service) }
         await service.fail(false)
         _ = try await later.file(dog, from: service)
         #expect(await service.asked.count == 3)
@@ -109,7 +109,7 @@ struct FileStoreTests {
     func unusable() async throws {
         try Data().write(to: folder)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let error = await #expect(throws: FileFailure.self) {
+        let error = await #expect(throws: FileError.self) {
             try await FileStore(folder: folder).file(reference("1"), from: FilesOnly())
         }
         #expect(error?.description.contains("the folder of files cannot be used") == true)
@@ -142,12 +142,12 @@ private actor FilesOnly: FileService {
     func setSize(_ size: Int) { self.size = size }
 
     nonisolated func reference(to name: String, of entity: String, id: JSONValue) throws -> FileReference {
-        throw FileFailure.missing(name)
+        throw FileError.missing(name)
     }
 
     func download(_ reference: FileReference) async throws -> Data {
         asked.append(reference.url.path)
-        if fails { throw FileFailure.missing(reference.url.path) }
+        if fails { throw FileError.missing(reference.url.path) }
         // So that all who want it come while it is on its way.
         for _ in 0..<100 { await Task.yield() }
         return size.map { Data(repeating: 7, count: $0) } ?? Data("bytes of \(reference.url.path)".utf8)
@@ -156,5 +156,5 @@ private actor FilesOnly: FileService {
     func upload(_ file: FileUpload) async throws -> PushOutcome { .gone }
     func pull(_ request: PullRequest) async throws -> PullPage { PullPage(rows: []) }
     func push(_ operations: [PushOperation]) async throws -> [PushOutcome] { [] }
-    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] { [] }
+    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] { [] }
 }

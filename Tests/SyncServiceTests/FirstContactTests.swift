@@ -9,7 +9,7 @@ import Testing
 /// A store that has rows before any engine knows it.
 @Suite("Rows that were stored before the service was first asked")
 struct FirstContactTests {
-    private let service = FakeService()
+    private let service = InMemoryService()
 
     /// A database whose rows were there before.
     private func stack(_ sql: String, schema: String = Device.schema) async throws -> DataStack {
@@ -76,7 +76,7 @@ struct FirstContactTests {
 
     @Test("are not forgotten where the first run failed after their entity", arguments: [true, false])
     func interrupted(_ makesIDs: Bool) async throws {
-        let service = FakeService(
+        let service = InMemoryService(
             ServiceCapabilities(
                 ids: makesIDs ? .client : .server, deletions: .tombstones,
                 createIdempotency: makesIDs ? .clientID : .key, hasPreconditions: true, givesTimes: true, batchSize: 10)
@@ -99,7 +99,7 @@ struct FirstContactTests {
 
     @Test("that others made after a listing which was interrupted stay")
     func madeSince() async throws {
-        let service = FakeService(
+        let service = InMemoryService(
             ServiceCapabilities(
                 ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
                 batchSize: 10, pullsTogether: true), pageSize: 100)

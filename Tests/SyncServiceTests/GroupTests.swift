@@ -21,7 +21,7 @@ struct GroupTests {
         "is won by one side as a whole, what is in no group by whoever edited it",
         arguments: [ConflictPolicy.clientWins, .serverWins])
     func merged(_ policy: ConflictPolicy) async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         await service.put("Person", 1, ["name": "n", "street": "s", "city": "c"])
         let device = try Device(service, schema: Self.schema, entities: [Self.address(policy)])
         try await device.engine.sync()
@@ -42,7 +42,7 @@ struct GroupTests {
 
     @Test("is sent as a whole, and nothing else with it")
     func sent() async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         await service.put("Person", 1, ["name": "n", "street": "s", "city": "c"])
         let device = try Device(service, schema: Self.schema, entities: [Self.address(.clientWins)])
         try await device.engine.sync()
@@ -56,7 +56,7 @@ struct GroupTests {
         arguments: [[["stret"]], [["city"], ["city"]]])
     func refused(_ groups: [[String]]) throws {
         #expect(throws: SyncError.self) {
-            try Device(FakeService(), schema: Self.schema, entities: [SyncedEntity("Person", groups: groups)])
+            try Device(InMemoryService(), schema: Self.schema, entities: [SyncedEntity("Person", groups: groups)])
         }
     }
 
@@ -68,7 +68,7 @@ struct GroupTests {
             "UPDATE Task SET points = 2",
             "INSERT OR REPLACE INTO Task (remoteID, title, points, done) SELECT remoteID, title, 2, done FROM Task",
         ] {
-            let service = FakeService()
+            let service = InMemoryService()
             func time(_ seconds: Double) -> Date { Date(timeIntervalSince1970: 1_000_000_000 + seconds) }
             await service.put("Task", 1, ["title": "t", "points": 1], time: time(0))
             let task = SyncedEntity("Task", policy: policy, isOneDomain: isWhole)
@@ -89,14 +89,14 @@ struct GroupTests {
 
     @Test("waits as a whole for a row that one of it leads to", arguments: [false, true])
     func waiting(_ isWhole: Bool) async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         await service.put("Task", 1, ["title": "t", "points": 1])
         let task = SyncedEntity("Task", isOneDomain: isWhole, groups: isWhole ? [] : [["title", "project"]])
         let device = try Device(service, entities: ["Project", task, "Tag"])
         try await device.engine.sync()
         try await device.stack.insert("Project", values: ["name": "new"])
         try await device.write("UPDATE Task SET points = 2, projectID = (SELECT remoteID FROM Project)")
-        await service.forgetRequests()
+        await service.deleteRequests()
         try await device.engine.push(only: ["Task"])
         #expect(await service.contents(of: "Task")[1]?["points"] == (isWhole ? 1 : 2))
         #expect(await service.contents(of: "Task")[1]?["title"] == "t")

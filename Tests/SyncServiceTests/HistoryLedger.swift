@@ -92,10 +92,10 @@ actor HistoryLedger {
     private static let otherClient = -1
 
     /// Another client of the service writes a row there.
-    func noteWritten(_ record: JSONValue) { writers[first(Self.name(record)), default: []].insert(Self.otherClient) }
+    func markWritten(_ record: JSONValue) { writers[first(Self.name(record)), default: []].insert(Self.otherClient) }
 
     /// Another client of the service deletes a row there.
-    func noteRemoved(_ record: JSONValue) { deleted.insert(first(Self.name(record))) }
+    func recordRemoved(_ record: JSONValue) { deleted.insert(first(Self.name(record))) }
 
     /// The first name of a row.
     private func first(_ name: String) -> String { firsts[name] ?? name }

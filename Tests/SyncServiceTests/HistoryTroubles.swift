@@ -110,12 +110,12 @@ actor HistoryTroubles {
 
     /// Before a change is carried out.
     ///
-    /// - Throws: ``ServiceFailure`` once there are too many.
+    /// - Throws: ``ServiceError`` once there are too many.
     func meet(_ change: HistoryChange) async throws {
         changes += 1
         guard changes <= Self.mostChanges else {
             if changes == Self.mostChanges + 1 { problems.append("a run sends changes without end") }
-            throw ServiceFailure.refused(status: 400, "too many")
+            throw ServiceError.refused(status: 400, "too many")
         }
         if isActive, members.contains(.writers), change.kind == .update { await edit?(change) }
         if happens(.slow, oneOf: 6) { await pause?() }

@@ -60,12 +60,12 @@ extension HistoryWorld {
 
 /// A service in memory.
 actor MemoryWorld: HistoryWorld {
-    private let memory: FakeService
-    private var copy: FakeService.Copy?
+    private let memory: InMemoryService
+    private var copy: InMemoryService.Copy?
     nonisolated let service: any SyncService
 
     init(
-        _ memory: FakeService, _ troubles: HistoryTroubles, _ ledger: HistoryLedger, _ members: Set<HistoryMember>
+        _ memory: InMemoryService, _ troubles: HistoryTroubles, _ ledger: HistoryLedger, _ members: Set<HistoryMember>
     ) async {
         self.memory = memory
         service = members.isEmpty ? memory : TroubledService(memory, troubles, ledger, members)
@@ -103,7 +103,7 @@ actor MemoryWorld: HistoryWorld {
     }
 
     func setFaults(_ faults: SeededFaults?) async {
-        await memory.forgetRequests()
+        await memory.deleteRequests()
         if let faults {
             await memory.setFault { _, number in faults.fault(number) }
         } else {

@@ -4,21 +4,21 @@ import Sync
 
 /// A service that speaks [JSON:API](https://jsonapi.org/format/).
 struct JSONAPIService: SyncService {
-    private let exchange: HTTPExchange
+    private let exchange: ServiceHTTPClient
     /// By entity, the `type` of its resources, which is also the path of their list.
     private let types: [String: String]
-    private let ids: ServiceCapabilities.IDs
+    private let ids: ServiceCapabilities.IDAssignment
     /// The attribute with the time of a resource's last change, if there is one.
     private let updated: String?
     /// By entity, the members that are ids of rows of others.
-    private var references: [String: [ServedEntity.Member]] = [:]
+    private var references: [String: [ServiceEntity.Field]] = [:]
 
     init(
-        baseURL: URL, types: [String: String], ids: ServiceCapabilities.IDs = .server, updated: String? = nil,
+        baseURL: URL, types: [String: String], ids: ServiceCapabilities.IDAssignment = .server, updated: String? = nil,
         credentials: ServiceCredentials = .none, transport: any HTTPTransport = DefaultTransport()
     ) {
         let mediaType = "application/vnd.api+json"
-        exchange = HTTPExchange(
+        exchange = ServiceHTTPClient(
             baseURL: baseURL, headers: [.accept: mediaType, .contentType: mediaType], credentials: credentials,
             transport: transport)
         self.types = types
@@ -37,7 +37,7 @@ struct JSONAPIService: SyncService {
 
     func ownMembers(of entity: String) -> [[String]] { updated.map { [[$0]] } ?? [] }
 
-    func knowing(_ entities: [ServedEntity]) -> JSONAPIService {
+    func knowing(_ entities: [ServiceEntity]) -> JSONAPIService {
         var service = self
         for entity in entities {
             service.references[entity.name] = entity.members.filter { member in
@@ -51,7 +51,7 @@ struct JSONAPIService: SyncService {
     }
 
     private func type(_ entity: String) throws -> String {
-        guard let type = types[entity] else { throw ServiceFailure.malformed("\(entity) has no resource type") }
+        guard let type = types[entity] else { throw ServiceError.malformed("\(entity) has no resource type") }
         return type
     }
 
@@ -66,7 +66,7 @@ struct JSONAPIService: SyncService {
 
 extension JSONAPIService {
     /// `{"type": "tasks", "id": "1", "attributes": {…}, "relationships": {…}}` as a record of the engine's; nil without an id.
-    private func row(_ json: JSONValue, of entity: String) -> RemoteRow? {
+    private func row(_ json: JSONValue, of entity: String) -> RemoteRecord? {
         guard let id = json["id"], case .string = id else { return nil }
         var members: [JSONValue.Member] = []
         if case .object(let attributes)? = json["attributes"] { members = attributes }
@@ -79,7 +79,7 @@ extension JSONAPIService {
                 members.append(.init(reference.key, data["id"] ?? .null))
             }
         }
-        var row = RemoteRow(id: id, record: .object([.init("id", id)] + members))
+        var row = RemoteRecord(id: id, record: .object([.init("id", id)] + members))
         if let updated, case .string(let text)? = json["attributes"]?[updated] {
             row.version = text
             row.time = try? Date(text, strategy: .iso8601)
@@ -109,7 +109,7 @@ extension JSONAPIService {
         return ["data": .object(data)]
     }
 
-    private func linkage(_ value: JSONValue, _ reference: ServedEntity.Member) throws -> JSONValue {
+    private func linkage(_ value: JSONValue, _ reference: ServiceEntity.Field) throws -> JSONValue {
         switch (value, reference.content) {
         case (.null, _): .null
         case (.array(let ids), _): .array(try ids.map { try linkage($0, reference) })
@@ -120,7 +120,7 @@ extension JSONAPIService {
     }
 }
 
-extension ServedEntity.Member {
+extension ServiceEntity.Field {
     /// What the engine calls it in a record; of names with dots, which JSON:API does not have, the last part.
     fileprivate var key: String { path.last ?? name }
 }
@@ -135,7 +135,7 @@ extension JSONAPIService {
         guard (200..<300).contains(answer.status) else { throw answer.refusal }
         let json = try answer.json()
         guard case .array(let data)? = json["data"] else {
-            throw ServiceFailure.malformed("there is no list at 'data'")
+            throw ServiceError.malformed("there is no list at 'data'")
         }
         let (rows, skipped) = PullPage.rows(of: data) { row($0, of: request.entity) }
         let link = json["links"]?["next"]
@@ -146,8 +146,8 @@ extension JSONAPIService {
         return PullPage(rows: rows, next: next, isListing: true, time: answer.time, skipped: skipped)
     }
 
-    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
-        var rows: [FetchedRow] = []
+    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
+        var rows: [FetchOutcome] = []
         for id in ids {
             // An id that leads to another place is not asked for, and so is not absent.
             guard let address = try? url(entity, id) else {
@@ -178,10 +178,10 @@ extension JSONAPIService {
                 outcomes.append(try await push(operation))
             } catch let refusal as RowAddress.Refusal {
                 outcomes.append(.rejected(refusal.description))
-            } catch ServiceFailure.unreachable(let text) {
+            } catch ServiceError.unreachable(let text) {
                 // It may have been done, and the answer lost.
                 outcomes.append(.unknown(text))
-            } catch ServiceFailure.malformed(let text) {
+            } catch ServiceError.malformed(let text) {
                 outcomes.append(.unknown(text))
             }
         }
@@ -196,7 +196,7 @@ extension JSONAPIService {
             else { return .gone }
             operation = operation.completed(by: record)
         }
-        let answer: HTTPExchange.Answer
+        let answer: ServiceHTTPClient.Response
         switch operation.kind {
         case .create:
             answer = try await exchange.send(.post, url(operation.entity), document(operation))
@@ -209,7 +209,7 @@ extension JSONAPIService {
         return try await outcome(answer, operation)
     }
 
-    private func outcome(_ answer: HTTPExchange.Answer, _ operation: PushOperation) async throws -> PushOutcome {
+    private func outcome(_ answer: ServiceHTTPClient.Response, _ operation: PushOperation) async throws -> PushOutcome {
         let errors = Errors(answer)
         switch answer.status {
         // It is going to be done, or not.
@@ -231,9 +231,9 @@ extension JSONAPIService {
         }
     }
 
-    private func applied(_ answer: HTTPExchange.Answer, _ operation: PushOperation) throws -> PushOutcome {
+    private func applied(_ answer: ServiceHTTPClient.Response, _ operation: PushOperation) throws -> PushOutcome {
         if operation.kind == .delete { return .applied(nil) }
-        if answer.status == 204 { return .applied(operation.id.map { RemoteRow(id: $0, record: nil) }) }
+        if answer.status == 204 { return .applied(operation.id.map { RemoteRecord(id: $0, record: nil) }) }
         guard let data = try answer.json()["data"], let row = row(data, of: operation.entity) else {
             return .unknown("the answer has no resource with an id")
         }
@@ -246,7 +246,7 @@ extension JSONAPIService {
         /// Whether they are of the resource as a whole, and not of a member.
         let areOfResource: Bool
 
-        init(_ answer: HTTPExchange.Answer) {
+        init(_ answer: ServiceHTTPClient.Response) {
             var (texts, pointers): ([String], [String]) = ([], [])
             if let json = try? answer.json(), case .array(let errors)? = json["errors"] {
                 for error in errors {

@@ -12,14 +12,18 @@ struct JSONAPITests {
     private static let schema = Device.schema.replacingOccurrences(
         of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
 
-    private func service(_ stub: any HTTPTransport, _ ids: ServiceCapabilities.IDs = .server) throws -> JSONAPIService {
+    private func service(_ stub: any HTTPTransport, _ ids: ServiceCapabilities.IDAssignment = .server) throws
+        -> JSONAPIService
+    {
         JSONAPIService(
             baseURL: try #require(URL(string: "https://api.example.com/")), types: Self.types, ids: ids,
             transport: stub)
     }
 
-    @Test("passes the conformance suite", arguments: [1, 3, 1000], [.server, .client] as [ServiceCapabilities.IDs])
-    func conformance(_ pageSize: Int, _ ids: ServiceCapabilities.IDs) async throws {
+    @Test(
+        "passes the conformance suite", arguments: [1, 3, 1000],
+        [.server, .client] as [ServiceCapabilities.IDAssignment])
+    func conformance(_ pageSize: Int, _ ids: ServiceCapabilities.IDAssignment) async throws {
         let stub = JSONAPIStub(pageSize: pageSize, takesClientIDs: ids == .client)
         let failures = await ServiceConformance(
             try service(stub, ids), entity: "Task", member: "title", other: "note"
@@ -28,8 +32,9 @@ struct JSONAPITests {
     }
 
     @Test(
-        "keeps two devices in step, with links both ways", arguments: [.server, .client] as [ServiceCapabilities.IDs])
-    func twoDevices(_ ids: ServiceCapabilities.IDs) async throws {
+        "keeps two devices in step, with links both ways",
+        arguments: [.server, .client] as [ServiceCapabilities.IDAssignment])
+    func twoDevices(_ ids: ServiceCapabilities.IDAssignment) async throws {
         let stub = JSONAPIStub(takesClientIDs: ids == .client)
         func device() throws -> Device { try Device(try service(stub, ids), schema: Self.schema) }
         let (one, two) = (try device(), try device())
@@ -56,7 +61,7 @@ struct JSONAPITests {
         #expect(task["relationships"]?["project"]?["data"] == .null)
         #expect(task["relationships"]?["tags"]?["data"] == [])
         #expect(await stub.all("tasks").count == 1)
-        guard case .string(let id)? = task["id"] else { throw ServiceFailure.malformed("no id") }
+        guard case .string(let id)? = task["id"] else { throw ServiceError.malformed("no id") }
         await stub.remove("tasks", id)
         try await two.engine.sync()
         #expect(try await two.rows("SELECT count(*) FROM Task") == ["0"])
@@ -64,8 +69,9 @@ struct JSONAPITests {
 
     @Test(
         "makes no row twice whose answer was lost, nor loses one that did not arrive",
-        arguments: [.server, .client] as [ServiceCapabilities.IDs], [.lost, .unanswered] as [NotingNetwork.Fate])
-    func lostAnswer(_ ids: ServiceCapabilities.IDs, _ fate: NotingNetwork.Fate) async throws {
+        arguments: [.server, .client] as [ServiceCapabilities.IDAssignment],
+        [.lost, .unanswered] as [NotingNetwork.Fate])
+    func lostAnswer(_ ids: ServiceCapabilities.IDAssignment, _ fate: NotingNetwork.Fate) async throws {
         let stub = JSONAPIStub(takesClientIDs: ids == .client)
         let network = NotingNetwork(over: stub)
         var settings = Device.impatient

@@ -10,9 +10,9 @@ import Testing
 @Suite("Rows that go or get another key")
 struct KeyChangeTests {
     private func service(
-        _ idempotency: ServiceCapabilities.CreateIdempotency = .key, _ ids: ServiceCapabilities.IDs = .server
-    ) -> FakeService {
-        FakeService(
+        _ idempotency: ServiceCapabilities.CreateIdempotency = .key, _ ids: ServiceCapabilities.IDAssignment = .server
+    ) -> InMemoryService {
+        InMemoryService(
             ServiceCapabilities(
                 ids: ids, deletions: .tombstones, createIdempotency: idempotency, hasPreconditions: true,
                 givesTimes: true, batchSize: 10))
@@ -26,7 +26,7 @@ struct KeyChangeTests {
         }
     }
 
-    private func duringCreation(_ service: FakeService, _ device: Device, _ sql: String) async {
+    private func duringCreation(_ service: InMemoryService, _ device: Device, _ sql: String) async {
         let once = Once()
         await service.setMeanwhile { [stack = device.stack] request in
             guard case .push = request, await once.isFirst() else { return }

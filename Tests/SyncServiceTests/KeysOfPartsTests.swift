@@ -31,23 +31,23 @@ struct KeysOfPartsTests {
     private static var entities: [SyncedEntity] { ["Owner", "Pod", "Release", "Mark"] }
 
     private func service(
-        _ deletions: ServiceCapabilities.Deletions = .tombstones,
+        _ deletions: ServiceCapabilities.DeletionDetection = .tombstones,
         _ idempotency: ServiceCapabilities.CreateIdempotency = .key
-    ) -> FakeService {
-        FakeService(
+    ) -> InMemoryService {
+        InMemoryService(
             ServiceCapabilities(
                 ids: .server, deletions: deletions, createIdempotency: idempotency, hasPreconditions: true,
                 givesTimes: true, batchSize: 10, takesIDsOfParts: true))
     }
 
-    private func device(_ service: FakeService) throws -> Device {
+    private func device(_ service: InMemoryService) throws -> Device {
         var settings = Device.settings
         settings.settleTime = .zero
         settings.deletionGuard = nil
         return try Device(service, schema: Self.schema, entities: Self.entities, settings)
     }
 
-    private func fill(_ service: FakeService) async {
+    private func fill(_ service: InMemoryService) async {
         await service.put("Owner", 1, ["login": "ada"])
         await service.put("Pod", [1, "Net"], ["owner_id": 1, "name": "Net", "summary": "s"])
         for version in ["1.0", "1.1"] {
@@ -60,8 +60,8 @@ struct KeysOfPartsTests {
 
     @Test(
         "Rows come, are changed, made and deleted on both sides",
-        arguments: [.tombstones, .sweep] as [ServiceCapabilities.Deletions])
-    func bothWays(_ deletions: ServiceCapabilities.Deletions) async throws {
+        arguments: [.tombstones, .sweep] as [ServiceCapabilities.DeletionDetection])
+    func bothWays(_ deletions: ServiceCapabilities.DeletionDetection) async throws {
         let service = service(deletions)
         await fill(service)
         let (one, two) = (try device(service), try device(service))
@@ -129,7 +129,7 @@ struct KeysOfPartsTests {
         let report = try await device.engine.sync()
         #expect(report.isEmpty, "\(report)")
         try await device.write("INSERT OR REPLACE INTO Mark (area, name, color) VALUES (7, 'red', 'e00')")
-        await service.forgetRequests()
+        await service.deleteRequests()
         try await device.engine.sync()
         #expect(await service.contents(of: "Mark") == [[7, "red"]: ["area": 7, "name": "red", "color": "e00"]])
         #expect(await service.creations == 0)
@@ -351,7 +351,7 @@ struct KeysOfPartsTests {
         }
     }
 
-    private func device(_ transport: any HTTPTransport, _ ids: ServiceCapabilities.IDs) throws -> Device {
+    private func device(_ transport: any HTTPTransport, _ ids: ServiceCapabilities.IDAssignment) throws -> Device {
         var (options, settings) = (RESTOptions(), Device.impatient)
         options.ids = ids
         settings.settleTime = .zero
@@ -364,8 +364,9 @@ struct KeysOfPartsTests {
 
     @Test(
         "A REST service has a row once whose answer was lost, or which did not arrive: its parts are its id",
-        arguments: [.server, .client] as [ServiceCapabilities.IDs], [.lost, .unanswered] as [NotingNetwork.Fate])
-    func lostAnswerOfREST(_ ids: ServiceCapabilities.IDs, _ fate: NotingNetwork.Fate) async throws {
+        arguments: [.server, .client] as [ServiceCapabilities.IDAssignment],
+        [.lost, .unanswered] as [NotingNetwork.Fate])
+    func lostAnswerOfREST(_ ids: ServiceCapabilities.IDAssignment, _ fate: NotingNetwork.Fate) async throws {
         let memory = ServedMemory()
         let network = NotingNetwork(over: served(memory))
         let device = try device(network, ids)
@@ -456,7 +457,7 @@ struct KeysOfPartsTests {
 
     @Test("A service that wants ids of one part refuses, and says so")
     func refused() throws {
-        let service = FakeService(
+        let service = InMemoryService(
             ServiceCapabilities(
                 ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: true,
                 givesTimes: true))

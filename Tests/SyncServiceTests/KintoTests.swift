@@ -44,13 +44,13 @@ struct KintoTests {
                 body: ["address": ["street": "High St", "zip": "111", "country": "DE"]], version: nil,
                 idempotencyKey: "k")
         ])
-        guard case .applied? = created.first else { throw ServiceFailure.malformed("\(created)") }
+        guard case .applied? = created.first else { throw ServiceError.malformed("\(created)") }
         let device = try Device(service, schema: schema, entities: ["Shop"])
         try await device.engine.sync()
         try await device.write("UPDATE Shop SET street = 'Low St'")
         try await device.engine.sync()
         guard case .found(let row)? = try await service.fetch(["s1"], of: "Shop").first else {
-            throw ServiceFailure.malformed("no row")
+            throw ServiceError.malformed("no row")
         }
         let address = try #require(row.record?["address"])
         #expect(address["street"] == "Low St" && address["zip"] == "111" && address["country"] == "DE")

@@ -110,7 +110,7 @@ struct LastWriterTests {
 
     @Test("is whoever edited a record that is there, and not the record: also where both clocks went back")
     func past() async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         let known = Self.now - 7_200_000
         func date(_ milliseconds: Int64) -> Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
         await service.put("Task", 1, ["title": "t"], time: date(known))

@@ -10,7 +10,7 @@ import Testing
 /// Imports beside the engine, and what is asked for page by page without one.
 @Suite("An import")
 struct LocalImportTests {
-    private let service = FakeService()
+    private let service = InMemoryService()
 
     private func sent() async -> [String] {
         await service.requests.flatMap { request -> [String] in
@@ -30,7 +30,7 @@ struct LocalImportTests {
         }
         let device = try Device(service)
         try await device.engine.sync()
-        await service.forgetRequests()
+        await service.deleteRequests()
         let list: JSONValue = [
             ["id": 1, "title": "changed"], ["id": 2, "title": "t2", "points": 0], ["id": 3, "points": 7],
             ["id": 90, "title": "made"],
@@ -60,7 +60,7 @@ struct LocalImportTests {
         await service.put("Task", 1, ["title": "t", "points": 3])
         let device = try Device(service)
         try await device.engine.sync()
-        await service.forgetRequests()
+        await service.deleteRequests()
         try await Sync.changes([["id": 1, "title": "t", "points": 3]], inEntity: "Task", stack: device.stack)
         #expect(try await device.engine.pendingChanges() == 0)
         try await device.engine.push()
@@ -69,7 +69,7 @@ struct LocalImportTests {
 
     // MARK: The guard
 
-    private static func guarded(_ limit: DeletionGuard?) -> EngineSettings {
+    private static func guarded(_ limit: DeletionLimit?) -> EngineSettings {
         var settings = Device.settings
         settings.deletionGuard = limit
         return settings
@@ -108,7 +108,7 @@ struct LocalImportTests {
 
     @Test("that lacks few rows, which take many others along, is refused by the guard for those")
     func cascadesAlone() async throws {
-        let service = FakeService(
+        let service = InMemoryService(
             ServiceCapabilities(
                 ids: .server, deletions: .sweep, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
                 batchSize: 10))
@@ -187,7 +187,7 @@ struct LocalImportTests {
 
     @Test("of pages brings back what was deleted here, and takes what the service has of what was edited")
     func deletedHere() async throws {
-        let service = FakeService(
+        let service = InMemoryService(
             ServiceCapabilities(
                 ids: .server, deletions: .sweep, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
                 batchSize: 10))
@@ -267,7 +267,7 @@ struct LocalImportTests {
             try db.execute(sql: "DELETE FROM Task WHERE remoteID = 2")
             try db.execute(sql: "UPDATE Task SET title = 'edited' WHERE remoteID = 3")
         }
-        await service.forgetRequests()
+        await service.deleteRequests()
         let device = try Device(stack, service)
         #expect(try await device.engine.status().allSatisfy { $0.pending == 0 })
         for _ in 0..<2 { try await device.engine.sync() }

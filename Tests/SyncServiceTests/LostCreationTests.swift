@@ -8,7 +8,7 @@ import Testing
 /// The answer to a creation was lost, and somebody else deleted or edited the row since.
 @Suite("A creation whose answer was lost")
 struct LostCreationTests {
-    private let service = FakeService(
+    private let service = InMemoryService(
         ServiceCapabilities(
             ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: true,
             givesTimes: true,
@@ -24,7 +24,7 @@ struct LostCreationTests {
         let device = try Device(service, schema: Self.schema, entities: ["Task"], settings)
         await service.put("Task", "other", ["title": "other"])
         try await device.engine.sync()
-        let faults = [FakeService.Fault.dropAfter, .busy]
+        let faults = [InMemoryService.Fault.dropAfter, .busy]
         let pushes = PushCount()
         await service.setFault { request, _ in
             guard case .push = request else { return nil }

@@ -7,7 +7,7 @@ import Testing
 /// Rows that were edited or deleted here, and that a listing of the service lacks.
 @Suite("Edited rows that are missing there")
 struct MissingEditTests {
-    private let service = FakeService(
+    private let service = InMemoryService(
         ServiceCapabilities(
             ids: .server, deletions: .sweep, createIdempotency: .key, hasPreconditions: true, givesTimes: true))
 
@@ -21,10 +21,10 @@ struct MissingEditTests {
     @Test(
         "go or come back, whether their edit waits or was refused, and nothing of it is lost",
         arguments: DeleteConflictPolicy.allCases, [false, true])
-    func edited(_ policy: DeleteConflictPolicy, _ isParked: Bool) async throws {
+    func edited(_ policy: DeleteConflictPolicy, _ isBlocked: Bool) async throws {
         let device = try await device(policy)
         try await device.write("UPDATE Task SET title = 'mine' WHERE remoteID = 1")
-        if isParked {
+        if isBlocked {
             try await device.write("UPDATE sync_change SET state = 'parked', reason = 'status 422: no', attempts = 1")
         }
         await service.remove("Task", 1)

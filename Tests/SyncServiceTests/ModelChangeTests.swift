@@ -9,7 +9,7 @@ import Testing
 /// Devices whose model gets other columns.
 @Suite("A model that changes")
 struct ModelChangeTests {
-    private let service = FakeService()
+    private let service = InMemoryService()
 
     /// The same store with one model after the other.
     private func withStore(_ body: (_ open: (String) throws -> Device) async throws -> Void) async throws {
@@ -51,7 +51,7 @@ struct ModelChangeTests {
             try await first.engine.sync()
             try await first.write("UPDATE Task SET points = 5 WHERE remoteID = 3")
             await service.put("Task", 2, ["title": "elsewhere"])
-            await service.forgetRequests()
+            await service.deleteRequests()
             let second = try open(Self.with("\"color\": \(definition)"))
             if isPushedFirst { try await second.engine.push() }
             try await second.engine.sync()
@@ -74,7 +74,7 @@ struct ModelChangeTests {
             try await open(Device.schema).engine.sync()
             let color = "\"color\": {\"type\": \"string\"}"
             _ = try open(Self.with(color))
-            await service.forgetRequests()
+            await service.deleteRequests()
             let last = try open(Self.with("\"size\": {\"type\": \"integer\"}, " + color))
             try await last.engine.sync()
             #expect(await sent() == [])
@@ -92,7 +92,7 @@ struct ModelChangeTests {
             let first = try open(Self.with("\"color\": {\"type\": \"string\", \"remoteKey\": \"hue\"}"))
             try await first.engine.sync()
             if !sendsWholeRows { try await first.write("UPDATE Task SET color = 'mine' WHERE remoteID = 2") }
-            await service.forgetRequests()
+            await service.deleteRequests()
             let corrected = try open(Self.with("\"color\": {\"type\": \"string\"}")).stack
             let second = try Device(
                 corrected, service,
@@ -110,7 +110,7 @@ struct ModelChangeTests {
             #expect(log == (sendsWholeRows ? [] : ["2 color \"mine\" \"blue\""]))
             #expect(try await second.leftovers() == [])
             // It is pulled whole once.
-            await service.forgetRequests()
+            await service.deleteRequests()
             try await Device(corrected, service).engine.sync()
             #expect(await service.requests.filter { if case .pull = $0 { true } else { false } }.count == 3)
         }
@@ -127,7 +127,7 @@ struct ModelChangeTests {
                 with: "")
         try await withStore { open in
             try await open(without).engine.sync()
-            await service.forgetRequests()
+            await service.deleteRequests()
             let second = try open(Device.schema)
             try await second.engine.sync()
             #expect(await sent() == [])
@@ -144,7 +144,7 @@ struct ModelChangeTests {
             try await first.engine.sync()
             try await first.write("UPDATE Task SET points = 5 WHERE remoteID = 3")
             await service.put("Task", 2, ["title": "elsewhere", "points": 9])
-            await service.forgetRequests()
+            await service.deleteRequests()
             let renamed = Device.schema.replacingOccurrences(
                 of: "\"points\": {\"type\": \"integer\"}",
                 with: "\"score\": {\"type\": \"integer\", \"remoteKey\": \"points\", \"renamedFrom\": \"points\"}")
@@ -168,7 +168,7 @@ struct ModelChangeTests {
         try await device.write("UPDATE Task SET points = 4 WHERE remoteID = 2")
         await service.put("Task", 2, ["title": "elsewhere"])
         await service.put("Task", 3, ["title": "elsewhere"])
-        await service.forgetRequests()
+        await service.deleteRequests()
         let again = try Device(device.stack, service)
         try await again.engine.sync()
         return again
@@ -214,12 +214,12 @@ struct ModelChangeTests {
 
     @Test("A database that never heard from a service may be given to another one")
     func otherService() async throws {
-        let device = try Device(FakeService(identity: "mistyped"))
+        let device = try Device(InMemoryService(identity: "mistyped"))
         try await device.stack.insert("Task", values: ["title": "offline"])
         let moved = try Device(device.stack, service)
         try await moved.engine.sync()
         #expect(await service.contents(of: "Task").values.compactMap { $0["title"] } == ["offline"])
-        #expect(throws: SyncError.self) { try Device(device.stack, FakeService(identity: "other")) }
+        #expect(throws: SyncError.self) { try Device(device.stack, InMemoryService(identity: "other")) }
     }
 
     @Test("The engine's tables are not removed under a run")

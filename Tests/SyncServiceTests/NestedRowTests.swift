@@ -8,7 +8,7 @@ import Testing
 /// Records that have other records inside.
 @Suite("Nested rows")
 struct NestedRowTests {
-    let service = FakeService(pageSize: 50)
+    let service = InMemoryService(pageSize: 50)
 
     private func requests(_ kind: PushOperation.Kind) async -> [PushOperation] {
         await service.requests.flatMap { request -> [PushOperation] in
@@ -117,7 +117,7 @@ struct NestedRowTests {
 
     @Test("that no listing has go when the service does not have them by themselves either")
     func swept() async throws {
-        let service = FakeService(
+        let service = InMemoryService(
             ServiceCapabilities(
                 ids: .server, deletions: .sweep, createIdempotency: .key, hasPreconditions: true, givesTimes: true))
         await service.put("Task", 1, ["title": "t", "project": ["id": 70, "name": "inline"]])
@@ -153,7 +153,7 @@ struct NestedRowTests {
         "that are in no list stay as long as a row is linked with them, though its record is not read again",
         arguments: Between.allCases, [["Project", "Task", "Tag"], ["Tag", "Task", "Project"]])
     func unlisted(_ between: Between, _ names: [String]) async throws {
-        let service = FakeService(Self.sweeping)
+        let service = InMemoryService(Self.sweeping)
         for id in 1...3 {
             await service.put(
                 "Task", JSONValue(id),
@@ -188,7 +188,7 @@ struct NestedRowTests {
 
     @Test("inside others that are in no list either stay with them, and go with them")
     func unlistedBelow() async throws {
-        let service = FakeService(Self.sweeping)
+        let service = InMemoryService(Self.sweeping)
         await service.put(
             "Project", 5, ["name": "p", "tasks": [["id": 1, "title": "t", "tags": [["id": 80, "name": "g"]]]]])
         let device = try Device(service)
@@ -203,7 +203,7 @@ struct NestedRowTests {
 
     @Test("that are in no list stay where an engine does not keep the rows in step that have them inside")
     func unlistedOfOthers() async throws {
-        let service = FakeService(Self.sweeping)
+        let service = InMemoryService(Self.sweeping)
         await service.put("Task", 1, ["title": "t", "project": ["id": 70, "name": "inside"]])
         let device = try Device(service)
         try await device.engine.sync()
@@ -325,7 +325,7 @@ struct NestedRowTests {
 
     @Test("that are in no list, and were edited while triggers were away, have what that overwrites in the log")
     func unlistedEdited() async throws {
-        let service = FakeService(Self.sweeping)
+        let service = InMemoryService(Self.sweeping)
         await service.put("Task", 1, ["title": "t", "project": ["id": 70, "name": "inside"]])
         let device = try Device(service)
         try await device.engine.sync()

@@ -135,7 +135,7 @@ struct OddServiceTests {
 
     @Test("A row that is sent whole waits for a row that it points to, also if that comes back")
     func wholeRows() async throws {
-        let service = FakeService(
+        let service = InMemoryService(
             ServiceCapabilities(
                 ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: false,
                 givesTimes: true, batchSize: 10, sendsWholeRows: true))

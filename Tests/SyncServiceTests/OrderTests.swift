@@ -18,7 +18,7 @@ struct OrderTests {
         }}
         """
 
-    private let service = FakeService()
+    private let service = InMemoryService()
 
     private func device(_ policy: ConflictPolicy = .clientWins, _ settings: EngineSettings = Device.settings) throws
         -> Device
@@ -37,7 +37,7 @@ struct OrderTests {
             devices.append(try device(policy))
             try await devices.last?.engine.sync()
         }
-        await service.forgetRequests()
+        await service.deleteRequests()
         return devices
     }
 
@@ -281,7 +281,7 @@ struct OrderTests {
 
     @Test("of rows that say what they belong to cannot be sent: an engine that keeps the list in step is refused")
     func ofOneToMany() async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         await service.put("Project", 1, ["name": "p"])
         let ordered = Self.projects("\"ordered\": true, ")
         let error = #expect(throws: SyncError.self) { try Device(service, schema: ordered) }

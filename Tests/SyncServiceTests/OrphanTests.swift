@@ -12,7 +12,7 @@ struct OrphanTests {
         cascades ? Device.schema : Device.schema.replacingOccurrences(of: "\"cascade\"", with: "\"nullify\"")
     }
 
-    private func deviceWithRows(_ schema: String, _ service: FakeService) async throws -> Device {
+    private func deviceWithRows(_ schema: String, _ service: InMemoryService) async throws -> Device {
         await service.put("Project", 1, ["name": "p"])
         await service.put("Tag", 1, ["name": "t"])
         for id in 1...3 {
@@ -34,7 +34,7 @@ struct OrphanTests {
 
     @Test("follow the delete rules in the next run, here and there", arguments: [true, false])
     func rules(_ cascades: Bool) async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         let device = try await deviceWithRows(Self.schema(cascades), service)
         try await writeWithoutForeignKeys("DELETE FROM Project; DELETE FROM Tag", device)
         #expect(try await device.rows("SELECT count(*) FROM Task WHERE projectID = 1") == ["2"])
@@ -54,7 +54,7 @@ struct OrphanTests {
 
     @Test("of a row that was never sent follow them too", arguments: [true, false])
     func unsent(_ cascades: Bool) async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         let device = try await deviceWithRows(Self.schema(cascades), service)
         try await device.write("INSERT INTO Project (remoteID, name) VALUES (7, 'new')")
         try await device.write("UPDATE Task SET projectID = 7 WHERE remoteID = 3")
@@ -70,7 +70,7 @@ struct OrphanTests {
 
     @Test("of a row that another one took the place of follow them too", arguments: [true, false])
     func replaced(_ isSent: Bool) async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         let first = try await deviceWithRows(Device.schema, service)
         try await first.write("CREATE UNIQUE INDEX app_name ON Project (name)")
         let device = try Device(first.stack, service)
@@ -91,7 +91,7 @@ struct OrphanTests {
 
     @Test("by a key that never led anywhere are linked as before, or unlinked, and the log says what it was")
     func dangling() async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         let device = try await deviceWithRows(Device.schema, service)
         try await device.engine.sync()
         try await writeWithoutForeignKeys(

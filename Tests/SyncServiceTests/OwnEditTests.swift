@@ -32,8 +32,8 @@ struct OwnEditTests {
         case columns, group, row
     }
 
-    private static func service(_ kind: Kind) -> FakeService {
-        FakeService(
+    private static func service(_ kind: Kind) -> InMemoryService {
+        InMemoryService(
             ServiceCapabilities(
                 ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: kind != .none,
                 givesTimes: true, batchSize: 10, pushesTogether: kind == .together,
@@ -51,7 +51,7 @@ struct OwnEditTests {
     }
 
     /// A task that is in step.
-    private static func device(_ service: FakeService, _ entities: [SyncedEntity]) async throws -> Device {
+    private static func device(_ service: InMemoryService, _ entities: [SyncedEntity]) async throws -> Device {
         for id in 1...4 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
         for id in 1...2 { await service.put("Project", JSONValue(id), ["name": "p"]) }
         await service.put("Task", 1, ["title": "t", "points": 1, "project_id": 1, "tag_ids": [1, 2]])
@@ -62,7 +62,7 @@ struct OwnEditTests {
 
     /// Edits, sends that, and hears nothing.
     private static func lose(
-        _ sql: String, _ device: Device, _ service: FakeService, _ entities: [SyncedEntity]
+        _ sql: String, _ device: Device, _ service: InMemoryService, _ entities: [SyncedEntity]
     ) async throws {
         try await device.write(sql)
         let loss = LostAnswer()
@@ -101,13 +101,13 @@ struct OwnEditTests {
 
     /// A service that answers updates without a record.
     private struct SilentService: SyncService {
-        let service: FakeService
+        let service: InMemoryService
         var capabilities: ServiceCapabilities { service.capabilities }
         var identity: String { service.identity }
 
         func pull(_ request: PullRequest) async throws -> PullPage { try await service.pull(request) }
         func ids(_ request: SweepRequest) async throws -> IDPage { try await service.ids(request) }
-        func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+        func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
             try await service.fetch(ids, of: entity)
         }
         func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
@@ -226,7 +226,7 @@ struct OwnEditTests {
             ("DELETE FROM Tag_tasks WHERE tagID = 2 AND taskID <> 1", ["first", "1"]),
         ]
         for (later, expected) in LongTests.some(cases, every: 3, of: LongTests.number(policy) + place) {
-            let service = FakeService(
+            let service = InMemoryService(
                 ServiceCapabilities(
                     ids: way == .clientID ? .client : .server, deletions: .tombstones, createIdempotency: way,
                     hasPreconditions: true, givesTimes: true, batchSize: 10))

@@ -32,7 +32,7 @@ struct ParseExchangeTests {
             baseURL: url, options: options, classes: ["Project": "Plan"], credentials: credentials, transport: exchanges
         )
         let model = try SyncModel(schema: Data(Self.schema.utf8))
-        return service.knowing(try ServedEntity.all(["Task", "Project", "Tag"], of: model))
+        return service.knowing(try ServiceEntity.all(["Task", "Project", "Tag"], of: model))
     }
 
     private func expectAll(_ exchanges: RecordedExchanges) async {
@@ -112,7 +112,7 @@ struct ParseExchangeTests {
         let time = Date(isoText: "2026-01-03T00:00:00.000Z")
         #expect(
             outcomes == [
-                .applied(RemoteRow(id: "New1", record: nil, version: "2026-01-03T00:00:00.000Z", time: time)),
+                .applied(RemoteRecord(id: "New1", record: nil, version: "2026-01-03T00:00:00.000Z", time: time)),
                 .unknown("error 159: Duplicate request"),
                 .rejected("error 137: A duplicate value for a field with unique values was provided"),
             ])
@@ -127,7 +127,7 @@ struct ParseExchangeTests {
         let time = Date(isoText: "2026-01-04T00:00:00.000Z")
         #expect(
             update == [
-                .applied(RemoteRow(id: "Ed1nuqPvcm", record: nil, version: "2026-01-04T00:00:00.000Z", time: time))
+                .applied(RemoteRecord(id: "Ed1nuqPvcm", record: nil, version: "2026-01-04T00:00:00.000Z", time: time))
             ])
         #expect(try await service.push([operation(.delete, "Ed1nuqPvcm", [:])]) == [.applied(nil)])
         #expect(try await service.push([operation(.delete, "Gone1", [:])]) == [.applied(nil)])

@@ -241,10 +241,10 @@ struct ParseFileTests {
         let service = service(try await space(), DefaultTransport())
         for address in ["http://127.0.0.1:1/files/app/x.png", "https://files.example.com/x.png"] {
             let reference = try service.reference(to: address, of: "Task", id: "x")
-            await #expect(throws: FileFailure.elsewhere(address)) { try await service.download(reference) }
+            await #expect(throws: FileError.elsewhere(address)) { try await service.download(reference) }
         }
         let missing = try service.reference(to: "not there.png", of: "Task", id: "x")
-        await #expect(throws: FileFailure.missing(missing.url.path)) { try await service.download(missing) }
+        await #expect(throws: FileError.missing(missing.url.path)) { try await service.download(missing) }
     }
 
     @Test(

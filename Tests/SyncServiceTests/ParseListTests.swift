@@ -84,7 +84,7 @@ struct ParseListTests {
             transport: Served { request, body in await server.answer(request, body) })
         let device = try Device(service, schema: Self.schema(isOrdered: isOrdered), entities: ["Task", "Tag"])
         try await device.engine.sync()
-        var tags: [SyncRecord] = []
+        var tags: [SyncRow] = []
         for id in ["a", "b"] { tags.append(try #require(try await device.stack.fetch("Tag", id: .string(id)))) }
         let task = try await device.stack.insert("Task", values: ["title": "t"], links: ["tags": tags])
         try await device.engine.push()
@@ -104,7 +104,7 @@ struct ParseListTests {
         let service = ParseService(
             baseURL: try #require(URL(string: "https://parse.example/1")), options: ParseOptions(applicationID: "app"),
             transport: Served { request, body in await server.answer(request, body) })
-        let served = try ServedEntity.all(
+        let served = try ServiceEntity.all(
             ["Task"], of: SyncModel(schema: Data(Self.schema(isOrdered: false).utf8)))
         let outcomes = try await service.knowing(served).push(
             (1...3).map { number in

@@ -59,7 +59,7 @@ struct ParseServiceTests {
         let service = service(space, credentials: ServiceCredentials { [name: $0 ? "new" : "old"] })
         #expect(try await service.fetch(["x"], of: "Task") == [.absent])
         let other = self.service(space)
-        await #expect(throws: ServiceFailure.unauthorized("Invalid session token")) {
+        await #expect(throws: ServiceError.unauthorized("Invalid session token")) {
             try await other.fetch(["x"], of: "Task")
         }
     }

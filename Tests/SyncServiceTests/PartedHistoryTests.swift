@@ -51,7 +51,7 @@ private actor PartedHistory {
 
     func problems() async throws -> [String] {
         let idempotency: ServiceCapabilities.CreateIdempotency = number(2) == 0 ? .key : .probe
-        let service = FakeService(
+        let service = InMemoryService(
             ServiceCapabilities(
                 ids: .server, deletions: number(2) == 0 ? .tombstones : .sweep, createIdempotency: idempotency,
                 hasPreconditions: number(3) > 0, givesTimes: true, batchSize: 1 + number(4), sendsCascades: true,
@@ -77,7 +77,7 @@ private actor PartedHistory {
                 continue
             }
             let faults = SeededFaults(seed &+ UInt64(step) &* 104_729, latest: 1)
-            await service.forgetRequests()
+            await service.deleteRequests()
             if mayFail { await service.setFault { _, number in faults.fault(number) } }
             do {
                 steps.append("\(index) sync \(try await devices[index].engine.sync().total)")
@@ -137,7 +137,7 @@ private actor PartedHistory {
 
     // MARK: What must hold
 
-    private func compare(_ devices: [Device], _ service: FakeService) async throws -> [String] {
+    private func compare(_ devices: [Device], _ service: InMemoryService) async throws -> [String] {
         var problems: [String] = []
         let server = await Self.lines(service)
         for (index, device) in devices.enumerated() {
@@ -186,7 +186,7 @@ private actor PartedHistory {
         AND NOT EXISTS (SELECT 1 FROM Mark WHERE e = 3 AND sync_id = k AND json_array(kind, day) = n.name)
         """
 
-    private static func lines(_ service: FakeService) async -> Set<String> {
+    private static func lines(_ service: InMemoryService) async -> Set<String> {
         func text(_ value: JSONValue?) -> String {
             switch value {
             case .string(let text)?, .number(let text)?: text

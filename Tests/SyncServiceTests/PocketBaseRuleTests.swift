@@ -149,7 +149,7 @@ struct PocketBaseRuleTests {
             "pocketbase": ["login": ["identity": "${PB_USER}", "password": "${PB_PASSWORD}"]],
         ]
         func device(_ password: String) throws -> Device {
-            let configuration = try EngineConfiguration(
+            let configuration = try ServiceConfigurationFile(
                 JSONEncoder().encode(json), environment: ["PB_USER": ada.mail, "PB_PASSWORD": password])
             return try Device(
                 configuration.service(), schema: Self.schema, entities: configuration.entities, configuration.settings)

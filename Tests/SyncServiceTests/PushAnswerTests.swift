@@ -109,7 +109,8 @@ struct PushAnswerTests {
         try await device.write("UPDATE Task SET updatedAt = 'mine'")
         try await device.engine.push()
         #expect(
-            try await device.rows("SELECT state, reason FROM sync_change") == ["parked \(FetchedRow.forbiddenReason)"])
+            try await device.rows("SELECT state, reason FROM sync_change") == ["parked \(FetchOutcome.forbiddenReason)"]
+        )
         #expect(try await device.rows("SELECT count(*) FROM sync_gone") == ["0"])
     }
 
@@ -373,7 +374,7 @@ struct PushAnswerTests {
 
     @Test("A row that is deleted while it is made there, and inserted again with its key, is that row, edited")
     func deletedAndInsertedAgain() async throws {
-        let service = FakeService(
+        let service = InMemoryService(
             ServiceCapabilities(
                 ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: true,
                 givesTimes: true, batchSize: 10))

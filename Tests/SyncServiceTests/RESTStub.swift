@@ -144,7 +144,7 @@ actor RESTStub: HTTPTransport {
                 entity == "Task" && !members.contains(.bodiless)
                 ? ["points": JSONValue(900_000 + others)] : ["other": JSONValue(others)]
             write(entity, id, merged(first.record, field))
-            await ledger.noteWritten(first.record)
+            await ledger.markWritten(first.record)
         }
         return Reply(
             status: 200,

@@ -78,7 +78,7 @@ extension RandomHistory {
     private func remove(_ entity: String, _ key: String, _ world: any HistoryWorld) async throws -> Bool {
         guard let record = await world.remove(entity, key) else { return false }
         note("another client deletes \(entity) \(key)")
-        await ledger.noteRemoved(record)
+        await ledger.recordRemoved(record)
         return true
     }
 
@@ -242,7 +242,7 @@ extension RandomHistory {
             if parts[3] == "1", let row = try await world.contents(of: table).first(where: { $0.key.plain == parts[2] })
             {
                 // The device deleted it along with another one, and deletes it by itself now.
-                await ledger.noteRemoved(row.value)
+                await ledger.recordRemoved(row.value)
             }
             let sql =
                 parts[1] == "delete"

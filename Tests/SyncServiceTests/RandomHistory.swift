@@ -164,7 +164,7 @@ actor RandomHistory {
     private func world() async throws -> any HistoryWorld {
         switch place {
         case .memory:
-            await MemoryWorld(FakeService(capabilities(), pageSize: 1 + number(5)), troubles, ledger, members)
+            await MemoryWorld(InMemoryService(capabilities(), pageSize: 1 + number(5)), troubles, ledger, members)
         case .pocketBase: try await PocketBaseWorld(pageSize: 1 + number(5), batchSize: 1 + number(6))
         case .parse: try await ParseWorld(ids: ParseWorld.IDs.allCases[number(4)], pageSize: 1 + number(5))
         case .changes: try await ChangesWorld()

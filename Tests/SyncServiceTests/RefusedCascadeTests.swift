@@ -8,7 +8,7 @@ import Testing
 /// The service deletes nothing along with a row, and refuses what the engine sends for that.
 @Suite("What goes along with a deletion and is refused")
 struct RefusedCascadeTests {
-    private let service = FakeService(
+    private let service = InMemoryService(
         ServiceCapabilities(
             ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
             batchSize: 10, sendsCascades: true))

@@ -8,10 +8,10 @@ import Testing
 /// A row is edited or deleted here while a request that says something older of it is refused.
 @Suite("An edit that is made while an older one is refused")
 struct RefusedEditTests {
-    private let service = FakeService()
+    private let service = InMemoryService()
 
     /// Refuses every request that says `bad`.
-    private func refuseBad(_ fault: FakeService.Fault = .refuse) async {
+    private func refuseBad(_ fault: InMemoryService.Fault = .refuse) async {
         await service.setFault { request, _ in
             guard case .push(let operations) = request else { return nil }
             return operations.contains { $0.body["title"] == "bad" } ? fault : nil
@@ -35,8 +35,8 @@ struct RefusedEditTests {
 
     @Test(
         "is sent by the same run", arguments: ["title = 'good'", "title = 'good', points = 2"],
-        [.refuse, .dropBefore] as [FakeService.Fault])
-    func edited(_ set: String, _ fault: FakeService.Fault) async throws {
+        [.refuse, .dropBefore] as [InMemoryService.Fault])
+    func edited(_ set: String, _ fault: InMemoryService.Fault) async throws {
         let device = try await known()
         try await device.write("UPDATE Task SET title = 'bad'")
         await refuseBad(fault)
@@ -62,8 +62,8 @@ struct RefusedEditTests {
     }
 
     @Test(
-        "is sent as a deletion", arguments: [.refuse, .dropBefore] as [FakeService.Fault])
-    func deleted(_ fault: FakeService.Fault) async throws {
+        "is sent as a deletion", arguments: [.refuse, .dropBefore] as [InMemoryService.Fault])
+    func deleted(_ fault: InMemoryService.Fault) async throws {
         let device = try await known()
         try await device.write("UPDATE Task SET title = 'bad'")
         await refuseBad(fault)

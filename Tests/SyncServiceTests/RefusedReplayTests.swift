@@ -9,8 +9,8 @@ import Testing
 @Suite("A creation that is refused after its answer was lost")
 struct RefusedReplayTests {
     /// What becomes of each push: of the first a lost answer, of the next ones a refusal.
-    private static func service(_ idempotency: ServiceCapabilities.CreateIdempotency) -> FakeService {
-        FakeService(
+    private static func service(_ idempotency: ServiceCapabilities.CreateIdempotency) -> InMemoryService {
+        InMemoryService(
             ServiceCapabilities(
                 ids: idempotency == .clientID ? .client : .server, deletions: .tombstones,
                 createIdempotency: idempotency, hasPreconditions: true, givesTimes: true, batchSize: 10))
@@ -21,14 +21,16 @@ struct RefusedReplayTests {
           "done": {"type": "boolean"}}}}}
         """
 
-    private func device(_ service: FakeService, _ settings: EngineSettings = Device.settings) throws -> Device {
+    private func device(_ service: InMemoryService, _ settings: EngineSettings = Device.settings) throws -> Device {
         try Device(
             service, schema: service.capabilities.ids == .client ? Self.schema : Device.schema, entities: ["Task"],
             settings)
     }
 
     /// What becomes of one push after the other, and of all further ones.
-    private func fault(_ service: FakeService, _ first: [FakeService.Fault], then: FakeService.Fault? = .refuse) async {
+    private func fault(
+        _ service: InMemoryService, _ first: [InMemoryService.Fault], then: InMemoryService.Fault? = .refuse
+    ) async {
         let faults = Faults(first, then)
         await service.setFault { request, _ in
             guard case .push(let operations) = request, operations.contains(where: { $0.kind == .create }) else {
@@ -109,18 +111,18 @@ struct RefusedReplayTests {
     }
 
     @Test("is not forgotten when it is deleted meanwhile", arguments: [ways[0], ways[1]], [false, true])
-    func deleted(_ way: ServiceCapabilities.CreateIdempotency, _ isParked: Bool) async throws {
+    func deleted(_ way: ServiceCapabilities.CreateIdempotency, _ isBlocked: Bool) async throws {
         let service = Self.service(way)
         let device = try device(service)
         try await device.engine.sync()
         try await device.stack.insert("Task", values: ["title": "mine"])
-        await fault(service, isParked ? [.dropAfter] : [.dropAfter, .busy])
+        await fault(service, isBlocked ? [.dropAfter] : [.dropAfter, .busy])
         await service.setMeanwhile { request in
             // Nobody finds it by what it says.
             guard case .push = request, await service.creations == 1, way == .key else { return }
             await service.put("Task", 1, ["title": "theirs"])
         }
-        if isParked {
+        if isBlocked {
             try await device.engine.sync()
         } else {
             await #expect(throws: SyncError.self) {
@@ -154,10 +156,12 @@ struct RefusedReplayTests {
 /// One fault after the other.
 private final class Faults: @unchecked Sendable {
     private let lock = NSLock()
-    private var first: ArraySlice<FakeService.Fault>
-    private let then: FakeService.Fault?
+    private var first: ArraySlice<InMemoryService.Fault>
+    private let then: InMemoryService.Fault?
 
-    init(_ first: [FakeService.Fault], _ then: FakeService.Fault?) { (self.first, self.then) = (first[...], then) }
+    init(_ first: [InMemoryService.Fault], _ then: InMemoryService.Fault?) {
+        (self.first, self.then) = (first[...], then)
+    }
 
-    func next() -> FakeService.Fault? { lock.withLock { first.popFirst() ?? then } }
+    func next() -> InMemoryService.Fault? { lock.withLock { first.popFirst() ?? then } }
 }

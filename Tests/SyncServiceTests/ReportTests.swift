@@ -9,14 +9,14 @@ import Testing
 /// What a run tells of what it did, and of what it does.
 @Suite("A report")
 struct ReportTests {
-    private func device(_ service: FakeService, _ rule: String = "cascade") throws -> Device {
+    private func device(_ service: InMemoryService, _ rule: String = "cascade") throws -> Device {
         let schema = Device.schema.replacingOccurrences(of: "\"cascade\"", with: "\"\(rule)\"")
         return try Device(service, schema: schema)
     }
 
     @Test("has the links of a run that changed nothing else")
     func links() async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         for id in 1...3 { await service.put("Tag", JSONValue(id), ["name": "t"]) }
         await service.put("Task", 1, ["title": "t", "tag_ids": [1]])
         let device = try device(service)
@@ -34,19 +34,19 @@ struct ReportTests {
 
     @Test("counts values that were not taken, and says what the first is")
     func unread() async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         await service.put("Task", 1, ["title": "t", "points": "many", "done": "perhaps"])
         await service.put("Task", 2, ["title": ["a": 1]])
         let report = try await device(service).engine.sync()
         #expect(report.entities["Task"]?.unread == 3)
-        let first = try #require(report.entities["Task"]?.firstUnread)
+        let first = try #require(report.entities["Task"]?.firstUnreadable)
         #expect(first.hasPrefix("Task 1, points: "))
         #expect(report.entities["Task"]?.inserted == 2)
     }
 
     @Test("counts rows in conflict beside their values, of a row that was deleted there too")
     func conflicts() async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         await service.put("Project", 1, ["name": "p"])
         for id in 1...3 {
             await service.put("Task", JSONValue(id), ["title": "t", "points": 1, "done": false, "project_id": 1])
@@ -65,7 +65,7 @@ struct ReportTests {
 
     @Test("counts what went along with a row of another entity as rows of their own")
     func alongside() async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         await service.put("Project", 1, ["name": "p"])
         for id in 1...2 { await service.put("Task", JSONValue(id), ["title": "t", "project_id": 1]) }
         let device = try device(service)
@@ -79,7 +79,7 @@ struct ReportTests {
 
     @Test("has a row that the model's delete rule keeps though the service deleted it", arguments: [true, false])
     func denied(_ tombstones: Bool) async throws {
-        let service = FakeService(
+        let service = InMemoryService(
             ServiceCapabilities(
                 ids: .server, deletions: tombstones ? .tombstones : .sweep, createIdempotency: .key,
                 hasPreconditions: true, givesTimes: true, batchSize: 10))
@@ -123,14 +123,14 @@ struct ReportTests {
 
     @Test("is preceded by what the run waits for: the service, and an answer that was lost")
     func waiting() async throws {
-        let service = FakeService(
+        let service = InMemoryService(
             ServiceCapabilities(
                 ids: .server, deletions: .tombstones, createIdempotency: .probe, hasPreconditions: true,
                 givesTimes: true))
         let device = try device(service)
         try await device.engine.sync()
         try await device.stack.insert("Tag", values: ["name": "new"])
-        await service.forgetRequests()
+        await service.deleteRequests()
         await service.setFault { request, number in
             if number == 1 { return .busy }
             guard case .push = request, number < 6 else { return nil }

@@ -9,7 +9,7 @@ import Testing
 /// Rows that are taken away here, and come again.
 @Suite("A reset of the rows here")
 struct ResetTests {
-    private let service = FakeService(pageSize: 20)
+    private let service = InMemoryService(pageSize: 20)
 
     private func requests() async -> [String] {
         await service.requests.flatMap { request -> [String] in
@@ -35,7 +35,7 @@ struct ResetTests {
         let device = try Device(
             service, schema: Self.schema(cascades: cascades), entities: names.map { SyncedEntity($0) })
         try await device.engine.sync()
-        await service.forgetRequests()
+        await service.deleteRequests()
         return device
     }
 

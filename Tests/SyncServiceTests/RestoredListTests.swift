@@ -12,7 +12,7 @@ struct RestoredListTests {
         "are in the log with the row, and come back with it, but for what is gone too",
         arguments: ["edited", "made below"], [false, true])
     func restored(_ how: String, _ isOrdered: Bool) async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         for id in 1...4 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
         await service.put("Project", 1, ["name": "p"])
         await service.put("Task", 1, ["title": "t", "project_id": 1, "tag_ids": [1]])
@@ -59,7 +59,7 @@ struct RestoredListTests {
 
     @Test("are those of the row that went last under a key")
     func sameKey() async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         for id in 1...2 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
         let device = try Device(service)
         for tags: JSONValue in [[1, 2], []] {

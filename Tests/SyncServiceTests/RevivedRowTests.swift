@@ -12,16 +12,16 @@ struct RevivedRowTests {
     private static let ways: [ServiceCapabilities.CreateIdempotency] = [.key, .marker("marker")]
 
     private static func service(
-        _ way: ServiceCapabilities.CreateIdempotency, deletions: ServiceCapabilities.Deletions = .tombstones
-    ) -> FakeService {
-        FakeService(
+        _ way: ServiceCapabilities.CreateIdempotency, deletions: ServiceCapabilities.DeletionDetection = .tombstones
+    ) -> InMemoryService {
+        InMemoryService(
             ServiceCapabilities(
                 ids: way == .clientID ? .client : .server, deletions: deletions, createIdempotency: way,
                 hasPreconditions: true, givesTimes: true, batchSize: 10))
     }
 
     private static func device(
-        _ service: FakeService, _ policy: ConflictPolicy = .clientWins, groups: [[String]] = []
+        _ service: InMemoryService, _ policy: ConflictPolicy = .clientWins, groups: [[String]] = []
     ) async throws -> Device {
         let entities = ["Project", "Task", "Tag"].map {
             SyncedEntity($0, policy: policy, deleteConflicts: .editWins, groups: $0 == "Task" ? groups : [])
@@ -32,7 +32,7 @@ struct RevivedRowTests {
     }
 
     /// Refuses the next pushes.
-    private static func refuse(_ device: Device, _ service: FakeService, _ count: Int) async throws {
+    private static func refuse(_ device: Device, _ service: InMemoryService, _ count: Int) async throws {
         await service.setFault { request, _ in
             if case .push = request { .refuse } else { nil }
         }
@@ -98,7 +98,7 @@ struct RevivedRowTests {
 
     @Test("comes back once more where the row that it came back as was deleted, too")
     func revivalDeleted() async throws {
-        for deletions in [ServiceCapabilities.Deletions.sweep, .tombstones] {
+        for deletions in [ServiceCapabilities.DeletionDetection.sweep, .tombstones] {
             let service = Self.service(.key, deletions: deletions)
             await service.put("Task", 1, ["title": "t"])
             let devices = [try await Self.device(service), try await Self.device(service)]
@@ -167,7 +167,7 @@ struct RevivedRowTests {
     /// A task with two tags, in step on two devices.
     private static func known(
         _ way: ServiceCapabilities.CreateIdempotency, _ policy: ConflictPolicy, groups: [[String]] = []
-    ) async throws -> (service: FakeService, devices: [Device]) {
+    ) async throws -> (service: InMemoryService, devices: [Device]) {
         let service = service(way)
         for id in 1...3 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
         await service.put("Task", 1, ["title": "t", "points": 1, "done": false, "tag_ids": [1, 2]])

@@ -35,7 +35,7 @@ struct RunFaultTests {
         #expect(error?.code == .serviceFailure)
         #expect(try await device.engine.parkedRows().isEmpty)
         #expect(try await device.rows("SELECT holder FROM sync_lease") == [""])
-        let service = FakeService()
+        let service = InMemoryService()
         settings.attempts = 5
         let again = try Device(device.stack, service, entities: ["Task"], settings)
         try await again.engine.sync()
@@ -48,7 +48,7 @@ struct RunFaultTests {
         "and that gets every answer, and has every change done, a second time ends as any other",
         arguments: [true, false])
     func twice(_ hasPreconditions: Bool) async throws {
-        let service = FakeService(
+        let service = InMemoryService(
             ServiceCapabilities(
                 ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: hasPreconditions,
                 givesTimes: true, batchSize: 2))
@@ -178,7 +178,7 @@ struct RunFaultTests {
 
     @Test("takes a change for done only if its answer says so: one that is missing says nothing")
     func missingOutcomes() async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         for id in 1...3 { await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "points": 0]) }
         let device = try Device(HalfDone(inner: service))
         try await device.engine.sync()
@@ -229,7 +229,7 @@ private actor Switch {
 
 /// Every request arrives a second time, and the second answer is the one that comes back.
 private struct AskedTwice: SyncService {
-    let inner: FakeService
+    let inner: InMemoryService
 
     var capabilities: ServiceCapabilities { inner.capabilities }
     var identity: String { inner.identity }
@@ -242,7 +242,7 @@ private struct AskedTwice: SyncService {
         _ = try await inner.ids(request)
         return try await inner.ids(request)
     }
-    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         _ = try await inner.fetch(ids, of: entity)
         return try await inner.fetch(ids, of: entity)
     }
@@ -254,14 +254,14 @@ private struct AskedTwice: SyncService {
 
 /// Of several changes it does the first one only, and says so of that one alone.
 private struct HalfDone: SyncService {
-    let inner: FakeService
+    let inner: InMemoryService
 
     var capabilities: ServiceCapabilities { inner.capabilities }
     var identity: String { inner.identity }
 
     func pull(_ request: PullRequest) async throws -> PullPage { try await inner.pull(request) }
     func ids(_ request: SweepRequest) async throws -> IDPage { try await inner.ids(request) }
-    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         try await inner.fetch(ids, of: entity)
     }
     func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {

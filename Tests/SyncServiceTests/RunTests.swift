@@ -9,7 +9,7 @@ import Testing
 /// Runs of one engine, and of several on one database.
 @Suite("Runs")
 struct RunTests {
-    private let service = FakeService()
+    private let service = InMemoryService()
 
     /// Something that happens once, while a request is on its way.
     private actor Once {
@@ -124,7 +124,7 @@ struct RunTests {
         try await device.engine.sync()
         #expect(try await !device.engine.changed())
         await service.put("Tag", 1, ["name": "t"])
-        await service.forgetRequests()
+        await service.deleteRequests()
         #expect(try await device.engine.changed())
         #expect(await service.requests.count == 3)
         #expect(try await device.rows("SELECT count(*) FROM Tag") == ["0"])
@@ -278,10 +278,10 @@ struct RunTests {
             guard case .push = request, await writer.goesOn() else { return }
             try? await stack.write { db in try db.execute(sql: statement) }
         }
-        await service.forgetRequests()
+        await service.deleteRequests()
         try await device.engine.sync()
         // What was edited when the push began, and once more what was edited by then.
-        let isPush = { (request: FakeService.Request) in if case .push = request { true } else { false } }
+        let isPush = { (request: InMemoryService.Request) in if case .push = request { true } else { false } }
         #expect(await service.requests.count(where: isPush) == 2)
         #expect(try await device.engine.pendingChanges() > 0)
         await service.setMeanwhile(nil)

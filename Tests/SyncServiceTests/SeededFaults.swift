@@ -13,7 +13,7 @@ struct SeededFaults: Sendable {
         (self.seed, self.latest, self.isTimely) = (seed, latest, isTimely)
     }
 
-    func fault(_ number: Int) -> FakeService.Fault? {
+    func fault(_ number: Int) -> InMemoryService.Fault? {
         var random = SeededNumbers(state: seed &* 31 &+ UInt64(number) &* 7919)
         _ = random.next()
         switch random.next() % 12 {

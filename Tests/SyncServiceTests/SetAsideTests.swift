@@ -10,15 +10,16 @@ import Testing
 /// Rows that wait: for a constraint here, for a word of the service, for somebody to decide.
 @Suite("Rows that wait")
 struct SetAsideTests {
-    private func service(_ deletions: ServiceCapabilities.Deletions = .tombstones) -> FakeService {
-        FakeService(
+    private func service(_ deletions: ServiceCapabilities.DeletionDetection = .tombstones) -> InMemoryService {
+        InMemoryService(
             ServiceCapabilities(
                 ids: .server, deletions: deletions, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
                 batchSize: 10), pageSize: 1)
     }
 
     /// Titles are unique here, and not there.
-    private func device(_ service: FakeService, _ entities: [SyncedEntity] = ["Project", "Task", "Tag"]) async throws
+    private func device(_ service: InMemoryService, _ entities: [SyncedEntity] = ["Project", "Task", "Tag"])
+        async throws
         -> Device
     {
         let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
@@ -110,8 +111,8 @@ struct SetAsideTests {
 
     @Test(
         "A row that a constraint refused does not come once it is deleted",
-        arguments: [.tombstones, .sweep] as [ServiceCapabilities.Deletions])
-    func deleted(_ deletions: ServiceCapabilities.Deletions) async throws {
+        arguments: [.tombstones, .sweep] as [ServiceCapabilities.DeletionDetection])
+    func deleted(_ deletions: ServiceCapabilities.DeletionDetection) async throws {
         let service = service(deletions)
         let device = try await device(service)
         await service.put("Task", 1, ["title": "a"])
@@ -161,7 +162,7 @@ struct SetAsideTests {
 
     // MARK: Open conflicts
 
-    private func conflicted(_ service: FakeService) async throws -> Device {
+    private func conflicted(_ service: InMemoryService) async throws -> Device {
         await service.put("Task", 1, ["title": "t"])
         let device = try Device(service, entities: [SyncedEntity("Task", policy: .manual)])
         try await device.engine.sync()
@@ -232,8 +233,8 @@ struct SetAsideTests {
 
     @Test(
         "A row that a push did not find goes, or comes back, with the next sync",
-        arguments: DeleteConflictPolicy.allCases, [.tombstones, .sweep] as [ServiceCapabilities.Deletions])
-    func gone(_ policy: DeleteConflictPolicy, _ deletions: ServiceCapabilities.Deletions) async throws {
+        arguments: DeleteConflictPolicy.allCases, [.tombstones, .sweep] as [ServiceCapabilities.DeletionDetection])
+    func gone(_ policy: DeleteConflictPolicy, _ deletions: ServiceCapabilities.DeletionDetection) async throws {
         let service = service(deletions)
         for id in 1...8 { await service.put("Task", JSONValue(id), ["title": .string("t\(id)")]) }
         let device = try Device(service, entities: [SyncedEntity("Task", deleteConflicts: policy)])

@@ -14,7 +14,7 @@ struct SpellingTests {
 
     @Test("are two keys, and a value in the other one is an edit", arguments: [false, true])
     func apart(_ isOneDomain: Bool) async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         for id in [Self.composed, Self.decomposed] { await service.put("Thing", .string(id), ["title": .string(id)]) }
         let schema =
             #"{"entities": {"Thing": {"attributes": {"remoteID": "string", "title": "string", "count": "integer"}}}}"#

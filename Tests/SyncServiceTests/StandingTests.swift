@@ -8,11 +8,11 @@ import Testing
 /// What is asked of an engine besides runs.
 @Suite("Asking an engine")
 struct StandingTests {
-    private let service = FakeService()
+    private let service = InMemoryService()
 
     @Test("finds news that are on a page behind what is known already")
     func newsOnLaterPage() async throws {
-        let service = FakeService(pageSize: 2)
+        let service = InMemoryService(pageSize: 2)
         for id in 1...6 { await service.put("Task", JSONValue(id), ["title": "t"]) }
         let device = try Device(service)
         try await device.engine.sync()

@@ -9,8 +9,8 @@ import Testing
 /// The database refuses what the engine writes: the disk is full, or somebody else keeps it locked.
 @Suite("A store that refuses")
 struct StoreFaultTests {
-    private static func service(_ count: Int) async -> FakeService {
-        let service = FakeService(
+    private static func service(_ count: Int) async -> InMemoryService {
+        let service = InMemoryService(
             ServiceCapabilities(
                 ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
                 batchSize: 10), pageSize: 20)

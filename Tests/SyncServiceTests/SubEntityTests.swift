@@ -42,7 +42,7 @@ struct SubEntityTests {
         "Registered together and then each by itself, or the other way round, each edit is noted once",
         arguments: [true, false])
     func registeredOtherwise(_ isTogetherFirst: Bool) async throws {
-        let service = FakeService(pageSize: 10)
+        let service = InMemoryService(pageSize: 10)
         let (together, apart): ([SyncedEntity], [SyncedEntity]) = (["Event"], ["Holiday", "Birthday"])
         let device = try Device(service, schema: Self.kinds, entities: isTogetherFirst ? together : apart, settings)
         let first = try await device.rows("SELECT count(*) FROM sqlite_schema WHERE name GLOB 'sync_outbox_*'")
@@ -56,14 +56,14 @@ struct SubEntityTests {
 
     @Test("What is not sent yet is deleted by no list that an app syncs itself", arguments: [false, true])
     func exempt(_ isScoped: Bool) async throws {
-        let service = FakeService(pageSize: 10)
+        let service = InMemoryService(pageSize: 10)
         for id in 10...12 { await service.put("Holiday", JSONValue(id), ["name": "h", "country": "FR"]) }
         let device = try Device(service, schema: Self.abstract, entities: ["Holiday", "Birthday"], settings)
         try await device.engine.sync()
         try await device.write("UPDATE Event SET country = 'DE' WHERE remoteID = 10")
         try await device.stack.insert("Holiday", values: ["name": "new", "country": "FR"])
         let list: JSONValue = [["id": 11, "name": "h", "country": "FR"]]
-        let scope: RecordPredicate? = isScoped ? "remoteID > 0 OR name == 'new'" : nil
+        let scope: RowPredicate? = isScoped ? "remoteID > 0 OR name == 'new'" : nil
         try await Sync.changes(list, inEntity: "Holiday", stack: device.stack, predicate: scope)
         #expect(
             try await device.rows("SELECT name, country FROM Event ORDER BY remoteID") == ["new FR", "h DE", "h FR"])
@@ -71,7 +71,7 @@ struct SubEntityTests {
 
     @Test("Each has a list of its own: rows of one are never sent as rows of the other")
     func ownLists() async throws {
-        let service = FakeService(pageSize: 10)
+        let service = InMemoryService(pageSize: 10)
         await service.put("Person", 1, ["name": "Ada"])
         await service.put("Holiday", 10, ["name": "May Day", "country": "FR"])
         await service.put("Birthday", 20, ["name": "Ada's", "gift": "cake", "person_id": 1, "guest_ids": [1]])
@@ -120,7 +120,7 @@ struct SubEntityTests {
 
     @Test("All are in one list: a new row says what it is, and what its entity alone has is sent")
     func oneList() async throws {
-        let service = FakeService(pageSize: 10)
+        let service = InMemoryService(pageSize: 10)
         await service.put("Event", 10, ["name": "May Day", "type": "holiday", "country": "FR"])
         let entities: [SyncedEntity] = ["Event", "Note", "Person"]
         let one = try Device(service, schema: Self.kinds, entities: entities, settings)
@@ -141,7 +141,7 @@ struct SubEntityTests {
 
     @Test("In one list a row that becomes one of another entity says so, here and there")
     func becomesAnotherInOneList() async throws {
-        let service = FakeService(pageSize: 10)
+        let service = InMemoryService(pageSize: 10)
         await service.put("Event", 10, ["name": "May Day", "type": "holiday", "country": "FR"])
         await service.put("Event", 11, ["name": "Ada's", "type": "birthday", "gift": "cake"])
         let entities: [SyncedEntity] = ["Event", "Note", "Person"]
@@ -165,7 +165,7 @@ struct SubEntityTests {
 
     @Test("Lists that number their rows each by itself: entities with keys of their own")
     func ownKeys() async throws {
-        let service = FakeService(pageSize: 10)
+        let service = InMemoryService(pageSize: 10)
         await service.put("Holiday", 1, ["name": "May Day"])
         await service.put("Birthday", 1, ["name": "Ada's", "gift": "cake"])
         let schema = """
@@ -197,7 +197,7 @@ struct SubEntityTests {
 
     @Test("An id that a row of another entity has does not stop the run: the row keeps its own until it is free")
     func takenKey() async throws {
-        let service = FakeService(pageSize: 10)
+        let service = InMemoryService(pageSize: 10)
         let device = try Device(service, schema: Self.abstract, entities: ["Birthday", "Holiday"], settings)
         try await device.write("INSERT INTO Event (remoteID, sync_entity, name) VALUES (1, 'Holiday', 'May Day')")
         try await device.stack.insert("Birthday", values: ["name": "Ada's"])
@@ -212,7 +212,7 @@ struct SubEntityTests {
 
     @Test("A row that becomes one of another entity is deleted as what it was, and made as what it is")
     func becomesAnother() async throws {
-        let service = FakeService(pageSize: 10)
+        let service = InMemoryService(pageSize: 10)
         await service.put("Holiday", 10, ["name": "May Day", "country": "FR"])
         await service.put("Note", 30, ["text": "n", "event_id": 10])
         let entities: [SyncedEntity] = ["Note", "Holiday", "Birthday"]
@@ -231,7 +231,7 @@ struct SubEntityTests {
 
     @Test("A row that is of no entity of the model is parked, and stops nobody")
     func noEntity() async throws {
-        let service = FakeService(pageSize: 10)
+        let service = InMemoryService(pageSize: 10)
         let device = try Device(service, schema: Self.kinds, entities: ["Event", "Note"], settings)
         try await device.write("INSERT INTO Event (sync_entity, name) VALUES ('Nonsense', 'bad')")
         try await device.stack.insert("Note", values: ["text": "n"])
@@ -246,7 +246,7 @@ struct SubEntityTests {
     @Test("An entity and one below it are not both registered")
     func overlapping() throws {
         let error = #expect(throws: SyncError.self) {
-            try Device(FakeService(), schema: Self.kinds, entities: ["Event", "Holiday"], settings)
+            try Device(InMemoryService(), schema: Self.kinds, entities: ["Event", "Holiday"], settings)
         }
         #expect(error?.message == "its rows are those of 'Event' too: register one of the two")
         #expect(error?.entity == "Holiday")

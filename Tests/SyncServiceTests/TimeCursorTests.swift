@@ -160,7 +160,7 @@ struct TimeCursorTests {
             if isThere {
                 _ = try await cursor(service, after: word(seconds))
             } else {
-                await #expect(throws: ServiceFailure.cursorInvalid) { try await cursor(service, after: word(seconds)) }
+                await #expect(throws: ServiceError.cursorInvalid) { try await cursor(service, after: word(seconds)) }
             }
         }
         // Without a clock nothing shows.

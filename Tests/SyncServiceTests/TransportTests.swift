@@ -50,14 +50,14 @@ struct TransportTests {
 
     @Test("everything is escaped that a service may take for something else")
     func escaping() throws {
-        let exchange = HTTPExchange(
+        let exchange = ServiceHTTPClient(
             try #require(URL(string: "https://a.example/v1/")), headers: [:], ScriptedTransport([]), .none)
         let url = try exchange.url(["tasks", "a/b c"], [("since", "2026-11-23T16:34:43+00:00"), ("q", "ü&=")])
         #expect(
             url.absoluteString
                 == "https://a.example/v1/tasks/a%2Fb%20c?since=2026-11-23T16%3A34%3A43%2B00%3A00&q=%C3%BC%26%3D")
-        #expect(throws: ServiceFailure.self) { try exchange.url(following: "https://b.example/v1/tasks", from: url) }
-        #expect(throws: ServiceFailure.self) { try exchange.url(following: "http://a.example/v1/tasks", from: url) }
+        #expect(throws: ServiceError.self) { try exchange.url(following: "https://b.example/v1/tasks", from: url) }
+        #expect(throws: ServiceError.self) { try exchange.url(following: "http://a.example/v1/tasks", from: url) }
         #expect(try exchange.url(following: "?page=2", from: url).query == "page=2")
     }
 
@@ -65,12 +65,12 @@ struct TransportTests {
     func unauthorized() async throws {
         let transport = ScriptedTransport([(401, [:]), (200, [:]), (401, [:]), (401, [:])])
         let asked = Counter()
-        let exchange = HTTPExchange(
+        let exchange = ServiceHTTPClient(
             try #require(URL(string: "https://a.example")), headers: [:], transport,
             .authorization { isRefresh in "token \(await asked.next()) \(isRefresh)" })
         #expect(try await exchange.send(.get, exchange.url(["x"])).status == 200)
         #expect(await transport.authorizations == ["token 1 false", "token 2 true"])
-        await #expect(throws: ServiceFailure.unauthorized("")) { try await exchange.send(.get, exchange.url(["x"])) }
+        await #expect(throws: ServiceError.unauthorized("")) { try await exchange.send(.get, exchange.url(["x"])) }
     }
 
     @Test("a service that asks to be left alone is, for as long as it says")
@@ -79,14 +79,14 @@ struct TransportTests {
             (429, [.retryAfter: "7"]),
             (503, [.retryAfter: "Mon, 23 Nov 2026 16:34:53 GMT", .date: "Mon, 23 Nov 2026 16:34:43 GMT"]),
         ])
-        let exchange = HTTPExchange(try #require(URL(string: "https://a.example")), headers: [:], transport, .none)
+        let exchange = ServiceHTTPClient(try #require(URL(string: "https://a.example")), headers: [:], transport, .none)
         for seconds in [7, 10] {
             await #expect(throws: (any Error).self) {
                 do {
                     _ = try await exchange.send(.get, exchange.url(["x"]))
-                } catch ServiceFailure.busy(let after, _) {
+                } catch ServiceError.busy(let after, _) {
                     #expect(after == .seconds(seconds))
-                    throw ServiceFailure.tooLarge
+                    throw ServiceError.tooLarge
                 }
             }
         }
@@ -94,7 +94,7 @@ struct TransportTests {
 
     @Test("a run waits as long as it may, then says until when, and the next one keeps to it")
     func patience() async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         await service.setFault { _, _ in .busy }
         var settings = Device.settings
         settings.attempts = 3
@@ -108,19 +108,19 @@ struct TransportTests {
 
     @Test("entities that cannot be kept in step are refused")
     func registration() async throws {
-        func code(_ entities: [SyncedEntity], _ service: any SyncService = FakeService()) -> SyncError.Code? {
+        func code(_ entities: [SyncedEntity], _ service: any SyncService = InMemoryService()) -> SyncError.Code? {
             #expect(throws: SyncError.self) { try Device(service, entities: entities) }?.code
         }
         #expect(code([]) == .invalidOption)
         #expect(code(["Task", "Task"]) == .invalidOption)
         #expect(code(["Nobody"]) == .unknownEntity)
-        let timeless = FakeService(
+        let timeless = InMemoryService(
             ServiceCapabilities(
                 ids: .server, deletions: .sweep, createIdempotency: .probe, hasPreconditions: false, givesTimes: false))
         #expect(code([SyncedEntity("Task", policy: .lastWriterWins)], timeless) == .invalidOption)
-        let device = try Device(FakeService())
+        let device = try Device(InMemoryService())
         try await device.engine.sync()
-        #expect(throws: SyncError.self) { try Device(device.stack, FakeService(identity: "another")) }
+        #expect(throws: SyncError.self) { try Device(device.stack, InMemoryService(identity: "another")) }
     }
 
     actor Counter {

@@ -9,7 +9,7 @@ actor TroubledService: SyncService {
     /// The projects that stand only inside of tasks.
     static let inside: Set<JSONValue> = ["900", "901", "902", 900, 901, 902]
 
-    nonisolated let memory: FakeService
+    nonisolated let memory: InMemoryService
     private let troubles: HistoryTroubles
     private let ledger: HistoryLedger
     private nonisolated let members: Set<HistoryMember>
@@ -24,7 +24,8 @@ actor TroubledService: SyncService {
     /// The rows that there ever were.
     private var known: Set<HistoryRow> = []
 
-    init(_ memory: FakeService, _ troubles: HistoryTroubles, _ ledger: HistoryLedger, _ members: Set<HistoryMember>) {
+    init(_ memory: InMemoryService, _ troubles: HistoryTroubles, _ ledger: HistoryLedger, _ members: Set<HistoryMember>)
+    {
         (self.memory, self.troubles, self.ledger, self.members) = (memory, troubles, ledger, members)
     }
 
@@ -41,7 +42,7 @@ actor TroubledService: SyncService {
         let oldest = hidden.filter { $0.key.entity == request.entity }.map(\.value.version).min()
         if let oldest, let cursor = page.cursor.flatMap({ Int($0) }) { page.cursor = "\(min(cursor, oldest - 1))" }
         if page.next == nil, capabilities.ids == .server, await troubles.hasGhost {
-            page.rows.append(RemoteRow(id: "ghost", record: ["id": "ghost", "title": "ghost"], version: "1"))
+            page.rows.append(RemoteRecord(id: "ghost", record: ["id": "ghost", "title": "ghost"], version: "1"))
         }
         return page
     }
@@ -54,9 +55,9 @@ actor TroubledService: SyncService {
         return page
     }
 
-    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         let rows = try await memory.fetch(ids, of: entity)
-        var answers: [FetchedRow] = []
+        var answers: [FetchOutcome] = []
         for (id, row) in zip(ids, rows) {
             if case .found(let found) = row, !isInside(id, entity) {
                 answers.append(.found(await nested([found], entity)[0]))
@@ -90,7 +91,7 @@ actor TroubledService: SyncService {
     }
 
     /// Tasks with the project that no list has.
-    private func nested(_ rows: [RemoteRow], _ entity: String) async -> [RemoteRow] {
+    private func nested(_ rows: [RemoteRecord], _ entity: String) async -> [RemoteRecord] {
         guard members.contains(.nested), entity == "Task" else { return rows }
         let projects = await memory.contents(of: "Project")
         return rows.map { row in
@@ -158,7 +159,7 @@ actor TroubledService: SyncService {
     }
 
     /// A row that was not asked for.
-    private func other(than id: JSONValue?, _ operation: PushOperation) async -> RemoteRow? {
+    private func other(than id: JSONValue?, _ operation: PushOperation) async -> RemoteRecord? {
         let (entity, kind) = (operation.entity, operation.kind)
         let ids = await memory.contents(of: entity).keys
         guard let other = await troubles.wrongID(for: id, of: entity, kind, among: ids) else { return nil }

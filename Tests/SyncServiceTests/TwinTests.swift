@@ -10,7 +10,7 @@ import Testing
 struct TwinTests {
     @Test("are found by the marker when they are pulled, of whatever try", arguments: ["", "-1"])
     func marker(_ attempt: String) async throws {
-        let service = FakeService(
+        let service = InMemoryService(
             ServiceCapabilities(
                 ids: .server, deletions: .tombstones, createIdempotency: .marker("client_ref"), hasPreconditions: true,
                 givesTimes: true))
@@ -29,7 +29,7 @@ struct TwinTests {
 
     @Test("are no longer parked for what made them be refused")
     func parked() async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         let device = try Device(service, entities: ["Project", SyncedEntity("Task", naturalKey: ["title"]), "Tag"])
         try await device.stack.insert("Task", values: ["title": "mine", "points": 5])
         try await device.write("UPDATE sync_change SET state = 'parked', reason = 'there is one', attempts = 2")
@@ -50,7 +50,7 @@ struct TwinTests {
         _ way: Way, _ policy: ConflictPolicy, theirs: JSONValue, minutes: Double, later: String? = nil,
         isWhole: Bool = false
     ) async throws -> (device: Device, row: JSONValue?) {
-        let service = FakeService(
+        let service = InMemoryService(
             ServiceCapabilities(
                 ids: way == .naturalKey ? .server : .client, deletions: .tombstones,
                 createIdempotency: way == .naturalKey ? .key : .clientID, hasPreconditions: true, givesTimes: true))
@@ -130,7 +130,7 @@ final class LostAnswer: @unchecked Sendable {
     private let lock = NSLock()
     private var isOver = false
 
-    func fault(_ request: FakeService.Request) -> FakeService.Fault? {
+    func fault(_ request: InMemoryService.Request) -> InMemoryService.Fault? {
         lock.withLock {
             if isOver { return .busy }
             guard case .push = request else { return nil }

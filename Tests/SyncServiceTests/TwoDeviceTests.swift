@@ -8,7 +8,7 @@ import Testing
 /// Two devices of one user, and a service between them.
 @Suite("Two devices")
 struct TwoDeviceTests {
-    let service = FakeService()
+    let service = InMemoryService()
 
     @Test("get what the service has")
     func pulls() async throws {
@@ -47,7 +47,7 @@ struct TwoDeviceTests {
         #expect(tasks.values.first { $0["title"] == "one" }?["tag_ids"] == .array(Array(tags.keys)))
         try await device.write("UPDATE Task SET done = 1 WHERE title = 'one'")
         try await device.write("DELETE FROM Task WHERE title = 'two'")
-        await service.forgetRequests()
+        await service.deleteRequests()
         let second = try await device.engine.sync()
         #expect(second.total.sent == 1)
         #expect(second.total.removed == 1)
@@ -190,7 +190,7 @@ struct TwoDeviceTests {
         "whose store goes back to a time before a row was sent do not make it twice, and lose no edit",
         arguments: [true, false])
     func olderCopy(_ makesIDs: Bool) async throws {
-        let service = FakeService(
+        let service = InMemoryService(
             ServiceCapabilities(
                 ids: makesIDs ? .client : .server, deletions: .tombstones,
                 createIdempotency: makesIDs ? .clientID : .key, hasPreconditions: true, givesTimes: true, batchSize: 10)

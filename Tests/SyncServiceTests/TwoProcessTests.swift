@@ -41,7 +41,7 @@ struct TwoProcessTests {
         defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
         await port.connection()
 
-        let service = FakeService()
+        let service = InMemoryService()
         await service.put("Task", 1, ["title": "there"])
         var settings = Device.settings
         settings.identity = "shared"

@@ -8,7 +8,7 @@ import Testing
 /// A row whose creation was never answered is pulled as another one, until the service says which it is.
 @Suite("A row that was made here and pulled as another one")
 struct UnitedRowTests {
-    private let service = FakeService()
+    private let service = InMemoryService()
 
     private static let tree = """
         {"entities": {"Task": {"attributes": {"remoteID": "integer", "title": "string"}, "relationships": {

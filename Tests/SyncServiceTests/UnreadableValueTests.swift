@@ -18,7 +18,7 @@ struct UnreadableValueTests {
             "at = 'garbage'", "what = 'no json'", "who = 'x'", "price = '1,5'",
         ])
     func parked(_ set: String) async throws {
-        let service = FakeService()
+        let service = InMemoryService()
         let record: JSONValue = [
             "at": "2026-11-24T08:00:00Z", "what": ["a": 1], "who": "6F9619FF-8B86-D011-B42D-00C04FC964FF",
             "price": "1.5",
@@ -41,7 +41,7 @@ struct UnreadableValueTests {
 
     @Test("of the service stay as they are, where rows are sent whole", arguments: [true, false])
     func there(_ sendsWholeRows: Bool) async throws {
-        let service = FakeService(
+        let service = InMemoryService(
             ServiceCapabilities(
                 ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
                 batchSize: 10, sendsWholeRows: sendsWholeRows))
@@ -72,7 +72,7 @@ struct UnreadableValueTests {
 
     @Test("of the service go with a row that is made anew there", arguments: ["key", "editWins", "reset"])
     func anew(_ why: String) async throws {
-        let service = FakeService(
+        let service = InMemoryService(
             ServiceCapabilities(
                 ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: true,
                 givesTimes: true, batchSize: 10, sendsWholeRows: true))

@@ -23,7 +23,7 @@ struct WaitingRowTests {
         }}
         """
 
-    private let service = FakeService()
+    private let service = InMemoryService()
 
     private func device() throws -> Device {
         try Device(service, schema: Self.schema, entities: ["Project", "Task", "Comment"])

@@ -8,7 +8,7 @@ import Testing
 
 /// With the stub of a changes endpoint in `Tests/Servers/REST`, which is made from the documentation of WatermelonDB's protocol.
 @Suite("A changes endpoint, a stub", .enabled(if: RESTServer.isThere, "make services builds the server"))
-struct ChangesServiceTests {
+struct WatermelonServiceTests {
     private static let schema = Device.schema.replacingOccurrences(
         of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
 
@@ -16,8 +16,8 @@ struct ChangesServiceTests {
         try await RESTServer.shared.space(.object([.init("dialect", "changes")] + more))
     }
 
-    private func service(_ space: RESTSpace) -> ChangesService {
-        ChangesService(url: space.url.appendingPathComponent("sync"))
+    private func service(_ space: RESTSpace) -> WatermelonService {
+        WatermelonService(url: space.url.appendingPathComponent("sync"))
     }
 
     private func device(_ space: RESTSpace) throws -> Device { try Device(service(space), schema: Self.schema) }

@@ -10,7 +10,7 @@ import Testing
 struct WrongRowTests {
     /// A service in memory whose answers are another row's for a while.
     private actor Confused: SyncService {
-        nonisolated let memory: FakeService
+        nonisolated let memory: InMemoryService
         private let other: JSONValue
         private let kind: PushOperation.Kind
         /// How many answers to changes are right at first.
@@ -22,7 +22,7 @@ struct WrongRowTests {
         private let isDone: Bool
 
         init(
-            _ memory: FakeService, other: JSONValue, kind: PushOperation.Kind, changes: Int, rows: Int = 0,
+            _ memory: InMemoryService, other: JSONValue, kind: PushOperation.Kind, changes: Int, rows: Int = 0,
             isDone: Bool = true, right: Int = 0
         ) {
             (self.memory, self.other, self.kind) = (memory, other, kind)
@@ -52,21 +52,21 @@ struct WrongRowTests {
             return outcomes
         }
 
-        func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+        func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
             guard rows > 0 else { return try await memory.fetch(ids, of: entity) }
             rows -= 1
             // Another row, that was deleted.
-            return ids.map { _ in .found(RemoteRow(id: other, record: nil, version: "99")) }
+            return ids.map { _ in .found(RemoteRecord(id: other, record: nil, version: "99")) }
         }
 
-        private func row() async -> RemoteRow {
+        private func row() async -> RemoteRecord {
             let record = await memory.contents(of: "Task")[other] ?? ["id": other, "title": "t"]
-            return RemoteRow(id: other, record: record, version: "1")
+            return RemoteRecord(id: other, record: record, version: "1")
         }
     }
 
-    private func memory(_ idempotency: ServiceCapabilities.CreateIdempotency) async -> FakeService {
-        let memory = FakeService(
+    private func memory(_ idempotency: ServiceCapabilities.CreateIdempotency) async -> InMemoryService {
+        let memory = InMemoryService(
             ServiceCapabilities(
                 ids: .server, deletions: .tombstones, createIdempotency: idempotency, hasPreconditions: true,
                 givesTimes: true, batchSize: 10))
@@ -75,7 +75,7 @@ struct WrongRowTests {
     }
 
     /// The titles of the tasks, which are the same here and there in the end.
-    private func titles(_ device: Device, _ memory: FakeService) async throws -> [String] {
+    private func titles(_ device: Device, _ memory: InMemoryService) async throws -> [String] {
         for _ in 0..<3 { try await device.engine.sync() }
         let there = await memory.contents(of: "Task").map { "\($0.key) \($0.value["title"] ?? .null)" }.sorted()
         let here = try await device.rows("SELECT remoteID, '\"' || title || '\"' FROM Task ORDER BY remoteID")
@@ -134,12 +134,12 @@ struct WrongRowTests {
         nonisolated let capabilities = ServiceCapabilities(
             ids: .server, deletions: .sweep, createIdempotency: .probe, hasPreconditions: false, givesTimes: false,
             batchSize: 10)
-        private(set) var rows: [String: [RemoteRow]] = [:]
+        private(set) var rows: [String: [RemoteRecord]] = [:]
 
         func pull(_ request: PullRequest) async throws -> PullPage { PullPage(rows: rows[request.entity] ?? []) }
         func ids(_ request: SweepRequest) async throws -> IDPage { IDPage(ids: (rows[request.entity] ?? []).map(\.id)) }
 
-        func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+        func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
             ids.map { id in (rows[entity] ?? []).first { $0.id == id }.map { .found($0) } ?? .absent }
         }
 
@@ -147,7 +147,7 @@ struct WrongRowTests {
             operations.map { operation in
                 let id = JSONValue((rows[operation.entity] ?? []).count + 1)
                 let name = operation.entity == "Task" ? "title" : "name"
-                let row = RemoteRow(id: id, record: .object([.init("id", id), .init(name, "IN CAPITALS")]))
+                let row = RemoteRecord(id: id, record: .object([.init("id", id), .init(name, "IN CAPITALS")]))
                 rows[operation.entity, default: []].append(row)
                 return .applied(row)
             }

@@ -225,8 +225,8 @@ struct DeletionGuardOptionTests {
         "that is no number of rows or no part of them is refused",
         arguments: [
             .rows(-1), .fraction(.nan), .fraction(.infinity), .fraction(-0.1), .fraction(1.5, above: 3),
-        ] as [DeletionGuard])
-    func invalid(limit: DeletionGuard) async throws {
+        ] as [DeletionLimit])
+    func invalid(limit: DeletionLimit) async throws {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack)
         let error = await #expect(throws: SyncError.self) {

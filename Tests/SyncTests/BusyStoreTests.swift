@@ -53,8 +53,8 @@ import Testing
     }
 
     private func isWhatIsPlanned(_ result: SyncResult) {
-        #expect(result["User"].updated.map(\.key) == [RecordKey.integer(1)])
-        #expect(result["User"].inserted == [RecordKey.integer(2)])
+        #expect(result["User"].updated.map(\.key) == [PrimaryKeyValue.integer(1)])
+        #expect(result["User"].inserted == [PrimaryKeyValue.integer(2)])
     }
 
     @Test(arguments: ["wal", "delete"])

@@ -9,7 +9,7 @@ struct CancellationTests {
     static let count = 4_000
 
     /// Two users that the payload changes, and one that it leaves out.
-    private func store() async throws -> (DataStack, StoreContents) {
+    private func store() async throws -> (DataStack, StoreDump) {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         let users: JSONValue = [["id": 1, "first_name": "A"], ["id": 2, "first_name": "B"], ["id": 1_000_000]]
         try await Sync.changes(users, inEntity: "User", stack: stack)
@@ -23,7 +23,7 @@ struct CancellationTests {
             }.joined(separator: ",") + "]").utf8)
 
     /// The store holds all of the payload, or exactly what it held before.
-    private func expectWhole(_ result: Result<SyncResult, any Error>, _ stack: DataStack, _ before: StoreContents)
+    private func expectWhole(_ result: Result<SyncResult, any Error>, _ stack: DataStack, _ before: StoreDump)
         async throws
     {
         switch result {
@@ -79,8 +79,8 @@ struct CancellationTests {
 
     @Test(
         "is whole or not there at all, when it is cancelled while it goes on",
-        arguments: [PayloadProgress.Phase.mapping, .writing])
-    func later(phase: PayloadProgress.Phase) async throws {
+        arguments: [SyncProgress.Phase.mapping, .writing])
+    func later(phase: SyncProgress.Phase) async throws {
         let (stack, before) = try await store()
         let begun = AsyncStream<Void>.makeStream()
         var options = SyncOptions()

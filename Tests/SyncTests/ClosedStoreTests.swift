@@ -218,8 +218,8 @@ struct ClosedStoreTests {
         } catch let error as SyncError where error.code == .storeClosed {}
     }
 
-    private static var service: FakeService {
-        FakeService(
+    private static var service: InMemoryService {
+        InMemoryService(
             ServiceCapabilities(
                 ids: .client, deletions: .tombstones, createIdempotency: .key, hasPreconditions: true, givesTimes: true)
         )

@@ -207,7 +207,7 @@ struct DanglingLinkTests {
         let store = try Store()
         try await store.sync(users)
         try store.leaveDangling("DELETE FROM User WHERE id = 1; DELETE FROM Tag")
-        let run = SyncRun()
+        let run = PagedImport()
         for id in [2, 1] {
             try await store.sync(#"[{"id": \#(id), "tags": [{"id": "x"}]}]"#, "User", .page(of: run))
             #expect(try store.dangling() == [])

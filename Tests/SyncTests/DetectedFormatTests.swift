@@ -4,7 +4,7 @@ import Testing
 
 /// A payload that cannot be read is recognised, and the error names what reads it.
 @Suite("A payload of another form than was asked for")
-struct LikelyFormTests {
+struct DetectedFormatTests {
     private static let model = """
         {"entities": {
           "User": {"attributes": {"id": "integer", "name": "string"}, "relationships": {"company": {"entity": "Company"}}},
@@ -19,7 +19,7 @@ struct LikelyFormTests {
         }
     }
 
-    static let forms: [(String, LikelyForm, String)] = [
+    static let forms: [(String, DetectedFormat, String)] = [
         ("{\"id\": 1}\n{\"id\": 2}\n", .ndjson, "options.form = .ndjson"),
         (
             #"{"data": [{"type": "users", "id": "1", "attributes": {"name": "a"}}]}"#, .jsonAPI,
@@ -39,7 +39,7 @@ struct LikelyFormTests {
     ]
 
     @Test("is told, with what reads it", arguments: forms)
-    func recognized(text: String, form: LikelyForm, words: String) async throws {
+    func recognized(text: String, form: DetectedFormat, words: String) async throws {
         let found = await error(text)
         #expect(found?.likelyForm == form)
         #expect(found?.description.contains(words) == true, "\(found.map { "\($0)" } ?? "")")

@@ -18,7 +18,7 @@ struct HiddenKeyRunTests {
         let stack = try DataStack.inMemory(SyncModel(schema: Data(Self.schema.utf8)))
         let first: JSONValue = [["code": 97], ["code": 98], ["code": 99]]
         try await Sync.changes(first, inEntity: "Film", stack: stack)
-        let run = SyncRun()
+        let run = PagedImport()
         let page: JSONValue = [["code": 11, "sequel": 3]]
         var options = SyncOptions()
         options.payload = .page(of: run)

@@ -61,7 +61,7 @@ struct InferredRoundTripTests {
     func openTypes(value: String, isToMany: Bool) async throws {
         let before = try SyncModel(inferredFrom: Data(#"[{"id":1,"x":null}]"#.utf8), entity: "R")
         let json = Data("[{\"id\":1,\"x\":\(value)}]".utf8)
-        let found = try ModelExtension(of: before, by: [InferenceSample(json, entity: "R")])
+        let found = try ModelEvolution(of: before, by: [InferenceSample(json, entity: "R")])
         let entity = try #require(found.model.entity(named: "R"))
         #expect(entity.attributes.map(\.name) == ["id"])
         #expect(entity.relationships.map(\.name) == ["x"])
@@ -76,7 +76,7 @@ struct InferredRoundTripTests {
     func twoKeys() async throws {
         let before = try SyncModel(inferredFrom: Data(#"[{"id":1,"y_id":null}]"#.utf8), entity: "R")
         let json = Data(#"[{"id":1,"y":{"id":"q","s":1}},{"id":2,"y_id":"q"}]"#.utf8)
-        let found = try ModelExtension(of: before, by: [InferenceSample(json, entity: "R")])
+        let found = try ModelEvolution(of: before, by: [InferenceSample(json, entity: "R")])
         let entity = try #require(found.model.entity(named: "R"))
         #expect(entity.attributes.map(\.name) == ["id"])
         #expect(entity.relationships.map(\.name) == ["y"])
@@ -89,12 +89,12 @@ struct InferredRoundTripTests {
     func keptTypes() throws {
         let before = try SyncModel(inferredFrom: Data(#"[{"id":1,"x":null}]"#.utf8), entity: "R")
         let objects = InferenceSample(Data(#"[{"id":1,"x":{"id":5}}]"#.utf8), entity: "R")
-        let kept = try ModelExtension(of: before, by: [objects]) { entity, attribute in
+        let kept = try ModelEvolution(of: before, by: [objects]) { entity, attribute in
             entity == "R" && attribute == "x"
         }
         #expect(kept.model.entity(named: "R")?.relationships.isEmpty == true)
         let nulls = InferenceSample(Data(#"[{"id":1,"x":null}]"#.utf8), entity: "R")
-        #expect(try ModelExtension(of: before, by: [nulls]).remarks.isEmpty)
+        #expect(try ModelEvolution(of: before, by: [nulls]).remarks.isEmpty)
     }
 
     private func imported(_ json: String) async throws -> (DataStack, SyncResult) {

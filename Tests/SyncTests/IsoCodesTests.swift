@@ -71,7 +71,7 @@ struct IsoCodesTests {
         let (stack, _) = try await list.synced()
         var records = try list.records()
         let total = records.count
-        let keys = try records.map { RecordKey.text(try #require($0[list.key])) }
+        let keys = try records.map { PrimaryKeyValue.text(try #require($0[list.key])) }
         records[10]["name"] = "Renamed"
         records[20]["name"] = "Rewritten"
         records[20][edit.field] = "New"
@@ -129,7 +129,7 @@ struct IsoSubdivisionTests {
         var options = list.options
         options.scope = scope
         let result = try await Sync.changes(list.payload(rest), inEntity: list.entity, stack: stack, options: options)
-        let part: [RecordKey] = scope == .all ? [.text("GB-BKM")] : []
+        let part: [PrimaryKeyValue] = scope == .all ? [.text("GB-BKM")] : []
         #expect(result["Subdivision"].deleted == [.text("AD-02")] + part)
         #expect(result["Subdivision"].updatedCount == 0)
     }

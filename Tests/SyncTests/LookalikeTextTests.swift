@@ -35,7 +35,7 @@ struct LookalikeTextTests {
     @Test("are a change of a single row too")
     func fill() throws {
         _ = try stack.fill("Place", with: place("1", name: composed))
-        let predicate = RecordPredicate.where("id == '1'")
+        let predicate = RowPredicate.where("id == '1'")
         let filled = try stack.fill("Place", with: ["name": .string(combined)], where: predicate)
         let name = try #require(filled.row["name"]?.string)
         #expect(Array(name.utf8) == Array(combined.utf8))

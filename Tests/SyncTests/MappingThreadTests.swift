@@ -65,7 +65,7 @@ struct MappingThreadTests {
             { try await Sync.changes(pages: pages, inEntity: "Word", stack: stack) },
             {
                 var options = SyncOptions()
-                options.payload = .page(of: SyncRun())
+                options.payload = .page(of: PagedImport())
                 try await Sync.changes(Self.json, inEntity: "Word", stack: stack, options: options)
             },
         ]

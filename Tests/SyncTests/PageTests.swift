@@ -69,7 +69,7 @@ struct PageTests {
         let (whole, paged) = (try DataStack.inMemory(model), try DataStack.inMemory(model))
         for stack in [whole, paged] { try await Sync.changes(before, inEntity: entity, stack: stack) }
         try await Sync.changes(.array(pages.flatMap { $0 }), inEntity: entity, stack: whole)
-        let run = SyncRun()
+        let run = PagedImport()
         for page in pages {
             try await Sync.changes(
                 .array(page), inEntity: entity, stack: paged, options: SyncOptions(payload: .page(of: run)))
@@ -86,7 +86,7 @@ struct PageTests {
         #expect(records.count > 5)
         for cuts in 0..<(1 << (records.count - 1)) where LongTests.areWanted || cuts.isMultiple(of: 9) {
             let stack = try await store()
-            let run = SyncRun()
+            let run = PagedImport()
             for page in Self.pages(of: records, cuts: cuts) {
                 try await Sync.changes(
                     .array(page), inEntity: "User", stack: stack, options: SyncOptions(payload: .page(of: run)))
@@ -106,7 +106,7 @@ struct PageTests {
         try await stack.write { db in try db.execute(sql: "ALTER TABLE Note ADD COLUMN mark TEXT") }
         try await stack.write { db in try db.execute(sql: "UPDATE Note SET mark = 'kept' WHERE id = 11") }
         let moved: JSONValue = ["id": 11, "text": "moved"]
-        let run = SyncRun()
+        let run = PagedImport()
         let options = SyncOptions(payload: .page(of: run))
         try await Sync.changes([["id": 1, "notes": []]], inEntity: "User", stack: stack, options: options)
         try await Sync.changes([["id": 2, "notes": [moved]]], inEntity: "User", stack: stack, options: options)
@@ -122,7 +122,7 @@ struct PageTests {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         let notes: JSONValue = [["id": 1], ["id": 2], ["id": 3]]
         try await Sync.changes([["id": 1, "notes": notes]], inEntity: "User", stack: stack)
-        let run = SyncRun()
+        let run = PagedImport()
         let options = SyncOptions(payload: .page(of: run))
         try await Sync.changes([["id": 1, "notes": [["id": 1]]]], inEntity: "User", stack: stack, options: options)
         #expect(try await stack.count("Note") == 3)
@@ -150,7 +150,7 @@ struct PageTests {
         let pages: [JSONValue] = [[["id": 1, "children": [["id": 3]]]], [["id": 2, "parent_id": 1]]]
         let stack = try DataStack.inMemory(model)
         try await Sync.changes([["id": 1, "children": [["id": 2], ["id": 4]]]], inEntity: "Item", stack: stack)
-        let run = SyncRun()
+        let run = PagedImport()
         for page in pages {
             try await Sync.changes(page, inEntity: "Item", stack: stack, options: SyncOptions(payload: .page(of: run)))
         }
@@ -194,7 +194,7 @@ struct PageTests {
     @Test("that failed keep their run from deleting anything")
     func failedPage() async throws {
         let stack = try await store()
-        let run = SyncRun()
+        let run = PagedImport()
         let options = SyncOptions(payload: .page(of: run))
         try await Sync.changes([["id": 1]], inEntity: "User", stack: stack, options: options)
         await #expect(throws: SyncError.self) {
@@ -209,7 +209,7 @@ struct PageTests {
     @Test("must all be of one call, and of a run that is not finished")
     func oneCall() async throws {
         let stack = try await store()
-        let run = SyncRun()
+        let run = PagedImport()
         let options = SyncOptions(payload: .page(of: run))
         try await Sync.changes([["id": 1]], inEntity: "User", stack: stack, options: options)
         let other = await #expect(throws: SyncError.self) {
@@ -226,7 +226,7 @@ struct PageTests {
     @Test("of which one cannot be read keep their run from deleting anything, and no page changes nothing")
     func unreadable() async throws {
         let stack = try await store()
-        let run = SyncRun()
+        let run = PagedImport()
         let options = SyncOptions(payload: .page(of: run))
         try await Sync.changes([["id": 1]], inEntity: "User", stack: stack, options: options)
         try await Sync.changes([], inEntity: "User", stack: stack, options: options)
@@ -237,19 +237,19 @@ struct PageTests {
         }
         #expect(error?.code == .noRecords)
         await #expect(throws: SyncError.self) { try await run.finish() }
-        #expect(try await SyncRun().finish().isEmpty)
+        #expect(try await PagedImport().finish().isEmpty)
         #expect(try await stack.contents() == before)
     }
 
     @Test("of which one is an object in no array delete no rows of the entity, unless it is said what they speak for")
     func loneObject() async throws {
-        let predicate = RecordPredicate.where("id < 4")
+        let predicate = RowPredicate.where("id < 4")
         for (pages, predicate, remaining) in [
             ([["id": 1]], nil, 8), ([["id": 1], ["id": 2]], nil, 8), ([[["id": 1]], ["id": 500]], nil, 9),
             ([["id": 500], []], nil, 9), ([[["id": 1]], ["id": 500]], predicate, 7), ([[["id": 1]], []], nil, 1),
-        ] as [([JSONValue], RecordPredicate?, Int)] {
+        ] as [([JSONValue], RowPredicate?, Int)] {
             let stack = try await store()
-            let run = SyncRun()
+            let run = PagedImport()
             for page in pages {
                 try await Sync.changes(
                     page, inEntity: "User", stack: stack, predicate: predicate,
@@ -263,7 +263,7 @@ struct PageTests {
     @Test("that are an object in no array still say which children there are")
     func childrenOfALoneObject() async throws {
         let stack = try await store()
-        let run = SyncRun()
+        let run = PagedImport()
         try await Sync.changes(
             ["id": 1, "notes": []], inEntity: "User", stack: stack, options: SyncOptions(payload: .page(of: run)))
         #expect(try await run.finish()["Note"].deletedCount == 2)
@@ -273,11 +273,11 @@ struct PageTests {
     @Test("are swept by scope, guard and operations like a snapshot")
     func scopes() async throws {
         for (predicate, operations, remaining) in [
-            (RecordPredicate.where("id < 4"), SyncOperations.all, 6),
+            (RowPredicate.where("id < 4"), SyncOperations.all, 6),
             (nil, SyncOperations.all.subtracting(.delete), 8),
         ] {
             let stack = try await store()
-            let run = SyncRun()
+            let run = PagedImport()
             try await Sync.changes(
                 [["id": 1]], inEntity: "User", stack: stack, predicate: predicate, operations: operations,
                 options: SyncOptions(payload: .page(of: run)))
@@ -285,7 +285,7 @@ struct PageTests {
             #expect(try await stack.count("User") == remaining)
         }
         let stack = try await store()
-        let run = SyncRun()
+        let run = PagedImport()
         try await Sync.changes(
             [["id": 1]], inEntity: "User", stack: stack,
             options: SyncOptions(payload: .page(of: run), deletionGuard: .rows(3)))
@@ -299,7 +299,7 @@ struct PageTests {
         let stack = try await store()
         let stored = try await stack.fetch("Note", where: "user.id == 1").count
         #expect(stored > 0)
-        let run = SyncRun()
+        let run = PagedImport()
         let options = SyncOptions(payload: .page(of: run))
         for id in 100...101 {
             try await Sync.changes(

@@ -37,13 +37,13 @@ struct PieceFlowTests {
         return Array(((number == 0 ? "[" : ",") + records.joined(separator: ",")).utf8)
     }
 
-    private func store() async throws -> (DataStack, StoreContents) {
+    private func store() async throws -> (DataStack, StoreDump) {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         try await Sync.changes([["id": 1, "first_name": "Old"], ["id": 9_999]], inEntity: "User", stack: stack)
         return (stack, try await stack.contents())
     }
 
-    private func expectUnchanged(_ stack: DataStack, _ before: StoreContents) async throws {
+    private func expectUnchanged(_ stack: DataStack, _ before: StoreDump) async throws {
         #expect(try await stack.contents().differences(from: before) == [])
         try await Sync.changes([["id": 1, "first_name": "Again"]], inEntity: "User", stack: stack)
         #expect(try await stack.count("User") == 1)

@@ -190,7 +190,7 @@ struct PieceTests {
             let whole = try await store()
             try await Sync.changes(Fixtures.payload("day2"), inEntity: "User", stack: whole)
             let stack = try await store()
-            let run = SyncRun()
+            let run = PagedImport()
             var options = Self.options(200)
             options.pieces.transactions = transactions
             options.payload = .page(of: run)

@@ -9,8 +9,8 @@ struct ProgressTests {
     /// Gathers what a sync tells. `@unchecked Sendable`: `gathered` is only touched while `lock` is held.
     private final class Watch: @unchecked Sendable {
         private let lock = NSLock()
-        private var gathered: [PayloadProgress] = []
-        var told: [PayloadProgress] { lock.withLock { gathered } }
+        private var gathered: [SyncProgress] = []
+        var told: [SyncProgress] { lock.withLock { gathered } }
 
         var options: SyncOptions {
             var options = SyncOptions()
@@ -34,7 +34,7 @@ struct ProgressTests {
         #expect(!writing.isEmpty)
         #expect(writing.allSatisfy { $0.total == Self.count && $0.completed <= Self.count })
         for (earlier, later) in zip(watch.told, watch.told.dropFirst()) {
-            let phases = PayloadProgress.Phase.allCases
+            let phases = SyncProgress.Phase.allCases
             let places = (phases.firstIndex(of: earlier.phase), phases.firstIndex(of: later.phase))
             let (before, after) = (try #require(places.0), try #require(places.1))
             #expect(before < after || before == after && earlier.completed < later.completed)

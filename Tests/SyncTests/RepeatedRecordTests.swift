@@ -97,7 +97,7 @@ struct RepeatedRecordTests {
 
     @Test("on several pages are counted as repeated; a result that was encoded before has none")
     func pages() async throws {
-        let (run, stack) = (SyncRun(), try stack())
+        let (run, stack) = (PagedImport(), try stack())
         var options = SyncOptions()
         options.payload = .page(of: run)
         for page in [#"[{"id": 1}, {"id": 2}]"#, #"[{"id": 2}, {"id": 3}]"#] {

@@ -24,9 +24,9 @@ struct ScopeNameTests {
         let stack = try stack(name)
         try await Sync.changes(Data(#"[{"id": 1}, {"id": 2, "up": 1}]"#.utf8), inEntity: "Node", stack: stack)
         let escaped = name.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
-        let condition = try RecordPredicate(parsing: "#'\(escaped)' == nil")
+        let condition = try RowPredicate(parsing: "#'\(escaped)' == nil")
         #expect(try await stack.fetch("Node", where: condition).map { $0["id"]?.int } == [1])
-        #expect(try RecordPredicate(parsing: condition.description) == condition)
+        #expect(try RowPredicate(parsing: condition.description) == condition)
         #expect(try await stack.fetch("Node", where: .where("#'\(escaped)'.id == 1")).map { $0["id"]?.int } == [2])
     }
 

@@ -59,7 +59,7 @@ struct UnreadRecordTests {
     @Test("deletes none in a run of pages, also where a later page can be read whole")
     func pages() async throws {
         let stack = try await stack()
-        let run = SyncRun()
+        let run = PagedImport()
         let options = SyncOptions(payload: .page(of: run))
         try await Sync.changes(Self.after, inEntity: "Part", stack: stack, options: options)
         try await Sync.changes(Data(#"[{"id": 5}]"#.utf8), inEntity: "Part", stack: stack, options: options)

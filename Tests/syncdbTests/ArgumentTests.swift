@@ -28,8 +28,8 @@ struct ArgumentTests {
         "--max-delete is rows or percent",
         arguments: [
             ("0", .rows(0)), ("20", .rows(20)), ("10%", .fraction(0.1)), ("12.5%", .fraction(0.125)), ("100%", nil),
-        ] as [(String, DeletionGuard?)])
-    func maximumDeletion(text: String, expected: DeletionGuard?) throws {
+        ] as [(String, DeletionLimit?)])
+    func maximumDeletion(text: String, expected: DeletionLimit?) throws {
         #expect(try #require(MaximumDeletion(argument: text)).guardValue == expected)
     }
 

@@ -73,11 +73,11 @@ struct DatabaseOptionTests {
             ("250", 250), ("0", 0), ("250ms", 250), ("30s", 30_000), ("1.5s", 1500), ("2m", 120_000), ("2M", 120_000),
         ] as [(String, Int32)])
     func time(text: String, milliseconds: Int32) {
-        #expect(WaitingTime(argument: text)?.milliseconds == milliseconds)
+        #expect(TimeoutArgument(argument: text)?.milliseconds == milliseconds)
     }
 
     @Test("Other times are refused", arguments: ["", "s", "-1", "5h", "1e3", "half", "99999999m", "1.2.3s"])
-    func noTime(text: String) { #expect(WaitingTime(argument: text) == nil) }
+    func noTime(text: String) { #expect(TimeoutArgument(argument: text) == nil) }
 
     @Test("A locked database is waited for so long, and the error names it and the way out")
     func busy() throws {

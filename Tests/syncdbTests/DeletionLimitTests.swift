@@ -1,7 +1,7 @@
 import Testing
 
 @Suite("Deletion guard")
-struct DeletionGuardTests {
+struct DeletionLimitTests {
     /// A database with twelve users.
     private func sandbox() throws -> Sandbox {
         let sandbox = try Sandbox()

@@ -22,7 +22,7 @@ struct ProgressDisplayTests {
         func display() -> ProgressDisplay { ProgressDisplay(now: { self.now }, draw: { self.draw($0) }) }
     }
 
-    private func line(_ rows: Int) -> ProgressLine { ProgressLine(PayloadProgress(.comparing, completed: rows)) }
+    private func line(_ rows: Int) -> ProgressLine { ProgressLine(SyncProgress(.comparing, completed: rows)) }
 
     @Test("is not drawn for what takes but a moment, nor taken away then")
     func short() {
@@ -56,7 +56,7 @@ struct ProgressDisplayTests {
     func speed() {
         let world = World()
         let display = world.display()
-        display.show(ProgressLine(PayloadProgress(.mapping, completed: 1, total: 1)))
+        display.show(ProgressLine(SyncProgress(.mapping, completed: 1, total: 1)))
         world.wait(10)
         display.show(line(0))
         world.wait(2)

@@ -97,13 +97,13 @@ struct TerminalTests {
 
     @Test("A line says what, how much, of how much and how fast")
     func lines() {
-        func line(_ progress: PayloadProgress, _ seconds: Double = 2, width: Int = 100) -> String {
+        func line(_ progress: SyncProgress, _ seconds: Double = 2, width: Int = 100) -> String {
             ProgressLine(progress).text(after: seconds, width: width)
         }
-        let bytes = PayloadProgress(.mapping, completed: 140_000_000, total: 280_000_000)
+        let bytes = SyncProgress(.mapping, completed: 140_000_000, total: 280_000_000)
         #expect(line(bytes) == "reading JSON  ██████████░░░░░░░░░░   50%  140 MB of 280 MB, 70 MB/s")
         #expect(line(.init(.comparing, completed: 8192)) == "comparing     8192 rows, 4096/s")
-        let rows = PayloadProgress(.writing, completed: 750_000, total: 1_000_000)
+        let rows = SyncProgress(.writing, completed: 750_000, total: 1_000_000)
         #expect(line(rows) == "writing       ███████████████░░░░░   75%  750000 of 1000000 rows, 375k/s")
         #expect(line(rows, 0.1) == "writing       ███████████████░░░░░   75%  750000 of 1000000 rows")
         #expect(line(rows, width: 60) == "writing        75%  750000 of 1000000 rows, 375k/s")

@@ -5,7 +5,7 @@ import Testing
 @testable import syncdb
 
 @Suite("Text for people")
-struct VisibleTextTests {
+struct TerminalTextTests {
     @Test(
         "What a terminal would obey is made visible",
         arguments: [
@@ -22,21 +22,21 @@ struct VisibleTextTests {
             ("\u{378}\u{FFFF}\u{E000}\u{10FFFD}", #"\u0378\uffff\ue000\udbff\udffd"#),
         ])
     func escapes(value: String, shown: String) {
-        #expect(VisibleText(value).text == shown)
-        let interpolated: VisibleText = "key '\(value)'"
+        #expect(TerminalText(value).text == shown)
+        let interpolated: TerminalText = "key '\(value)'"
         #expect(interpolated.text == "key '\(shown)'")
     }
 
     @Test(
         "Other text is shown as it is",
         arguments: ["Åsa", "日本語", "👩‍👩‍👧", "می‌خواهم", "a\\nb", "שלום", " ", "\u{A0}", "❤️‍🔥 ☎️", "क्‍ष", "\u{FFFD}"])
-    func leaves(value: String) { #expect(VisibleText(value).text == value) }
+    func leaves(value: String) { #expect(TerminalText(value).text == value) }
 
     @Test("Literals, and text that is visible already, stand as they are")
     func literals() {
         let style = Style(isOn: true)
         let newline = "\n"
-        let text: VisibleText = "\(style.red("a\("\u{1B}")"))\n\(VisibleText(newline))"
+        let text: TerminalText = "\(style.red("a\("\u{1B}")"))\n\(TerminalText(newline))"
         #expect(text.text == "\u{1B}[31ma\\u001b\u{1B}[0m\n\\n")
     }
 
@@ -65,11 +65,11 @@ struct VisibleTextTests {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .prettyPrinted
         let json = String(decoding: try encoder.encode(value), as: UTF8.self)
-        let shown = VisibleText(lines: json).text
+        let shown = TerminalText(lines: json).text
         #expect(shown != json)
         #expect(shown.unicodeScalars.allSatisfy { $0 == "\n" || !$0.needsEscape })
         #expect(try JSONDecoder().decode([String: String].self, from: Data(shown.utf8)) == value)
-        #expect(VisibleText(lines: "a\tb\r\n\n\u{1B}").text == "a\tb\\r\n\n\\u001b")
+        #expect(TerminalText(lines: "a\tb\r\n\n\u{1B}").text == "a\tb\\r\n\n\\u001b")
     }
 
     // MARK: Length
@@ -77,25 +77,25 @@ struct VisibleTextTests {
     @Test("Of a long text the beginning is shown, and how much is left out")
     func long() {
         let text = String(repeating: "x", count: 3_000_000)
-        #expect(VisibleText(text, upTo: 10).text == "xxxxxxxxx… (2.9 MB more)")
-        #expect(VisibleText(text).text.count < 530)
+        #expect(TerminalText(text, upTo: 10).text == "xxxxxxxxx… (2.9 MB more)")
+        #expect(TerminalText(text).text.count < 530)
         // In characters that are shown, however many bytes they take.
-        #expect(VisibleText(String(repeating: "é", count: 100), upTo: 10).text == "ééééééééé… (182 bytes more)")
+        #expect(TerminalText(String(repeating: "é", count: 100), upTo: 10).text == "ééééééééé… (182 bytes more)")
         // One character can be as long as one likes.
-        #expect(VisibleText("e" + String(repeating: "\u{301}", count: 9_999)).text.unicodeScalars.count < 530)
+        #expect(TerminalText("e" + String(repeating: "\u{301}", count: 9_999)).text.unicodeScalars.count < 530)
         // What is escaped takes more room, and is cut before an escape or behind it.
         let escapes = String(repeating: "\u{1B}", count: 1_000)
-        #expect(VisibleText(escapes, upTo: 20).text == #"\u001b\u001b\u001b… (997 bytes more)"#)
+        #expect(TerminalText(escapes, upTo: 20).text == #"\u001b\u001b\u001b… (997 bytes more)"#)
     }
 
     @Test("No text is cut for less than it takes to say so")
     func notCut() {
         for count in 0...600 {
             let text = String(repeating: "x", count: count)
-            let shown = VisibleText(text).text
+            let shown = TerminalText(text).text
             #expect(shown == text || shown.count < count, "\(count)")
         }
-        #expect(VisibleText(lines: String(repeating: "x", count: 100_000)).text.count == 100_000)
+        #expect(TerminalText(lines: String(repeating: "x", count: 100_000)).text.count == 100_000)
     }
 
     @Test("What a long text costs does not depend on its length")
@@ -103,7 +103,7 @@ struct VisibleTextTests {
         func time(_ text: String) -> Double {
             var (before, after) = (timespec(), timespec())
             clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before)
-            for _ in 0..<100 { _ = VisibleText(text) }
+            for _ in 0..<100 { _ = TerminalText(text) }
             clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after)
             return Double(after.tv_sec - before.tv_sec) + Double(after.tv_nsec - before.tv_nsec) / 1e9
         }

@@ -8,7 +8,7 @@ struct TaskList {
         let stack = try DataStack.inMemory(SyncModel(Project.self, Task.self))
 
         // The screen: open tasks first. It shows what there is, and then every change, whoever makes it.
-        let order: RecordOrder = ["isDone", "title"]
+        let order: RowOrder = ["isDone", "title"]
         var screen = try stack.observe(Task.self, orderedBy: order).makeAsyncIterator()
         var changes = try stack.observeChanges(Task.self, orderedBy: order).makeAsyncIterator()
         show(try await screen.next() ?? [])

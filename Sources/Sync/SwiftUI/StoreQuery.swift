@@ -32,7 +32,7 @@
         }
 
         @Environment(\.dataStack) private var stack
-        @StateObject private var follower = StoreFollower<Value>()
+        @StateObject private var follower = ObservationModel<Value>()
         /// Two are equal where the same is read.
         private let request: AnyHashable
         private let placeholder: Value
@@ -69,7 +69,7 @@
         ///     it `error` has the first one. The view keeps the first `skip` that it is given.
         ///   - relationships: Those whose rows are loaded with them.
         public init<Row: EntityRecord>(
-            _ type: Row.Type, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+            _ type: Row.Type, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
             limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
             including relationships: (any PartialKeyPath<Row> & Sendable)...
         ) where Value == [Row] {
@@ -95,7 +95,7 @@
         }
 
         /// How many rows an entity has.
-        public init<Row: EntityRecord>(countOf type: Row.Type, where predicate: RecordPredicate = .all)
+        public init<Row: EntityRecord>(countOf type: Row.Type, where predicate: RowPredicate = .all)
         where Value == Int {
             self.init([Row.entityName, predicate], placeholder: 0) { $0.observeCount(type, where: predicate) }
         }
@@ -104,9 +104,9 @@
         ///
         /// - Parameter limit: How many there are at most; nil for all.
         public init(
-            _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+            _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
             limit: Int? = nil
-        ) where Value == [SyncRecord] {
+        ) where Value == [SyncRow] {
             self.init([entity, predicate, order, limit], placeholder: []) {
                 $0.observe(entity, where: predicate, orderedBy: order, limit: limit)
             }
@@ -115,7 +115,7 @@
 
     /// Keeps the last value of an observation for a view, which is drawn anew with each.
     @MainActor
-    final class StoreFollower<Value: Sendable>: ObservableObject {
+    final class ObservationModel<Value: Sendable>: ObservableObject {
         @Published private(set) var value: Value?
         @Published private(set) var state = StoreQuery<Value>.State()
         private var followed: (stack: ObjectIdentifier?, request: AnyHashable)?

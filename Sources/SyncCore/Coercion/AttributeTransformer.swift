@@ -12,7 +12,7 @@
 /// ```
 ///
 /// Several make a chain (`"transformer": ["trimmed", "Entities"]`), of which each takes what the one before gives, and the
-/// last gives first on the way back. See ``BuiltInTransformer`` for those that need no registering.
+/// last gives first on the way back. See ``StandardTransformer`` for those that need no registering.
 public struct AttributeTransformer: Sendable {
     /// The name by which models refer to it.
     public let name: String

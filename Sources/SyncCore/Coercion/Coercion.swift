@@ -10,7 +10,7 @@ package enum Coercion {
     package static func slot(
         _ tape: JSONTape, at index: Int, as type: AttributeType, bytes: UnsafeBufferPointer<UInt8>,
         arena: inout [UInt8]
-    ) -> Slot? {
+    ) -> PackedValue? {
         let token = tape.tokens[index]
         if token.kind == .null { return .null }
         if token.kind == .string, token.hasEscapes, type != .json {
@@ -35,7 +35,7 @@ package enum Coercion {
         }
     }
 
-    private static func slot(_ value: Bool, as type: AttributeType, arena: inout [UInt8]) -> Slot? {
+    private static func slot(_ value: Bool, as type: AttributeType, arena: inout [UInt8]) -> PackedValue? {
         switch type {
         case .integer, .boolean: .integer(value ? 1 : 0)
         case .double: .real(value ? 1 : 0)
@@ -48,9 +48,9 @@ package enum Coercion {
     @inline(__always)
     private static func slot(
         _ kind: JSONTape.Kind, _ text: Bytes, offset: Int?, as type: AttributeType, arena: inout [UInt8]
-    ) -> Slot? {
+    ) -> PackedValue? {
         switch type {
-        case .integer: return NumberText.integer(text).map(Slot.integer)
+        case .integer: return NumberText.integer(text).map(PackedValue.integer)
         case .double: return NumberText.double(text).map { .real($0 == 0 ? 0 : $0) }
         case .string where kind == .string: return verbatim(text, offset, &arena)
         case .string:
@@ -59,7 +59,7 @@ package enum Coercion {
             return Coercion.text(from: start, arena)
         case .date:
             let milliseconds = kind == .number ? DateParser.milliseconds(number: text) : DateParser.milliseconds(text)
-            return milliseconds.map(Slot.date)
+            return milliseconds.map(PackedValue.date)
         case .decimal:
             let start = arena.count
             guard DecimalText.append(text, to: &arena) else { return nil }
@@ -74,7 +74,7 @@ package enum Coercion {
 
     // MARK: Types
 
-    private static func boolean(number text: Bytes) -> Slot? {
+    private static func boolean(number text: Bytes) -> PackedValue? {
         switch NumberText.integer(text) {
         case 0: .integer(0)
         case 1: .integer(1)
@@ -82,7 +82,7 @@ package enum Coercion {
         }
     }
 
-    private static func boolean(_ text: Bytes) -> Slot? {
+    private static func boolean(_ text: Bytes) -> PackedValue? {
         guard text.count <= 5 else { return nil }
         switch String(decoding: text, as: UTF8.self).lowercased() {
         case "true", "yes", "1": return .integer(1)
@@ -91,7 +91,7 @@ package enum Coercion {
         }
     }
 
-    private static func uuid(_ text: Bytes, _ offset: Int?, _ arena: inout [UInt8]) -> Slot? {
+    private static func uuid(_ text: Bytes, _ offset: Int?, _ arena: inout [UInt8]) -> PackedValue? {
         guard text.count == 36 else { return nil }
         var isUpper = true
         for (index, byte) in text.enumerated() {
@@ -124,31 +124,31 @@ package enum Coercion {
         return true
     }
 
-    private static func binary(_ text: Bytes, _ arena: inout [UInt8]) -> Slot? {
+    private static func binary(_ text: Bytes, _ arena: inout [UInt8]) -> PackedValue? {
         // Foundation also decodes text that no encoder writes, such as `aa=a`: what it reads must give the text again.
         let encoded = String(decoding: text, as: UTF8.self)
         guard let data = Data(base64Encoded: encoded), data.base64EncodedString() == encoded else { return nil }
         let start = arena.count
         arena += data
-        return Slot(kind: .arenaBlob, offset: start, length: data.count)
+        return PackedValue(kind: .arenaBlob, offset: start, length: data.count)
     }
 
     // MARK: Texts
 
     @inline(__always)
-    private static func verbatim(_ text: Bytes, _ offset: Int?, _ arena: inout [UInt8]) -> Slot {
+    private static func verbatim(_ text: Bytes, _ offset: Int?, _ arena: inout [UInt8]) -> PackedValue {
         guard let offset else { return append(text, to: &arena) }
-        return Slot(kind: .payloadText, offset: offset, length: text.count)
+        return PackedValue(kind: .payloadText, offset: offset, length: text.count)
     }
 
-    static func append(_ text: some Sequence<UInt8>, to arena: inout [UInt8]) -> Slot {
+    static func append(_ text: some Sequence<UInt8>, to arena: inout [UInt8]) -> PackedValue {
         let start = arena.count
         arena.append(contentsOf: text)
         return Coercion.text(from: start, arena)
     }
 
-    private static func text(from start: Int, _ arena: [UInt8]) -> Slot {
-        Slot(kind: .arenaText, offset: start, length: arena.count - start)
+    private static func text(from start: Int, _ arena: [UInt8]) -> PackedValue {
+        PackedValue(kind: .arenaText, offset: start, length: arena.count - start)
     }
 
     // MARK: Single values

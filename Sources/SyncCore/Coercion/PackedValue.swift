@@ -11,7 +11,7 @@
 #endif
 
 /// The value of one column of one staged row, brought to the column's storage class: 12 bytes, no reference.
-package struct Slot: Sendable {
+package struct PackedValue: Sendable {
     package enum Kind: UInt8, Sendable {
         /// The payload does not say: keep what is stored.
         case absent
@@ -64,12 +64,14 @@ package struct Slot: Sendable {
         high = UInt32(truncatingIfNeeded: length)
     }
 
-    package static let absent = Slot(kind: .absent)
-    package static let null = Slot(kind: .null)
-    package static func integer(_ value: Int64) -> Slot { Slot(kind: .integer, bits: UInt64(bitPattern: value)) }
-    package static func real(_ value: Double) -> Slot { Slot(kind: .real, bits: value.bitPattern) }
-    package static func date(_ milliseconds: Int64) -> Slot {
-        Slot(kind: .date, bits: UInt64(bitPattern: milliseconds))
+    package static let absent = PackedValue(kind: .absent)
+    package static let null = PackedValue(kind: .null)
+    package static func integer(_ value: Int64) -> PackedValue {
+        PackedValue(kind: .integer, bits: UInt64(bitPattern: value))
+    }
+    package static func real(_ value: Double) -> PackedValue { PackedValue(kind: .real, bits: value.bitPattern) }
+    package static func date(_ milliseconds: Int64) -> PackedValue {
+        PackedValue(kind: .date, bits: UInt64(bitPattern: milliseconds))
     }
 
     /// The integer, the bits of the real, or the milliseconds.
@@ -96,7 +98,7 @@ package struct TextPool {
 
     /// The bytes of a text or blob slot; empty for any other.
     @inline(__always)
-    package func bytes(_ slot: Slot) -> UnsafeBufferPointer<UInt8> {
+    package func bytes(_ slot: PackedValue) -> UnsafeBufferPointer<UInt8> {
         switch slot.kind {
         case .payloadText: UnsafeBufferPointer(rebasing: payload[slot.offset..<slot.offset + slot.length])
         case .arenaText, .arenaBlob: UnsafeBufferPointer(rebasing: arena[slot.offset..<slot.offset + slot.length])
@@ -111,7 +113,7 @@ package struct TextPool {
 
     /// Whether two keys of the same type are the same key.
     @inline(__always)
-    package func isSameKey(_ left: Slot, _ right: Slot) -> Bool {
+    package func isSameKey(_ left: PackedValue, _ right: PackedValue) -> Bool {
         guard left.isText, right.isText else { return left.kind == right.kind && left.bits == right.bits }
         return left.length == right.length && TextPool.equal(bytes(left), bytes(right))
     }
@@ -134,7 +136,7 @@ package struct TextPool {
     /// A hash of a key, the same for equal keys whether their text is in the payload or in the arena. It is another one in each
     /// process: see ``KeySecret``.
     @inline(__always)
-    package func hash(_ slot: Slot) -> UInt64 {
+    package func hash(_ slot: PackedValue) -> UInt64 {
         slot.isText ? TextPool.hash(bytes(slot)) : TextPool.mix(slot.bits)
     }
 

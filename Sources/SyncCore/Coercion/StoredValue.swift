@@ -169,7 +169,7 @@ extension StoredValue {
 
 extension StoredValue {
     /// The value of a staged slot.
-    package init?(_ slot: Slot, as type: AttributeType, _ pool: TextPool) {
+    package init?(_ slot: PackedValue, as type: AttributeType, _ pool: TextPool) {
         switch slot.kind {
         case .absent: return nil
         case .null: self = .null
@@ -204,7 +204,7 @@ extension StoredValue {
     }
 
     /// The value as a slot, its text in the arena.
-    package func slot(arena: inout [UInt8]) -> Slot {
+    package func slot(arena: inout [UInt8]) -> PackedValue {
         switch self {
         case .null: return .null
         case .integer(let value): return .integer(value)
@@ -212,7 +212,7 @@ extension StoredValue {
         case .boolean(let value): return .integer(value ? 1 : 0)
         case .string(let text), .url(let text): return Coercion.append(text.utf8, to: &arena)
         case .uuid(let value): return Coercion.append(value.uuidString.utf8, to: &arena)
-        case .date(let value): return value.milliseconds.map(Slot.date) ?? .null
+        case .date(let value): return value.milliseconds.map(PackedValue.date) ?? .null
         case .json(let value): return Coercion.append(CanonicalJSON.bytes(value), to: &arena)
         case .decimal(let value):
             var text: [UInt8] = []
@@ -221,7 +221,7 @@ extension StoredValue {
         case .binary(let data):
             let start = arena.count
             arena += data
-            return Slot(kind: .arenaBlob, offset: start, length: data.count)
+            return PackedValue(kind: .arenaBlob, offset: start, length: data.count)
         }
     }
 }

@@ -6,7 +6,7 @@
 ///
 /// They change text, and each text of a list; any other value passes through as it is. One that is registered under the
 /// same name counts instead.
-public enum BuiltInTransformer: String, Sendable, Hashable, CaseIterable {
+public enum StandardTransformer: String, Sendable, Hashable, CaseIterable {
     /// `&amp;`, `&eacute;`, `&#233;` and `&#xE9;` become the characters they stand for, once. Back: `&`, `<`, `>` and `"`
     /// are written as entities.
     case htmlEntities
@@ -22,7 +22,7 @@ public enum BuiltInTransformer: String, Sendable, Hashable, CaseIterable {
     case commaSeparated
 }
 
-extension BuiltInTransformer {
+extension StandardTransformer {
     /// The transformer itself.
     var transformer: AttributeTransformer { Self.transformers[self] ?? make() }
 

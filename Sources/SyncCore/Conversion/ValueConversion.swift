@@ -27,7 +27,7 @@ package final class ValueConversion: Sendable {
     /// The value of a token other than null; nil if it does not fit.
     func slot(
         _ tape: JSONTape, at index: Int, _ bytes: UnsafeBufferPointer<UInt8>, arena: inout [UInt8]
-    ) -> Slot? {
+    ) -> PackedValue? {
         guard let fitting = check?.fitting else { return converted(tape, at: index, bytes, arena: &arena) }
         if transformers.isEmpty, format == nil {
             if fitting.integers == nil {
@@ -46,14 +46,14 @@ package final class ValueConversion: Sendable {
 
     private func converted(
         _ tape: JSONTape, at index: Int, _ bytes: UnsafeBufferPointer<UInt8>, arena: inout [UInt8]
-    ) -> Slot? {
+    ) -> PackedValue? {
         if transformers.isEmpty, let format {
             let token = tape.tokens[index]
             guard token.kind == .number || (token.kind == .string && !token.hasEscapes) else {
-                return format.milliseconds(tape.value(at: index, in: bytes)).map(Slot.date)
+                return format.milliseconds(tape.value(at: index, in: bytes)).map(PackedValue.date)
             }
             let text = UnsafeBufferPointer(rebasing: bytes[token.offset..<token.offset + Int(token.length)])
-            return format.milliseconds(token.kind, text).map(Slot.date)
+            return format.milliseconds(token.kind, text).map(PackedValue.date)
         }
         return storedValue(tape.value(at: index, in: bytes))?.slot(arena: &arena)
     }

@@ -87,7 +87,7 @@ extension SyncModel {
     /// The member of a record that says of which entity it is, of an entity and those that have it as parent.
     public struct Discriminator: Sendable, Hashable {
         /// What becomes of a record whose kind is unknown.
-        public enum Otherwise: String, Sendable, Hashable, CaseIterable {
+        public enum Fallback: String, Sendable, Hashable, CaseIterable {
             /// It is skipped and reported. The row it has stays.
             case skip
             /// It is taken as a record of the entity that has the discriminator.
@@ -113,17 +113,17 @@ extension SyncModel {
         /// The kinds there are. Of several for one entity, exports write the first.
         public var kinds: [Kind]
         /// What becomes of a record whose kind is none of them. A record without the member is one of the entity itself.
-        public var otherwise: Otherwise
+        public var otherwise: Fallback
 
         /// - Parameter values: Each kind and its entity: `["dog": "Dog"]`.
         public init(
-            _ key: String, values: KeyValuePairs<String, String>, otherwise: Otherwise = .skip
+            _ key: String, values: KeyValuePairs<String, String>, otherwise: Fallback = .skip
         ) {
             self.init(key, kinds: values.map { Kind($0.key, $0.value) }, otherwise: otherwise)
         }
 
         /// The kinds that the member of this key tells apart.
-        public init(_ key: String, kinds: [Kind], otherwise: Otherwise = .skip) {
+        public init(_ key: String, kinds: [Kind], otherwise: Fallback = .skip) {
             self.key = key
             self.kinds = kinds
             self.otherwise = otherwise
@@ -148,7 +148,7 @@ extension SyncModel {
         /// The value of new rows that are given none.
         public var defaultValue: StoredValue?
         /// The names of the value transformers that run instead of the built-in coercion, one after the other; those of
-        /// ``BuiltInTransformer`` and those that are registered on the model.
+        /// ``StandardTransformer`` and those that are registered on the model.
         public var transformers: [String]
         /// How a service writes the instants of a date; nil for ISO 8601 and Unix time by its size.
         public var format: AttributeFormat?
@@ -212,7 +212,7 @@ extension SyncModel {
         /// ``SyncModel/Attribute/remoteKey``.
         public var remoteKey: String?
         /// Where its targets may be the members of an object, `{"de": {…}, "fr": {…}}`: the attribute their names fill.
-        public var keyedBy: MemberNames?
+        public var keyedBy: KeyedBy?
         /// Whether exports contain it.
         public var isExportable: Bool
         /// Documentation only: a missing link is never an error.
@@ -232,7 +232,7 @@ extension SyncModel {
         public init(
             _ name: String, to destination: String, many isToMany: Bool = false, ordered isOrdered: Bool = false,
             inverse: String? = nil, deleteRule: SyncModel.DeleteRule = .nullify, remoteKey: String? = nil,
-            isExportable: Bool = true, isOptional: Bool = true, renamedFrom: String? = nil, keyedBy: MemberNames? = nil,
+            isExportable: Bool = true, isOptional: Bool = true, renamedFrom: String? = nil, keyedBy: KeyedBy? = nil,
             table: String? = nil, column: String? = nil, inverseColumn: String? = nil
         ) {
             self.name = name
@@ -268,7 +268,7 @@ extension SyncModel {
 }
 
 /// Which attribute the names fill under which records stand as members of an object: `{"AD": {…}, "AE": {…}}`.
-public enum MemberNames: Sendable, Hashable, ExpressibleByStringLiteral {
+public enum KeyedBy: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The names are the values of the primary key.
     case primaryKey
     /// The names are the values of another attribute, given by its local name, or by the key it has in JSON.

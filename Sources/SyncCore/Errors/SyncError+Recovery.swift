@@ -63,10 +63,10 @@ extension SyncError {
     }
 }
 
-// MARK: - LikelyForm
+// MARK: - DetectedFormat
 
 /// What a payload that cannot be read as it was asked for seems to be, with the option that reads it.
-public enum LikelyForm: Sendable, Hashable {
+public enum DetectedFormat: Sendable, Hashable {
     /// Records on lines of their own: ``SyncOptions/Form/ndjson``.
     case ndjson
     /// A JSON:API document: ``SyncOptions/Form/jsonAPI``.

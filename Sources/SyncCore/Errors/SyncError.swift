@@ -162,7 +162,7 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
     /// Where a payload without records has lists (``SyncOptions/keyPath``).
     public var keyPaths: [[String]] = []
     /// What a payload that cannot be read seems to be, if that can be told.
-    public var likelyForm: LikelyForm?
+    public var likelyForm: DetectedFormat?
 
     /// An error with whatever is known of its place.
     public init(

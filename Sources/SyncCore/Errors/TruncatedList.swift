@@ -1,7 +1,7 @@
 /// A list as people are shown it: its first elements, and how many more there are.
 ///
 /// Programs get lists whole.
-package struct ShortList<Element> {
+package struct TruncatedList<Element> {
     package let shown: [Element]
     /// How many elements are not shown.
     package let omittedCount: Int
@@ -22,7 +22,7 @@ package enum ShortListLimit {
     package static let standard = 20
 }
 
-extension ShortList<String> {
+extension TruncatedList<String> {
     /// `id, name, age and 33 more`
     package var text: String { text(between: ", ") }
 

@@ -36,7 +36,7 @@ public struct ExportOptions: Sendable, Hashable {
     /// The time zone dates are written in, but for those of attributes with a format of their own, which is in UTC.
     public var timeZone: TimeZone
     /// Set to have text with the records as members of an object, `{"AD": {…}}`: the attribute whose values are the names.
-    public var keyedBy: MemberNames?
+    public var keyedBy: KeyedBy?
     /// Whether what the model does not export is exported too.
     package var exportsAll = false
 
@@ -44,7 +44,7 @@ public struct ExportOptions: Sendable, Hashable {
     /// as objects and arrays.
     public init(
         keyCase: KeyCase? = nil, relationships: Relationships = .array, dateFormat: DateFormat = .attribute,
-        timeZone: TimeZone = .gmt, keyedBy: MemberNames? = nil
+        timeZone: TimeZone = .gmt, keyedBy: KeyedBy? = nil
     ) {
         self.keyCase = keyCase
         self.relationships = relationships
@@ -107,7 +107,7 @@ extension SyncModel {
         var waiting = start.family.map { ExportShapeKey(entity: $0, destination: start.id, isNested: false) }
         while let key = waiting.popLast() {
             guard seen.insert(key).inserted else { continue }
-            let shape = try ExportShapeBuilder.shape(key, of: self, options)
+            let shape = try ExportSchemaBuilder.shape(key, of: self, options)
             if !compiled.entities[key.entity].isAbstract { found += shape.omissions.filter { !found.contains($0) } }
             guard options.relationships != .none else { continue }
             for hop in compiled.entities[key.entity].relationships where hop.relationship.isExportable {

@@ -1,5 +1,5 @@
 /// What the JSON of an entity's rows consists of: its keys, those of dotted paths as objects in objects.
-package struct ExportShape {
+package struct ExportSchema {
     /// One key of an object.
     struct Field {
         let key: String
@@ -38,21 +38,21 @@ package struct ExportShapeKey: Hashable {
 ///
 /// Every key is one from which a sync reads the same attribute or relationship again. Where two would have the same
 /// place, an attribute falls back to its own name, and a relationship is left out.
-package struct ExportShapeBuilder {
+package struct ExportSchemaBuilder {
     private let model: SyncModel
     private let options: ExportOptions
     private let entity: CompiledEntity
     private let destination: CompiledEntity
     private let isNested: Bool
-    private var fields: [ExportShape.Field] = []
+    private var fields: [ExportSchema.Field] = []
     private var omissions: [ExportOmission] = []
     /// How keys are spelled where the rows are read back, if the model says.
     private let rule: KeyCase?
 
     package static func shape(
         _ key: ExportShapeKey, of model: SyncModel, _ options: ExportOptions
-    ) throws -> ExportShape {
-        var builder = ExportShapeBuilder(key, model, options)
+    ) throws -> ExportSchema {
+        var builder = ExportSchemaBuilder(key, model, options)
         return try builder.shape()
     }
 
@@ -65,7 +65,7 @@ package struct ExportShapeBuilder {
         rule = model.compiled.rules(of: destination).keys
     }
 
-    private mutating func shape() throws -> ExportShape {
+    private mutating func shape() throws -> ExportSchema {
         let objects = entity.relationships.flatMap { AttributeNaming.objectKeys(for: $0.relationship, rule) }.map(
             Self.path)
         let linkKeys = Set(
@@ -96,7 +96,7 @@ package struct ExportShapeBuilder {
                 omissions.append(.init(entity, relationship.name, .noKey))
             }
         }
-        return ExportShape(fields: fields, omissions: omissions)
+        return ExportSchema(fields: fields, omissions: omissions)
     }
 
     /// The member that tells kinds apart, unless an attribute has its place.
@@ -187,12 +187,12 @@ package struct ExportShapeBuilder {
         return false
     }
 
-    private mutating func place(_ content: ExportShape.Content, at path: [String]) {
+    private mutating func place(_ content: ExportSchema.Content, at path: [String]) {
         Self.place(content, at: path[...], in: &fields)
     }
 
     private static func place(
-        _ content: ExportShape.Content, at path: ArraySlice<String>, in fields: inout [ExportShape.Field]
+        _ content: ExportSchema.Content, at path: ArraySlice<String>, in fields: inout [ExportSchema.Field]
     ) {
         guard let key = path.first else { return }
         guard path.count > 1 else {
@@ -200,7 +200,7 @@ package struct ExportShapeBuilder {
             return
         }
         let index = fields.firstIndex { $0.key.utf8.elementsEqual(key.utf8) }
-        var inner: [ExportShape.Field] = []
+        var inner: [ExportSchema.Field] = []
         if let index, case .object(let found) = fields[index].content { inner = found }
         place(content, at: path.dropFirst(), in: &inner)
         if let index {
@@ -224,7 +224,7 @@ package enum ExportKeys {
         var known: Set<String> = []
         for id in [entity.id] + entity.family where !model.compiled.entities[id].isAbstract {
             let key = ExportShapeKey(entity: id, destination: entity.id, isNested: false)
-            for field in try ExportShapeBuilder.shape(key, of: model, options).fields
+            for field in try ExportSchemaBuilder.shape(key, of: model, options).fields
             where known.insert(field.key).inserted {
                 var isNumeric = false
                 if case .attribute(let slot, nil, _) = field.content {

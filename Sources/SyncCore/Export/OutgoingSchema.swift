@@ -1,21 +1,21 @@
 /// Which member of a record each of an entity's domains is sent as: what is merged and sent by itself, an attribute, a
 /// to-one or the set of a to-many.
-package struct OutgoingShape: Sendable {
+package struct OutgoingSchema: Sendable {
     /// What is merged and sent by itself.
-    package enum Domain: Sendable, Hashable {
+    package enum Field: Sendable, Hashable {
         case attribute(slot: Int)
         /// Of which entity the row is, where a list has rows of several.
         case kind
         /// The foreign key of a to-one, which is sent as an id.
-        case toOne(LinkID)
+        case toOne(AssociationID)
         /// The other rows of a many-to-many, sent as a list of ids.
-        case pairs(LinkID, Link.End)
+        case pairs(AssociationID, CompiledAssociation.End)
     }
 
     /// A domain and the keys that lead to it in a record.
     package struct Member: Sendable {
         package let path: [String]
-        package let domain: Domain
+        package let domain: Field
         /// The entity that ids are of.
         package let destination: Int?
     }
@@ -33,7 +33,7 @@ package struct OutgoingShape: Sendable {
         var members: [Member] = []
         var keyPaths: [CompositeKey.Part: [String]] = [:]
         var kind: (path: [String], value: String)?
-        func add(_ fields: [ExportShape.Field], below path: [String]) {
+        func add(_ fields: [ExportSchema.Field], below path: [String]) {
             for field in fields {
                 let path = path + [field.key]
                 switch field.content {
@@ -49,7 +49,7 @@ package struct OutgoingShape: Sendable {
                 }
             }
         }
-        add(try ExportShapeBuilder.shape(key, of: model, options).fields, below: [])
+        add(try ExportSchemaBuilder.shape(key, of: model, options).fields, below: [])
         let rule = model.compiled.rules(of: entity).keys
         for (index, relationship) in entity.relationships.enumerated()
         where relationship.relationship.isExportable || model.compiled.isKeyPart(relationship) {
@@ -85,7 +85,7 @@ package struct OutgoingShape: Sendable {
     }
 
     /// The domain that a relationship is on this side of its link; nil where the other side has it.
-    private static func domain(of relationship: CompiledRelationship, in model: CompiledModel) -> Domain? {
+    private static func domain(of relationship: CompiledRelationship, in model: CompiledModel) -> Field? {
         let link = model[relationship.link]
         switch link.storage {
         case .foreignKey: return relationship.end == .first ? .toOne(link.id) : nil
@@ -96,13 +96,13 @@ package struct OutgoingShape: Sendable {
     }
 }
 
-extension OutgoingShape {
+extension OutgoingSchema {
     /// The end of a many-to-many whose rows are sent with the ids of the others: the one that exports it. Where both do, the
     /// one whose entity has more relationships, as a task has that has tags; of two that are alike the first.
-    private static func sender(of link: Link, in model: CompiledModel) -> Link.End {
-        func isExporting(_ end: Link.End) -> Bool { link.side(end).relationship?.isExportable == true }
+    private static func sender(of link: CompiledAssociation, in model: CompiledModel) -> CompiledAssociation.End {
+        func isExporting(_ end: CompiledAssociation.End) -> Bool { link.side(end).relationship?.isExportable == true }
         guard isExporting(.first), isExporting(.second) else { return isExporting(.first) ? .first : .second }
-        func count(_ end: Link.End) -> Int { model.entities[link.side(end).entity].relationships.count }
+        func count(_ end: CompiledAssociation.End) -> Int { model.entities[link.side(end).entity].relationships.count }
         return count(.second) > count(.first) ? .second : .first
     }
 }

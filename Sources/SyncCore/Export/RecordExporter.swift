@@ -11,9 +11,9 @@ package struct RecordExporter<Source: ExportSource> {
     private let options: ExportOptions
     private let values: ExportValues
     private let source: Source
-    private var shapes: [ExportShapeKey: ExportShape] = [:]
+    private var shapes: [ExportShapeKey: ExportSchema] = [:]
     /// The rows being exported, outermost first.
-    private var open: [RowIdentity] = []
+    private var open: [ExportedRowID] = []
 
     package init(model: SyncModel, options: ExportOptions, source: Source) {
         self.model = model
@@ -41,7 +41,7 @@ package struct RecordExporter<Source: ExportSource> {
                 entity: entity.name)
         }
         let record = try object(row, as: entity.id, after: nil, depth: 2)
-        return .init(name, record.leavingOut(try fieldKey(slot, of: row, as: entity.id)))
+        return .init(name, record.excluding(try fieldKey(slot, of: row, as: entity.id)))
     }
 
     /// - Parameters:
@@ -59,15 +59,15 @@ package struct RecordExporter<Source: ExportSource> {
         return .object(try members(shape.fields, row, source.values(of: row), after: followed, depth: depth))
     }
 
-    private mutating func shape(_ key: ExportShapeKey) throws -> ExportShape {
+    private mutating func shape(_ key: ExportShapeKey) throws -> ExportSchema {
         if let shape = shapes[key] { return shape }
-        let shape = try ExportShapeBuilder.shape(key, of: model, options)
+        let shape = try ExportSchemaBuilder.shape(key, of: model, options)
         shapes[key] = shape
         return shape
     }
 
     private mutating func members(
-        _ fields: [ExportShape.Field], _ row: Source.SourceRow, _ values: [StoredValue],
+        _ fields: [ExportSchema.Field], _ row: Source.SourceRow, _ values: [StoredValue],
         after followed: CompiledRelationship?, depth: Int
     ) throws -> [JSONValue.Member] {
         var members: [JSONValue.Member] = []
@@ -152,7 +152,7 @@ package struct RecordExporter<Source: ExportSource> {
         return .object(
             try zip(names, targets).map { name, target in
                 let record = try object(target, as: relationship.destination, after: relationship, depth: depth)
-                return .init(name, record.leavingOut(try fieldKey(slot, of: target, as: relationship.destination)))
+                return .init(name, record.excluding(try fieldKey(slot, of: target, as: relationship.destination)))
             })
     }
 
@@ -204,7 +204,7 @@ extension JSONValue {
         .object(elements.enumerated().map { Member("\($0.offset)", $0.element) })
     }
 
-    fileprivate func leavingOut(_ key: String?) -> JSONValue {
+    fileprivate func excluding(_ key: String?) -> JSONValue {
         guard let key, case .object(let members) = self else { return self }
         return .object(members.filter { !$0.key.utf8.elementsEqual(key.utf8) })
     }
@@ -225,9 +225,9 @@ package protocol ExportSource {
     /// The row's own entity, which may be one below the entity it was asked for as.
     func entity(of row: SourceRow) -> CompiledEntity
     /// Which row it is, over all entities.
-    func identity(of row: SourceRow) -> RowIdentity
+    func identity(of row: SourceRow) -> ExportedRowID
     /// Its key, as JSON refers to it.
-    func key(of row: SourceRow) -> RecordKey
+    func key(of row: SourceRow) -> PrimaryKeyValue
     /// One value per slot of the entity's tree; a local key is null.
     func values(of row: SourceRow) -> [StoredValue]
     /// The rows a relationship leads to, in its order; one or none for a to-one.
@@ -243,11 +243,11 @@ extension ExportSource {
 }
 
 /// A row of a store: its table and its key there.
-package struct RowIdentity: Hashable {
+package struct ExportedRowID: Hashable {
     let table: TableID
-    let key: RecordKey
+    let key: PrimaryKeyValue
 
-    package init(table: TableID, key: RecordKey) {
+    package init(table: TableID, key: PrimaryKeyValue) {
         self.table = table
         self.key = key
     }

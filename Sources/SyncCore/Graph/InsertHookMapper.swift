@@ -1,10 +1,10 @@
 /// Shows a hook the records that become new rows, outer ones first, and maps the payload again with its answers.
 ///
 /// Only the store knows which rows are new. So it is asked after each mapping, until the hook has seen them all.
-package struct RecordRewriting: Sendable {
+package struct InsertHookMapper: Sendable {
     typealias Hook = @Sendable (SyncOptions.Insertion) throws -> JSONValue
 
-    typealias Mapping = @Sendable ([JSONValue]) throws -> ChangePlan
+    typealias Mapping = @Sendable ([JSONValue]) throws -> PayloadGraph
 
     let map: Mapping
     /// Maps the payload in its last form, where a value that does not fit is an error.
@@ -26,7 +26,7 @@ package struct RecordRewriting: Sendable {
     }
 
     /// The plan, once the hook has seen all new rows.
-    package func settled(_ plan: ChangePlan) throws -> ChangePlan { try mapStrictly?(records) ?? plan }
+    package func settled(_ plan: PayloadGraph) throws -> PayloadGraph { try mapStrictly?(records) ?? plan }
 }
 
 /// Where a record stands in a payload: which root record it is or is nested in, and the way from there.
@@ -79,7 +79,7 @@ extension RecordPath {
 }
 
 /// Two records of a payload that are the same row and say different things of it.
-struct Contradiction: Sendable {
+struct RecordInconsistency: Sendable {
     /// What both say of one attribute or single link, as JSON.
     struct Difference: Sendable {
         let name: String
@@ -98,7 +98,7 @@ struct Contradiction: Sendable {
         let told = differences.map {
             revealing ? "'\($0.name)' is \($0.value), was \($0.earlierValue)" : "'\($0.name)'"
         }
-        let list = ShortList(told).text(between: revealing ? ", " : " and ")
+        let list = TruncatedList(told).text(between: revealing ? ", " : " and ")
         return "contradicts \(earlierPath): \(list)"
             + (revealing ? "" : differences.count == 1 ? " differs" : " differ")
     }
@@ -124,7 +124,7 @@ extension SyncOptions {
             /// The entity of the parent.
             public var entity: String
             /// Its key; nil if it has none.
-            public var key: RecordKey?
+            public var key: PrimaryKeyValue?
         }
 
         /// The entity of the new row.

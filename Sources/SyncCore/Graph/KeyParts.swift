@@ -1,6 +1,6 @@
 /// Writes the parts of a key as one text, a JSON array. Equal keys have equal bytes: numbers have one spelling each, and
 /// dates are as columns have them.
-package struct KeyPartsText: Sendable {
+package struct CompositeKeyText: Sendable {
     package private(set) var bytes: [UInt8] = []
 
     package init() {}
@@ -47,7 +47,7 @@ package struct KeyPartsText: Sendable {
     /// Adds a part that is a staged value.
     ///
     /// - Returns: Whether there is one.
-    mutating func append(_ slot: Slot, isComposite: Bool, _ pool: TextPool) -> Bool {
+    mutating func append(_ slot: PackedValue, isComposite: Bool, _ pool: TextPool) -> Bool {
         switch slot.kind {
         case .integer: append(slot.integer)
         case .real: append(slot.real)
@@ -74,7 +74,7 @@ package struct KeyPartsText: Sendable {
     }
 
     /// Adds parts as a result reports them.
-    mutating func append(_ parts: [RecordKey], _ type: KeyType?) {
+    mutating func append(_ parts: [PrimaryKeyValue], _ type: KeyType?) {
         var types: [KeyType] = []
         if case .composite(let known)? = type { types = known }
         open()
@@ -93,8 +93,8 @@ package struct KeyPartsText: Sendable {
     }
 }
 
-/// Reads the parts of a key of several, as ``KeyPartsText`` wrote them. Results have many of them.
-struct KeyPartsReader {
+/// Reads the parts of a key of several, as ``CompositeKeyText`` wrote them. Results have many of them.
+struct CompositeKeyReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
 
@@ -102,20 +102,20 @@ struct KeyPartsReader {
     static func parts(of text: String, _ types: [KeyType]) -> [RowKey]? {
         var text = text
         return text.withUTF8 { bytes in
-            var reader = KeyPartsReader(bytes)
+            var reader = CompositeKeyReader(bytes)
             return reader.parts(types)
         }
     }
 
     /// The key as a result reports it; nil for text that is no such key.
-    static func recordKey(of text: String, _ types: [KeyType]) -> RecordKey? {
+    static func recordKey(of text: String, _ types: [KeyType]) -> PrimaryKeyValue? {
         var text = text
         return text.withUTF8 { recordKey(of: $0, types) }
     }
 
     /// The same of the bytes of a text.
-    static func recordKey(of bytes: UnsafeBufferPointer<UInt8>, _ types: [KeyType]) -> RecordKey? {
-        var reader = KeyPartsReader(bytes)
+    static func recordKey(of bytes: UnsafeBufferPointer<UInt8>, _ types: [KeyType]) -> PrimaryKeyValue? {
+        var reader = CompositeKeyReader(bytes)
         let key = reader.recordKey(types)
         return reader.position == bytes.count ? key : nil
     }
@@ -146,7 +146,7 @@ struct KeyPartsReader {
 
     // MARK: Record keys
 
-    private mutating func recordKey(_ types: [KeyType]) -> RecordKey? {
+    private mutating func recordKey(_ types: [KeyType]) -> PrimaryKeyValue? {
         list(types) { reader, type in
             if case .composite(let inner) = type { return reader.recordKey(inner) }
             return reader.single(type)?.recordKey(type)
@@ -156,7 +156,7 @@ struct KeyPartsReader {
     // MARK: Parts
 
     private mutating func list<Part>(
-        _ types: [KeyType], _ part: (inout KeyPartsReader, KeyType) -> Part?
+        _ types: [KeyType], _ part: (inout CompositeKeyReader, KeyType) -> Part?
     ) -> [Part]? {
         guard take(.openBracket) else { return nil }
         var parts: [Part] = []

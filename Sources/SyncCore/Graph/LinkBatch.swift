@@ -14,7 +14,7 @@ package struct LinkBatch: Sendable {
         /// Its position in the list that gave it; -1 if no list did.
         package var position: Int32
         /// The end whose record or list says it.
-        package let saidBy: Link.End
+        package let saidBy: CompiledAssociation.End
         /// Whether `mention` is a listed child's: one that may be neither inserted nor updated only keeps a stored link.
         package let isListed: Bool
         /// Whether it refers by id to a row that may arrive later.
@@ -23,10 +23,13 @@ package struct LinkBatch: Sendable {
 
         /// The entity that the row at an end was said to be of; nil if nothing was said, or what the link says anyway.
         @inline(__always)
-        package func kind(at end: Link.End) -> Int? { kind.entity >= 0 && kind.end == end ? Int(kind.entity) : nil }
+        package func kind(at end: CompiledAssociation.End) -> Int? {
+            kind.entity >= 0 && kind.end == end ? Int(kind.entity) : nil
+        }
 
         package init(
-            first: NodeID, second: NodeID, sequence: UInt32, position: Int32, mention: Int32, saidBy: Link.End,
+            first: NodeID, second: NodeID, sequence: UInt32, position: Int32, mention: Int32,
+            saidBy: CompiledAssociation.End,
             isListed: Bool, isByID: Bool, kind: Kind = .none
         ) {
             self.first = first
@@ -43,7 +46,7 @@ package struct LinkBatch: Sendable {
         /// The entity that a row is said to be of, and the end at which that row is.
         package struct Kind: Sendable {
             let entity: Int16
-            let end: Link.End
+            let end: CompiledAssociation.End
 
             package static let none = Kind(entity: -1, end: .first)
         }
@@ -62,18 +65,18 @@ package struct LinkBatch: Sendable {
         /// The mention, below 2^29, and in its lowest bits the kind and the end: there may be millions of these.
         private var mentionAndFlags: Int32
 
-        package init(node: NodeID, end: Link.End, kind: Kind, sequence: UInt32, mention: Int32) {
+        package init(node: NodeID, end: CompiledAssociation.End, kind: Kind, sequence: UInt32, mention: Int32) {
             self.node = node
             self.sequence = sequence
             mentionAndFlags = mention << 2 | (kind == .unlink ? 0 : 2) | (end == .first ? 0 : 1)
         }
 
-        package var end: Link.End { mentionAndFlags & 1 == 0 ? .first : .second }
+        package var end: CompiledAssociation.End { mentionAndFlags & 1 == 0 ? .first : .second }
         package var kind: Kind { mentionAndFlags & 2 == 0 ? .unlink : .delete }
         /// The record that says it, where mentions are tracked; else -1.
         package var mention: Int32 { mentionAndFlags >> 2 }
 
-        func with(end: Link.End? = nil, kind: Kind? = nil) -> Replacement {
+        func with(end: CompiledAssociation.End? = nil, kind: Kind? = nil) -> Replacement {
             Replacement(
                 node: node, end: end ?? self.end, kind: kind ?? self.kind, sequence: sequence, mention: mention)
         }

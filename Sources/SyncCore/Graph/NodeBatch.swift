@@ -4,11 +4,11 @@ import CPrefetch
 ///
 /// Values are in `slots`, `stride` to a version; a node has one version unless parts of the payload have
 /// different permissions (``SyncOperations``), which only the store can weigh up.
-package struct RowBatch: Sendable {
+package struct NodeBatch: Sendable {
     /// A row as the payload mentions it.
     package struct Node: Sendable {
         /// The primary key; absent for a row that is known only by its owner (``Owner``).
-        package var key: Slot
+        package var key: PackedValue
         /// Its first version in document order; -1 if it is mentioned only by id.
         package var firstVersion: Int32 = -1
         /// The most specific entity it was mentioned as.
@@ -20,21 +20,21 @@ package struct RowBatch: Sendable {
         /// Whether a record gives it: it is not only mentioned by id.
         package var isGiven: Bool { firstVersion >= 0 }
 
-        init(key: Slot, entity: Int) {
+        init(key: PackedValue, entity: Int) {
             self.key = key
             self.entity = Int16(truncatingIfNeeded: entity)
         }
 
         init(owner: Int, entity: Int) {
-            self.init(key: Slot(kind: .absent, bits: UInt64(owner)), entity: entity)
+            self.init(key: PackedValue(kind: .absent, bits: UInt64(owner)), entity: entity)
         }
     }
 
     /// What identifies a row without a key: who owns it, through which link, at which position.
-    package struct Owner: Sendable, Hashable {
-        package var link: LinkID
+    package struct OwnerLink: Sendable, Hashable {
+        package var link: AssociationID
         /// The end of the link at which the owner is.
-        package var end: Link.End
+        package var end: CompiledAssociation.End
         package var table: TableID
         package var node: NodeID
         package var position: Int32
@@ -42,7 +42,7 @@ package struct RowBatch: Sendable {
 
     /// What one part of the payload says of a row.
     private struct Version: Sendable {
-        var permission: Permission
+        var permission: AllowedOperations
         /// The next version of the same node, and of its first version the last; -1 if there is none.
         var next: Int32 = -1
         var last: Int32
@@ -52,17 +52,17 @@ package struct RowBatch: Sendable {
 
     package let stride: Int
     package private(set) var nodes: [Node] = []
-    package private(set) var slots: [Slot] = []
+    package private(set) var slots: [PackedValue] = []
     package private(set) var versionCount = 0
     /// Empty as long as no node has two versions and mentions are not tracked, which is most payloads: all versions then
     /// have the same permission.
     private var versions: [Version] = []
-    private var permission: Permission?
-    package private(set) var owners: [Owner] = []
+    private var permission: AllowedOperations?
+    package private(set) var owners: [OwnerLink] = []
     /// One set of keys for each topmost entity that declares one; a tree has few, mostly one.
     private var keyOwners: [Int] = []
     private var indexes: [KeyIndex] = []
-    private var nodeByOwner: [Owner: NodeID] = [:]
+    private var nodeByOwner: [OwnerLink: NodeID] = [:]
     /// By slot: when it was last said, the larger the later. Kept from when a row is mentioned again in a table that has
     /// rows known by their owners, which may turn out to be others; empty before.
     private var times: [UInt32] = []
@@ -85,7 +85,7 @@ package struct RowBatch: Sendable {
     }
 
     /// The node of a key. `guess` is tried first: rows often come in the order of the payload.
-    package func node(forKey key: Slot, keyOwner: Int, _ pool: TextPool, guess: NodeID? = nil) -> NodeID? {
+    package func node(forKey key: PackedValue, keyOwner: Int, _ pool: TextPool, guess: NodeID? = nil) -> NodeID? {
         if let guess, guess.index < nodes.count, pool.isSameKey(nodes[guess.index].key, key), keyOwners.count == 1 {
             return guess
         }
@@ -94,7 +94,7 @@ package struct RowBatch: Sendable {
     }
 
     mutating func node(
-        forKey key: Slot, keyOwner: Int, entity: Int, _ pool: TextPool
+        forKey key: PackedValue, keyOwner: Int, entity: Int, _ pool: TextPool
     ) -> (node: NodeID, isNew: Bool) {
         let hash = pool.hash(key)
         let place = self.place(of: keyOwner)
@@ -109,7 +109,7 @@ package struct RowBatch: Sendable {
     /// Asks for the place of an integer key in the index, where it will be looked up soon. Mutating, so that a batch in
     /// an array is not copied for the call.
     @inline(__always)
-    mutating func prefetch(_ key: Slot) {
+    mutating func prefetch(_ key: PackedValue) {
         if indexes.count == 1 { indexes[0].prefetch(hash: TextPool.mix(key.bits)) }
     }
 
@@ -120,7 +120,7 @@ package struct RowBatch: Sendable {
         return keyOwners.count - 1
     }
 
-    mutating func node(ownedBy owner: Owner, entity: Int) -> (node: NodeID, isNew: Bool) {
+    mutating func node(ownedBy owner: OwnerLink, entity: Int) -> (node: NodeID, isNew: Bool) {
         if let known = nodeByOwner[owner] { return (known, false) }
         let node = NodeID(nodes.count)
         nodeByOwner[owner] = node
@@ -136,7 +136,9 @@ package struct RowBatch: Sendable {
     mutating func markRoot(_ node: NodeID) { nodes[node.index].isRoot = true }
 
     /// Merges a record's values into a node: later values over earlier ones, absent ones leave them.
-    mutating func merge(_ row: UnsafeBufferPointer<Slot>, into node: NodeID, permission: Permission, mention: Int32) {
+    mutating func merge(
+        _ row: UnsafeBufferPointer<PackedValue>, into node: NodeID, permission: AllowedOperations, mention: Int32
+    ) {
         let first = Int(nodes[node.index].firstVersion)
         if versions.isEmpty {
             if mention < 0, self.permission ?? permission == permission {
@@ -157,16 +159,16 @@ package struct RowBatch: Sendable {
         versions[first].last = version
     }
 
-    private mutating func merge(_ row: UnsafeBufferPointer<Slot>, intoVersion version: Int) {
+    private mutating func merge(_ row: UnsafeBufferPointer<PackedValue>, intoVersion version: Int) {
         for slot in 0..<stride where row[slot].kind != .absent { slots[version * stride + slot] = row[slot] }
         guard !owners.isEmpty else { return }
-        noteTimes()
+        initializeTimes()
         lastTime += 1
         for slot in 0..<stride where row[slot].kind != .absent { times[version * stride + slot] = lastTime }
     }
 
     /// Until now each version was said at once, in the order of the document.
-    private mutating func noteTimes() {
+    private mutating func initializeTimes() {
         guard times.isEmpty else { return }
         times.reserveCapacity(slots.count)
         for version in 0..<versionCount {
@@ -176,7 +178,7 @@ package struct RowBatch: Sendable {
     }
 
     /// Adds the values of a version, which is the node's first if it has none.
-    private mutating func addVersion(_ row: UnsafeBufferPointer<Slot>, of node: NodeID) {
+    private mutating func addVersion(_ row: UnsafeBufferPointer<PackedValue>, of node: NodeID) {
         if !nodes[node.index].isGiven { nodes[node.index].firstVersion = Int32(truncatingIfNeeded: versionCount) }
         slots.append(contentsOf: row)
         versionCount += 1
@@ -199,7 +201,7 @@ package struct RowBatch: Sendable {
         guard let first = chain.first else { return }
         nodes[other.index].firstVersion = first
         if mention(ofVersion: first) < 0 {
-            noteTimes()
+            initializeTimes()
             for version in chain.dropFirst() { adopt(version, into: first) }
             chain = [first]
         }
@@ -225,7 +227,7 @@ package struct RowBatch: Sendable {
 
     mutating func setOwner(_ node: NodeID, of place: Int) { owners[place].node = node }
 
-    mutating func noteSize() { halfCount = nodes.count }
+    mutating func recordSize() { halfCount = nodes.count }
 
     /// Makes room for a payload that is `factor` times as large as what was mapped. Rows that many records share, such
     /// as tags, become fewer as it goes on, so that the second half of the sample tells.
@@ -243,7 +245,7 @@ package struct RowBatch: Sendable {
     mutating func finish() { nodeByOwner = [:] }
 }
 
-/// Which row of a ``RowBatch``: the position of its node in ``RowBatch/nodes``.
+/// Which row of a ``NodeBatch``: the position of its node in ``NodeBatch/nodes``.
 package struct NodeID: Hashable, Comparable, Sendable {
     /// The position as it is stored: other modules read it without a call, which loops over millions of rows notice.
     package let number: Int32
@@ -269,12 +271,12 @@ package struct KeyIndex: Sendable {
 
     /// The node with this key, if there is one.
     @inline(__always)
-    package func node(for key: Slot, hash: UInt64, in nodes: [RowBatch.Node], _ pool: TextPool) -> NodeID? {
+    package func node(for key: PackedValue, hash: UInt64, in nodes: [NodeBatch.Node], _ pool: TextPool) -> NodeID? {
         node(hash: hash) { pool.isSameKey(nodes[$0].key, key) }
     }
 
     /// The node whose key is this text.
-    func node(forText text: UnsafeBufferPointer<UInt8>, in nodes: [RowBatch.Node], _ pool: TextPool) -> NodeID? {
+    func node(forText text: UnsafeBufferPointer<UInt8>, in nodes: [NodeBatch.Node], _ pool: TextPool) -> NodeID? {
         node(hash: TextPool.hash(text)) { TextPool.equal(pool.bytes(nodes[$0].key), text) }
     }
 
@@ -336,7 +338,7 @@ package struct KeyIndex: Sendable {
     private static func isFull(_ count: Int, _ mask: Int) -> Bool { count * 5 >= mask * 4 }
 
     /// Makes room for more nodes of a batch, or for as many as are reserved.
-    mutating func grow(_ batch: [RowBatch.Node], _ pool: TextPool) {
+    mutating func grow(_ batch: [NodeBatch.Node], _ pool: TextPool) {
         let (oldTags, oldNodes) = (tags, nodes)
         // Small tables grow faster: to grow is to hash all keys again.
         mask = max(mask < 1 << 14 ? mask * 4 + 3 : mask * 2 + 1, reserved)

@@ -3,16 +3,16 @@ package import Foundation
 /// What a payload asserts, worked out without asking the store: rows per entity, links, and what they replace.
 ///
 /// Immutable once mapped: what a sync finds out makes another plan of it. The store compares it with the stored rows.
-package struct ChangePlan: Sendable {
+package struct PayloadGraph: Sendable {
     /// A record of the payload, kept where operations are restricted so that the store can tell which records count.
-    package struct Mention: Sendable {
+    package struct RecordOccurrence: Sendable {
         package var table: TableID
         /// The record it is nested in; -1 for a root record.
         package var parent: Int32
         /// Nil for a record that is skipped; what is nested in it counts all the same. Beside the permission, which fits
         /// into what an optional leaves of a word.
         package var node: NodeID?
-        package var permission: Permission
+        package var permission: AllowedOperations
         /// Where it stands in the record around it.
         var mark: Mark
 
@@ -32,9 +32,9 @@ package struct ChangePlan: Sendable {
 
     /// A parent whose rows the payload lists.
     package struct Parent: Sendable {
-        package var link: LinkID
+        package var link: AssociationID
         /// The end of the link at which the parent is.
-        package var end: Link.End
+        package var end: CompiledAssociation.End
         package var table: TableID
         package var node: NodeID
     }
@@ -51,7 +51,7 @@ package struct ChangePlan: Sendable {
     }
 
     /// A list of root records, which speaks for rows of its entity.
-    package struct Root: Sendable {
+    package struct RootList: Sendable {
         package let entity: Int
         /// Whether the list is one object in no array: it says what it is, not what else there is.
         package internal(set) var isLoneObject = false
@@ -61,7 +61,7 @@ package struct ChangePlan: Sendable {
         /// How many of its records have a key that cannot be read, so that each may be of any row; and the path of the
         /// first of them.
         package internal(set) var unread = 0
-        package internal(set) var firstUnread = ""
+        package internal(set) var firstUnreadable = ""
     }
 
     /// A root record without a readable key, for an error.
@@ -74,17 +74,17 @@ package struct ChangePlan: Sendable {
     /// The entity of the payload; where it has several, of the first list.
     package let entity: Int
     /// The lists of the payload. Their counts are kept where there are several.
-    package internal(set) var roots: [Root]
+    package internal(set) var roots: [RootList]
     /// How the paths of the records of each list begin, where there are several.
     var labels: [String] = []
     /// What the payload says of a next page.
-    package internal(set) var page = PageMark()
+    package internal(set) var page = PaginationInfo()
     package let operations: SyncOperations
     /// One per tree of the model.
-    package internal(set) var rows: [RowBatch]
+    package internal(set) var rows: [NodeBatch]
     /// One per link of the model.
     package internal(set) var links: [LinkBatch]
-    package internal(set) var mentions: [Mention] = []
+    package internal(set) var mentions: [RecordOccurrence] = []
     /// Where each mention stands in the payload, if a hook may rewrite it.
     var recordPaths: [RecordPath] = []
     package internal(set) var parent: Parent?
@@ -109,7 +109,7 @@ package struct ChangePlan: Sendable {
     /// and where, if that is asked for.
     package internal(set) var contradictions = 0
     var contestedRows: Set<RowReference> = []
-    var foundContradictions: [Contradiction] = []
+    var foundContradictions: [RecordInconsistency] = []
     package internal(set) var diagnostics: [SyncResult.Diagnostic] = []
     package internal(set) var omittedDiagnostics = 0
     package internal(set) var unmappedKeys: [SyncResult.UnmappedKey] = []
@@ -121,26 +121,26 @@ package struct ChangePlan: Sendable {
     package init(model: CompiledModel, entity: Int, operations: SyncOperations, payload: Data) {
         self.model = model
         self.entity = entity
-        roots = [Root(entity: entity)]
+        roots = [RootList(entity: entity)]
         self.operations = operations
         self.payload = payload
-        rows = model.trees.map { RowBatch(stride: $0.attributes.count) }
+        rows = model.trees.map { NodeBatch(stride: $0.attributes.count) }
         links = model.links.map { _ in LinkBatch() }
     }
 
-    package internal(set) subscript(_ id: TableID) -> RowBatch {
+    package internal(set) subscript(_ id: TableID) -> NodeBatch {
         _read { yield rows[id.index] }
         _modify { yield &rows[id.index] }
     }
 
-    package internal(set) subscript(_ id: LinkID) -> LinkBatch {
+    package internal(set) subscript(_ id: AssociationID) -> LinkBatch {
         _read { yield links[id.index] }
         _modify { yield &links[id.index] }
     }
 
     /// Called when half of a sample of the payload is mapped.
-    mutating func noteSizes() {
-        for table in rows.indices { rows[table].noteSize() }
+    mutating func recordSizes() {
+        for table in rows.indices { rows[table].recordSize() }
     }
 
     /// Makes room for a payload that is `factor` times as large as the sample, so that nothing large is copied as it
@@ -153,14 +153,14 @@ package struct ChangePlan: Sendable {
     }
 
     /// The same plan, without records, at the end of a payload that says this of a next page.
-    package func ending(_ page: PageMark) -> ChangePlan {
+    package func ending(_ page: PaginationInfo) -> PayloadGraph {
         var plan = self
         if page.isPart { plan.isComplete = false }
         return plan
     }
 
     /// The same plan of a payload that does not have all there is.
-    package func ofPart() -> ChangePlan {
+    package func ofPart() -> PayloadGraph {
         var plan = self
         plan.isComplete = false
         return plan
@@ -169,7 +169,7 @@ package struct ChangePlan: Sendable {
     /// The same plan as that of a page whose records follow those of the pages before it, in the list of a parent too.
     ///
     /// - Parameter count: How many records those have.
-    package func following(_ count: Int) -> ChangePlan {
+    package func following(_ count: Int) -> PayloadGraph {
         guard let parent, count > firstRecord else { return self }
         var plan = self
         let places = Int32(truncatingIfNeeded: count - firstRecord)
@@ -184,7 +184,7 @@ package struct ChangePlan: Sendable {
         guard mentions.indices.contains(mention) else { return "" }
         let mark = mentions[mention].mark
         guard mark.length >= 0 else { return rootPath(mark, pool) }
-        if mark.table == Mention.Mark.nameTable {
+        if mark.table == RecordOccurrence.Mark.nameTable {
             let name = pool.payloadText(at: mark.offset, length: Int(mark.length))
             return path(of: Int(mentions[mention].parent), pool) + "[\"\(name)\"]"
         }
@@ -194,7 +194,7 @@ package struct ChangePlan: Sendable {
         return path(of: Int(mentions[mention].parent), pool) + "." + (prefix + [key]).joined(separator: ".") + index
     }
 
-    private func rootPath(_ mark: Mention.Mark, _ pool: TextPool) -> String {
+    private func rootPath(_ mark: RecordOccurrence.Mark, _ pool: TextPool) -> String {
         guard mark.table >= 0 else { return "[\(firstRecord + Int(mark.index))]" }
         let label = labels.indices.contains(Int(mark.table)) ? labels[Int(mark.table)] : ""
         let length = -2 - Int(mark.length)
@@ -219,25 +219,25 @@ package struct ChangePlan: Sendable {
 }
 
 /// A payload that is mapped.
-package struct StagedPayload: Sendable {
+package struct MappedPayload: Sendable {
     /// What it asserts.
-    package let plan: ChangePlan
+    package let plan: PayloadGraph
     /// What maps it again as a hook rewrites its records; nil without a hook.
-    package let rewriting: RecordRewriting?
+    package let rewriting: InsertHookMapper?
 
-    package init(_ plan: ChangePlan, rewriting: RecordRewriting? = nil) {
+    package init(_ plan: PayloadGraph, rewriting: InsertHookMapper? = nil) {
         self.plan = plan
         self.rewriting = rewriting
     }
 }
 
 /// One piece of a payload, mapped.
-package struct PlanPiece: Sendable {
-    package var payload: StagedPayload
+package struct GraphChunk: Sendable {
+    package var payload: MappedPayload
     /// Whether the payload ends with it.
     package var isLast: Bool
 
-    package init(_ payload: StagedPayload, isLast: Bool) {
+    package init(_ payload: MappedPayload, isLast: Bool) {
         self.payload = payload
         self.isLast = isLast
     }
@@ -245,11 +245,11 @@ package struct PlanPiece: Sendable {
 
 // MARK: - Merging
 
-extension ChangePlan {
+extension PayloadGraph {
     /// The same plan with nodes that turned out to be the same row made one.
     ///
     /// - Parameter nodes: By the node to give up, the one to keep.
-    package func merging(_ nodes: [RowReference: NodeID]) -> ChangePlan {
+    package func merging(_ nodes: [RowReference: NodeID]) -> PayloadGraph {
         var merged = self
         merged.merge(nodes)
         return merged
@@ -285,9 +285,9 @@ extension ChangePlan {
 
 // MARK: - Unlinking
 
-extension ChangePlan {
+extension PayloadGraph {
     /// The same plan, in which lists unlink the rows of some tables that they leave out, and delete none.
-    package func unlinking(_ tables: Set<TableID>) -> ChangePlan {
+    package func unlinking(_ tables: Set<TableID>) -> PayloadGraph {
         var plan = self
         for link in plan.links.indices {
             for index in plan.links[link].replacements.indices {

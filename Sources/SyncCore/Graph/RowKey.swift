@@ -7,11 +7,11 @@ package enum RowKey: Sendable {
     /// Of a double key.
     case real(Double)
     /// Of any other key, a date's as columns have it: `2024-02-29 18:29:59.999`. As the key of an entity also one of
-    /// several parts, which ``KeyPartsText`` writes.
+    /// several parts, which ``CompositeKeyText`` writes.
     case text(String)
 
     /// The key a staged row is stored under; nil for a value that cannot be one.
-    package init?(_ slot: Slot, _ pool: TextPool) {
+    package init?(_ slot: PackedValue, _ pool: TextPool) {
         switch slot.kind {
         case .integer: self = .integer(slot.integer)
         case .real: self = .real(slot.real)
@@ -22,7 +22,7 @@ package enum RowKey: Sendable {
     }
 
     /// The key that a result reports so.
-    package init(_ key: RecordKey, _ type: KeyType?) {
+    package init(_ key: PrimaryKeyValue, _ type: KeyType?) {
         switch key {
         case .integer(let value): self = .integer(value)
         case .double(let value): self = .real(value)
@@ -31,19 +31,21 @@ package enum RowKey: Sendable {
                 type == .single(.date) ? Array(text.utf8).withUnsafeBufferPointer { DateParser.milliseconds($0) } : nil
             self = .text(milliseconds.map(DateText.string) ?? text)
         case .parts(let parts):
-            var text = KeyPartsText()
+            var text = CompositeKeyText()
             text.append(parts, type)
             self = .text(text.text)
         }
     }
 
     /// The key as a result reports it: dates as `2024-02-29T18:29:59.999Z`.
-    package func recordKey(_ type: KeyType?) -> RecordKey {
+    package func recordKey(_ type: KeyType?) -> PrimaryKeyValue {
         switch self {
         case .integer(let value): return .integer(value)
         case .real(let value): return .double(value)
         case .text(let text):
-            if case .composite(let types)? = type { return KeyPartsReader.recordKey(of: text, types) ?? .text(text) }
+            if case .composite(let types)? = type {
+                return CompositeKeyReader.recordKey(of: text, types) ?? .text(text)
+            }
             guard type == .single(.date) else { return .text(text) }
             let milliseconds = Array(text.utf8).withUnsafeBufferPointer { DateParser.milliseconds($0) }
             return .text(milliseconds.map(DateText.iso) ?? text)
@@ -51,11 +53,11 @@ package enum RowKey: Sendable {
     }
 }
 
-extension RecordKey {
+extension PrimaryKeyValue {
     /// The key of a staged row; nil for a value that cannot be one.
-    package init?(_ slot: Slot, _ type: KeyType?, _ pool: TextPool) {
+    package init?(_ slot: PackedValue, _ type: KeyType?, _ pool: TextPool) {
         if case .composite(let types)? = type, slot.isText,
-            let key = KeyPartsReader.recordKey(of: pool.bytes(slot), types)
+            let key = CompositeKeyReader.recordKey(of: pool.bytes(slot), types)
         {
             self = key
         } else if let key = RowKey(slot, pool) {
@@ -70,7 +72,7 @@ extension RowKey {
     /// The parts of a key of several; nil for text that is none.
     package func parts(_ types: [KeyType]) -> [RowKey]? {
         guard case .text(let text) = self else { return nil }
-        return KeyPartsReader.parts(of: text, types)
+        return CompositeKeyReader.parts(of: text, types)
     }
 
     /// The parts of a key, and of the keys among them, in order; nil for text that is none.
@@ -82,14 +84,14 @@ extension RowKey {
     }
 
     /// The key as a staged value, its text in the arena.
-    func slot(_ type: KeyType?, arena: inout [UInt8]) -> Slot {
+    func slot(_ type: KeyType?, arena: inout [UInt8]) -> PackedValue {
         switch self {
         case .integer(let value): return .integer(value)
         case .real(let value): return .real(value)
         case .text(let text):
             let date =
                 type == .single(.date) ? Array(text.utf8).withUnsafeBufferPointer { DateParser.milliseconds($0) } : nil
-            return date.map(Slot.date) ?? Coercion.append(text.utf8, to: &arena)
+            return date.map(PackedValue.date) ?? Coercion.append(text.utf8, to: &arena)
         }
     }
 }
@@ -152,7 +154,7 @@ extension CompiledModel {
     }
 
     /// The same as a staged value, whose text is in the arena.
-    func keySlot(_ json: JSONValue, of entity: CompiledEntity, _ arena: inout [UInt8]) -> Slot? {
+    func keySlot(_ json: JSONValue, of entity: CompiledEntity, _ arena: inout [UInt8]) -> PackedValue? {
         if let slot = entity.keySlot {
             var json = json
             if case .object = json { json = value(ofPart: slot, json, entity) ?? .null }
@@ -160,13 +162,13 @@ extension CompiledModel {
             else { return nil }
             return value.slot(arena: &arena)
         }
-        var text = KeyPartsText()
+        var text = CompositeKeyText()
         guard append(json, of: entity, to: &text) else { return nil }
         return Coercion.append(text.bytes, to: &arena)
     }
 
     /// - Returns: Whether it is a key of several parts.
-    private func append(_ json: JSONValue, of entity: CompiledEntity, to text: inout KeyPartsText) -> Bool {
+    private func append(_ json: JSONValue, of entity: CompiledEntity, to text: inout CompositeKeyText) -> Bool {
         guard let key = entity.compositeKey, let values = values(of: key, json, entity) else { return false }
         text.open()
         for (part, value) in zip(key.parts, values) {
@@ -188,7 +190,9 @@ extension CompiledModel {
         return true
     }
 
-    private func append(_ slot: Slot, _ arena: [UInt8], isComposite: Bool, to text: inout KeyPartsText) -> Bool {
+    private func append(_ slot: PackedValue, _ arena: [UInt8], isComposite: Bool, to text: inout CompositeKeyText)
+        -> Bool
+    {
         arena.withUnsafeBufferPointer {
             let pool = TextPool(payload: UnsafeBufferPointer(start: nil, count: 0), arena: $0)
             return text.append(slot, isComposite: isComposite, pool)

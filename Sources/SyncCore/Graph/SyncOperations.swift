@@ -29,13 +29,13 @@ public struct SyncOperations: OptionSet, Sendable, Hashable {
 }
 
 /// What may be done with a record, depending on where in the payload it stands.
-package struct Permission: OptionSet, Sendable, Hashable {
+package struct AllowedOperations: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    package static let insert = Permission(rawValue: 1)
-    package static let update = Permission(rawValue: 2)
-    package static let full: Permission = [.insert, .update]
+    package static let insert = AllowedOperations(rawValue: 1)
+    package static let update = AllowedOperations(rawValue: 2)
+    package static let full: AllowedOperations = [.insert, .update]
 
     /// For a root record.
     package init(root operations: SyncOperations) {

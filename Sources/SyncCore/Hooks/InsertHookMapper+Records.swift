@@ -1,7 +1,7 @@
-extension RecordRewriting {
+extension InsertHookMapper {
     /// A row that is new, and the records of the payload that give it, in document order.
     private struct NewRow {
-        var row: ChangePlan.RowReference
+        var row: PayloadGraph.RowReference
         var mentions: [Int]
     }
 
@@ -10,7 +10,7 @@ extension RecordRewriting {
     /// - Parameter new: The mentions whose records become new rows, in document order.
     /// - Throws: What the hook throws; ``SyncError`` `recordExpected` or `invalidOption` for an answer that is no
     ///   record or has another key; what mapping throws.
-    package mutating func next(after plan: ChangePlan, newMentions new: [Int]) throws -> ChangePlan? {
+    package mutating func next(after plan: PayloadGraph, newOccurrences new: [Int]) throws -> PayloadGraph? {
         let open = rows(new, plan).filter { row in !row.mentions.contains { settled.contains(plan.recordPaths[$0]) } }
         guard !open.isEmpty else { return nil }
         let waiting = Set(open.map(\.row))
@@ -23,9 +23,9 @@ extension RecordRewriting {
         return next
     }
 
-    private func rows(_ new: [Int], _ plan: ChangePlan) -> [NewRow] {
+    private func rows(_ new: [Int], _ plan: PayloadGraph) -> [NewRow] {
         var rows: [NewRow] = []
-        var places: [ChangePlan.RowReference: Int] = [:]
+        var places: [PayloadGraph.RowReference: Int] = [:]
         for mention in new {
             guard let row = plan.row(of: mention) else { continue }
             if let place = places[row] {
@@ -38,7 +38,7 @@ extension RecordRewriting {
         return rows
     }
 
-    private func isInside(_ rows: Set<ChangePlan.RowReference>, _ mention: Int, _ plan: ChangePlan) -> Bool {
+    private func isInside(_ rows: Set<PayloadGraph.RowReference>, _ mention: Int, _ plan: PayloadGraph) -> Bool {
         var around = plan.mentions[mention].parent
         while around >= 0 {
             if let row = plan.row(of: Int(around)), rows.contains(row) { return true }
@@ -50,7 +50,7 @@ extension RecordRewriting {
     // MARK: One row
 
     /// Puts the hook's answer in the place of the last record of the row. What it left out is taken out of the others.
-    private mutating func rewrite(_ row: NewRow, _ plan: ChangePlan) throws {
+    private mutating func rewrite(_ row: NewRow, _ plan: PayloadGraph) throws {
         let paths = row.mentions.map { plan.recordPaths[$0] }
         let found = paths.map { $0.value(in: records) ?? .object([]) }
         let record = JSONValue.object(found.reduce(into: []) { Self.merge($1, into: &$0) })
@@ -81,8 +81,8 @@ extension RecordRewriting {
 
     /// The key may stand elsewhere, in the name of the record: then it may go on saying nothing of it.
     private func checkKey(
-        _ answer: JSONValue, for record: JSONValue, of row: ChangePlan.RowReference, _ entity: CompiledEntity,
-        _ plan: ChangePlan
+        _ answer: JSONValue, for record: JSONValue, of row: PayloadGraph.RowReference, _ entity: CompiledEntity,
+        _ plan: PayloadGraph
     ) throws {
         guard let slot = entity.keySlot else { return try checkPartedKey(answer, of: row, entity, plan) }
         let attribute = plan.model[entity.table].attributes[slot]
@@ -97,10 +97,10 @@ extension RecordRewriting {
     }
 }
 
-extension RecordRewriting {
+extension InsertHookMapper {
     /// A record in a list need not name its owner, though that is a part of its key.
     private func checkPartedKey(
-        _ answer: JSONValue, of row: ChangePlan.RowReference, _ entity: CompiledEntity, _ plan: ChangePlan
+        _ answer: JSONValue, of row: PayloadGraph.RowReference, _ entity: CompiledEntity, _ plan: PayloadGraph
     ) throws {
         guard entity.isKeyed, let before = plan.withTexts({ RowKey(plan[row.table].nodes[row.node.index].key, $0) }),
             plan.model.key(of: entity, in: answer, else: before) != before
@@ -109,7 +109,7 @@ extension RecordRewriting {
     }
 }
 
-extension ChangePlan {
+extension PayloadGraph {
     /// The row that a record gives; nil if it is skipped.
     fileprivate func row(of mention: Int) -> RowReference? {
         mentions[mention].node.map { RowReference(table: mentions[mention].table, node: $0) }

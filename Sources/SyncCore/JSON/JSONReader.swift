@@ -1,13 +1,13 @@
 /// Reads the records of a JSON document one by one, strictly by RFC 8259 and in strict UTF-8.
 ///
-/// NDJSON gives one record a line. Of any other document, ``RecordPlaces`` says where the records are. The whole document is
+/// NDJSON gives one record a line. Of any other document, ``RecordLocations`` says where the records are. The whole document is
 /// checked, also what stands around the records.
 package struct JSONReader {
     package enum Form: Sendable {
         /// A record on each line.
         case ndjson
         /// One document, with records in these places.
-        case places(RecordPlaces)
+        case places(RecordLocations)
 
         /// One document: a root array has the records, or a root object is the only one.
         package static var json: Form { .places(.list(at: [])) }
@@ -15,9 +15,9 @@ package struct JSONReader {
 
     private var scanner: JSONScanner
     private let maximumDepth: Int
-    private var cursor: PlaceCursor
+    private var cursor: RecordLocationCursor
     /// Where the bytes stand in the document, and whether it ends with them.
-    private var place = JSONPiece.Place()
+    private var place = JSONChunk.Place()
     private var isLast = true
     /// What is passed over is read into it.
     private var spare = JSONTape()
@@ -35,7 +35,7 @@ package struct JSONReader {
     package private(set) var isLoneObject = false
     private(set) var loneLists: Set<Int> = []
     /// What the document says of the page after it.
-    private(set) var page = PageMark()
+    private(set) var page = PaginationInfo()
 
     /// How many bytes have been read.
     var position: Int { scanner.position }
@@ -43,20 +43,20 @@ package struct JSONReader {
     /// The key path to the record last read, if that is in no array, from inside the envelope.
     package var fieldPath: [String] { cursor.keys.first == "data" ? Array(cursor.keys.dropFirst()) : cursor.keys }
 
-    private var places: RecordPlaces { cursor.places }
+    private var places: RecordLocations { cursor.places }
 
     /// A reader of a whole document; without bytes, of one in pieces: see ``read(_:at:isLast:)``.
     package init(
         _ bytes: UnsafeBufferPointer<UInt8> = .init(start: nil, count: 0), form: Form = .json, maximumDepth: Int = 512
     ) {
         scanner = JSONScanner(bytes, maximumDepth: maximumDepth)
-        cursor = PlaceCursor(form)
+        cursor = RecordLocationCursor(form)
         self.maximumDepth = maximumDepth
     }
 
     /// Goes on with the next piece of the document, once the one before is read. Pieces end where a record does, but for
     /// the last, or one in which the document is found to be wrong.
-    package mutating func read(_ bytes: UnsafeBufferPointer<UInt8>, at place: JSONPiece.Place, isLast: Bool) {
+    package mutating func read(_ bytes: UnsafeBufferPointer<UInt8>, at place: JSONChunk.Place, isLast: Bool) {
         scanner = JSONScanner(bytes, maximumDepth: maximumDepth, isStart: place.isStart)
         self.place = place
         self.isLast = isLast
@@ -141,7 +141,7 @@ extension JSONReader {
         case .passed: try pass()
         case .remark(let remark):
             try pass()
-            try note(remark, spare.value(at: 0, in: scanner.bytes))
+            try record(remark, spare.value(at: 0, in: scanner.bytes))
         case .refused: try refuse(at: node)
         }
         return false
@@ -164,11 +164,11 @@ extension JSONReader {
         try scanner.value(into: &tape, depth: cursor.depth)
     }
 
-    private mutating func note(_ remark: RecordPlaces.Remark, _ value: JSONValue) throws {
+    private mutating func record(_ remark: RecordLocations.Remark, _ value: JSONValue) throws {
         switch remark {
         case .errors: if let error = SyncError(errorsOfService: value) { throw error }
-        case .link: page.note(link: value)
-        case .pageInfo: page.note(pageInfo: value)
+        case .link: page.record(link: value)
+        case .pageInfo: page.record(pageInfo: value)
         }
     }
 
@@ -204,7 +204,7 @@ extension JSONReader {
         guard let level = cursor.levels.last, places.nodes[level.node].otherMembers == node else {
             return scanner.failure("the key '\(name)' occurs twice, so it is unclear which is meant", at: start)
         }
-        let names = ShortList(level.names.map { "'\($0)'" }).text
+        let names = TruncatedList(level.names.map { "'\($0)'" }).text
         return SyncError(
             .keyPathNotFound, "there are several fields, \(names): say which has the records with a key path",
             path: cursor.objectPath)
@@ -233,7 +233,7 @@ extension JSONReader {
 
 extension JSONReader {
     /// Reads an element of the list that is open; false if that is no record, or the list ends.
-    private mutating func element(of container: RecordPlaces.Container, into tape: inout JSONTape) throws -> Bool {
+    private mutating func element(of container: RecordLocations.Container, into tape: inout JSONTape) throws -> Bool {
         let isFirst = recordIndex < 0
         let byte = try scanner.peek(container.expectation(isFirst: isFirst))
         if byte == container.end {
@@ -293,7 +293,7 @@ extension JSONReader {
     }
 }
 
-extension RecordPlaces.Container {
+extension RecordLocations.Container {
     /// What closes it.
     fileprivate var end: UInt8 { self == .members ? .closeBrace : .closeBracket }
 

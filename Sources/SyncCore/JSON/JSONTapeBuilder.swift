@@ -221,7 +221,7 @@ extension JSONTapeBuilder {
     private mutating func append(_ object: [String: Any], depth: Int) throws {
         let token = open(.object)
         let first = members.count
-        let keys = shapes.keys(of: object, members: &members) ?? learnKeys(of: object)
+        let keys = shapes.keys(of: object, members: &members) ?? registerKeys(of: object)
         for (place, key) in keys.enumerated() {
             add(.string, textAt: key.text)
             try append(any: object.values[members[first + place]], depth: depth + 1)
@@ -230,7 +230,7 @@ extension JSONTapeBuilder {
         close(token, count: keys.count)
     }
 
-    private mutating func learnKeys(of object: [String: Any]) -> [ObjectShapes.Key] {
+    private mutating func registerKeys(of object: [String: Any]) -> [ObjectShapes.Key] {
         let sorted = object.indices.sorted { object.keys[$0] < object.keys[$1] }
         members.append(contentsOf: sorted)
         let keys = sorted.map { index in

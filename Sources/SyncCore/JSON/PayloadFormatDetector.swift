@@ -1,7 +1,7 @@
 import Foundation
 
 /// What a document looks like that is not one list of records: for those who have to guess how to read it.
-package enum DocumentShape: Sendable, Hashable {
+package enum PayloadFormatDetector: Sendable, Hashable {
     /// JSON:API: `data` of resources with `type` and `id`, or `errors`.
     case jsonAPI
     /// An answer of a GraphQL service: `data` with a connection somewhere in it, or `errors` with messages.
@@ -90,7 +90,7 @@ package enum DocumentShape: Sendable, Hashable {
 }
 
 /// The beginning of a payload, to tell what it is where it cannot be read.
-package struct PayloadHead: Sendable {
+package struct PayloadPrefix: Sendable {
     /// So much is looked at, in bytes.
     package static let size = 1 << 16
 
@@ -108,7 +108,7 @@ package struct PayloadHead: Sendable {
     private static func isBlank(_ byte: UInt8) -> Bool { [.blank, .tab, .newline, .carriageReturn].contains(byte) }
 
     /// What it seems to be, if that is not one JSON text.
-    package var likelyForm: LikelyForm? {
+    package var likelyForm: DetectedFormat? {
         guard let first = bytes.first else { return nil }
         switch first {
         case UInt8(ascii: "<"): return markup
@@ -119,7 +119,7 @@ package struct PayloadHead: Sendable {
 
     // MARK: Text
 
-    private var markup: LikelyForm? {
+    private var markup: DetectedFormat? {
         let text = String(decoding: bytes.prefix(4096), as: UTF8.self).lowercased()
         if ["<!doctype html", "<html", "<head", "<body"].contains(where: text.contains) { return .html }
         guard let second = text.unicodeScalars.dropFirst().first else { return nil }
@@ -214,11 +214,11 @@ extension String {
     fileprivate var trimmed: String { trimmingCharacters(in: .whitespaces) }
 }
 
-// MARK: - SyncError+LikelyForm
+// MARK: - SyncError+DetectedFormat
 
 extension SyncError {
     /// The same with what the JSON seems to be, if that can be told.
-    package func looking(like form: LikelyForm?) -> SyncError {
+    package func looking(like form: DetectedFormat?) -> SyncError {
         guard let form else { return self }
         var error = self
         error.likelyForm = form
@@ -228,7 +228,7 @@ extension SyncError {
     }
 
     /// The same of bytes that are no JSON of the form that was asked for.
-    package func looking(like head: PayloadHead, readAsLines: Bool) -> SyncError {
+    package func looking(like head: PayloadPrefix, readAsLines: Bool) -> SyncError {
         let form = head.likelyForm
         return readAsLines && form == .ndjson ? self : looking(like: form)
     }

@@ -5,15 +5,15 @@ package import Foundation
 /// It only finds where records end; whether they are right is for ``JSONReader`` to say, which reads one piece after the
 /// other. As far as a document is right both agree on where its records end, so an error is found in the piece that has
 /// it. What stands around the records, and each record, is held whole.
-package struct RecordSplitter {
+package struct RecordChunker {
     /// The most that a record, or what stands before or after the records, may have: as much as SQLite takes in one row.
     static let maximumSize = 1_000_000_000
     private static let stepSize = 1 << 20
 
     private let pieceSize: Int
     private let maximumSize: Int
-    private var scan: BoundaryScan
-    private var place = JSONPiece.Place()
+    private var scan: RecordBoundaryScanner
+    private var place = JSONChunk.Place()
     /// What is not in a piece yet.
     private var bytes: [UInt8] = []
     /// How often it took bytes.
@@ -22,17 +22,17 @@ package struct RecordSplitter {
     /// - Parameter pieceSize: In bytes. A piece is cut after the last record that ends in so many, or the first that ends.
     package init(
         form: JSONReader.Form = .json, pieceSize: Int, maximumDepth: Int = 512,
-        maximumSize: Int = RecordSplitter.maximumSize
+        maximumSize: Int = RecordChunker.maximumSize
     ) {
         self.pieceSize = max(1, pieceSize)
         self.maximumSize = maximumSize
-        scan = BoundaryScan(form: form, maximumDepth: maximumDepth)
+        scan = RecordBoundaryScanner(form: form, maximumDepth: maximumDepth)
     }
 
     /// Takes bytes from the front of `chunk`, up to the next piece; nil once it has taken all and there is none yet.
     ///
     /// - Throws: ``SyncError`` `recordTooLarge`.
-    package mutating func next(from chunk: inout UnsafeRawBufferPointer.SubSequence) throws -> JSONPiece? {
+    package mutating func next(from chunk: inout UnsafeRawBufferPointer.SubSequence) throws -> JSONChunk? {
         while true {
             scan.scan(bytes, upTo: pieceSize)
             if scan.isWrong { return cut(at: bytes.count) }
@@ -50,13 +50,13 @@ package struct RecordSplitter {
     }
 
     /// The rest of the document, which ends here.
-    package mutating func last() -> JSONPiece {
+    package mutating func last() -> JSONChunk {
         defer { bytes = [] }
-        return JSONPiece(bytes: Data(bytes), place: place, isLast: true)
+        return JSONChunk(bytes: Data(bytes), place: place, isLast: true)
     }
 
-    private mutating func cut(at end: Int) -> JSONPiece {
-        let piece = JSONPiece(bytes: Data(bytes[..<end]), place: place, isLast: false)
+    private mutating func cut(at end: Int) -> JSONChunk {
+        let piece = JSONChunk(bytes: Data(bytes[..<end]), place: place, isLast: false)
         bytes[..<end].withUnsafeBufferPointer { place.advance(over: $0) }
         bytes.removeFirst(end)
         scan.cut(at: end)
@@ -72,7 +72,7 @@ package struct RecordSplitter {
 }
 
 /// A part of a JSON document that holds whole records, and where it stands.
-package struct JSONPiece: Sendable {
+package struct JSONChunk: Sendable {
     /// Where a piece begins in its document.
     package struct Place: Sendable {
         /// How many bytes are before it, how many lines end in them, and how many bytes follow the last of these.
@@ -117,12 +117,12 @@ package struct JSONPiece: Sendable {
 ///
 /// It takes anything. What it notices to be wrong on its way (``isWrong``) only keeps a document that cannot be read
 /// from being held in memory whole.
-struct BoundaryScan {
+struct RecordBoundaryScanner {
     /// So many bytes in which a record should be, and none is, cannot become one.
     private static let maximumStray = 1 << 16
 
     private let maximumDepth: Int
-    private var cursor: PlaceCursor
+    private var cursor: RecordLocationCursor
     private var position = 0
     /// How many objects and arrays are open.
     private var depth = 0
@@ -141,7 +141,7 @@ struct BoundaryScan {
     private var isStopped = false
 
     init(form: JSONReader.Form, maximumDepth: Int) {
-        cursor = PlaceCursor(form)
+        cursor = RecordLocationCursor(form)
         self.maximumDepth = maximumDepth
     }
 

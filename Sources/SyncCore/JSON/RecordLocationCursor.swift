@@ -1,7 +1,7 @@
 /// How far a document was followed through the objects around its records: which of them are open, and what comes next.
 ///
-/// ``JSONReader`` and ``BoundaryScan`` own one each. Where a document is right, both enter and leave the same places.
-struct PlaceCursor: Sendable {
+/// ``JSONReader`` and ``RecordBoundaryScanner`` own one each. Where a document is right, both enter and leave the same places.
+struct RecordLocationCursor: Sendable {
     /// What comes next.
     enum Next: Sendable {
         /// A record on a line.
@@ -11,7 +11,7 @@ struct PlaceCursor: Sendable {
         /// A member of the innermost object, or its end.
         case member
         /// An element of a list of records, or the end of the list.
-        case element(RecordPlaces.Container)
+        case element(RecordLocations.Container)
         /// The end of the document.
         case end
     }
@@ -27,7 +27,7 @@ struct PlaceCursor: Sendable {
         fileprivate(set) var names: [String] = []
     }
 
-    let places: RecordPlaces
+    let places: RecordLocations
     private(set) var next: Next
     private(set) var levels: [Level] = []
     /// How many objects and arrays are open around what comes next.
@@ -35,7 +35,7 @@ struct PlaceCursor: Sendable {
 
     init(_ form: JSONReader.Form) {
         switch form {
-        case .ndjson: (places, next) = (RecordPlaces(), .line)
+        case .ndjson: (places, next) = (RecordLocations(), .line)
         case .places(let found): (places, next) = (found, .value(0))
         }
     }
@@ -47,7 +47,7 @@ struct PlaceCursor: Sendable {
     ///
     /// - Parameter start: Where it begins.
     @discardableResult
-    mutating func enter(_ node: Int, _ byte: UInt8, at start: Int = 0) -> RecordPlaces.Content {
+    mutating func enter(_ node: Int, _ byte: UInt8, at start: Int = 0) -> RecordLocations.Content {
         let content = meet(node) ? places.content(of: node, byte) : .passed
         switch content {
         case .walked:

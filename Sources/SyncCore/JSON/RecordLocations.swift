@@ -2,8 +2,8 @@
 /// lists, or in an envelope of a known form.
 ///
 /// A tree over the objects around the records; the root is the document. The reader of a document and the scan that cuts
-/// it into pieces both follow it with a ``PlaceCursor``, so that they agree on where records end.
-package struct RecordPlaces: Sendable, Hashable {
+/// it into pieces both follow it with a ``RecordLocationCursor``, so that they agree on where records end.
+package struct RecordLocations: Sendable, Hashable {
     /// What a list of records stands in.
     package enum Container: Sendable, Hashable {
         case array
@@ -66,7 +66,7 @@ package struct RecordPlaces: Sendable, Hashable {
     private(set) var isPlain = false
 }
 
-extension RecordPlaces {
+extension RecordLocations {
     /// The place of a value that begins with `byte`.
     func content(of node: Int, _ byte: UInt8) -> Content {
         switch byte {
@@ -120,22 +120,22 @@ extension RecordPlaces {
     // MARK: Forms
 
     /// One list at the end of a key path, or one record there.
-    package static func list(at keyPath: [String]) -> RecordPlaces {
+    package static func list(at keyPath: [String]) -> RecordLocations {
         var places = lists(at: [keyPath], labels: [""])
         places.isPlain = true
         return places
     }
 
     /// Records that are the members of an object at the end of a key path. An array has its records without names.
-    package static func members(at keyPath: [String]) -> RecordPlaces {
-        var places = RecordPlaces()
+    package static func members(at keyPath: [String]) -> RecordLocations {
+        var places = RecordLocations()
         places.set(places.walk(keyPath), array: .list(0, .array), object: .list(0, .members))
         return places
     }
 
     /// Several lists of one document, each at the end of a key path.
-    package static func lists(at keyPaths: [[String]], labels: [String]) -> RecordPlaces {
-        var places = RecordPlaces()
+    package static func lists(at keyPaths: [[String]], labels: [String]) -> RecordLocations {
+        var places = RecordLocations()
         places.labels = labels
         for (list, path) in keyPaths.enumerated() {
             places.set(places.walk(path), array: .list(list, .array), object: .record(list))
@@ -144,8 +144,8 @@ extension RecordPlaces {
     }
 
     /// A document of JSON:API: the primary data is the first list, what is included the second.
-    package static var jsonAPI: RecordPlaces {
-        var places = RecordPlaces()
+    package static var jsonAPI: RecordLocations {
+        var places = RecordLocations()
         places.labels = ["data", "included"]
         places.set(places.walk(["data"]), array: .list(0, .array), object: .record(0), null: .nothing(0))
         _ = places.add("included", to: 0) {
@@ -165,8 +165,8 @@ extension RecordPlaces {
     ///
     /// - Parameter keyPath: Leads from `data`, or from the root where there is none, to the field that has the records;
     ///   if it is empty, they are in the only field of `data`.
-    package static func graphQL(at keyPath: [String]) -> RecordPlaces {
-        var places = RecordPlaces()
+    package static func graphQL(at keyPath: [String]) -> RecordLocations {
+        var places = RecordLocations()
         places.admitsNull = true
         _ = places.add("errors", to: 0) { $0.array = .remark(.errors) }
         let data = places.add("data", to: 0)
@@ -217,13 +217,13 @@ extension SyncError {
 
     /// An object has other keys than that of a key path.
     static func noKey(_ key: String, among keys: [String], at path: String) -> SyncError {
-        let names = keys.isEmpty ? "none" : ShortList(keys.map { "'\($0)'" }).text
+        let names = keys.isEmpty ? "none" : TruncatedList(keys.map { "'\($0)'" }).text
         return SyncError(.keyPathNotFound, "there is no key '\(key)'; there is \(names)", path: path)
     }
 }
 
 /// What a document says of the page after it.
-package struct PageMark: Sendable, Hashable {
+package struct PaginationInfo: Sendable, Hashable {
     /// What to ask for the next page with: an address, or a cursor; nil if there is none, or nothing is said of it.
     package var next: String?
     /// Whether there is a next page, so that the document is not all there is.
@@ -238,7 +238,7 @@ package struct PageMark: Sendable, Hashable {
     package init() {}
 
     /// `"next": "https://…"` or `{"href": …}`.
-    mutating func note(link: JSONValue) {
+    mutating func record(link: JSONValue) {
         switch link {
         case .string(let address): next = address
         case .object: if case .string(let address)? = link["href"] { next = address }
@@ -248,7 +248,7 @@ package struct PageMark: Sendable, Hashable {
     }
 
     /// `{"hasNextPage": true, "endCursor": …}`.
-    mutating func note(pageInfo: JSONValue) {
+    mutating func record(pageInfo: JSONValue) {
         hasEarlier = pageInfo["hasPreviousPage"] == .bool(true)
         guard pageInfo["hasNextPage"] == .bool(true) else { return }
         hasMore = true

@@ -1,13 +1,13 @@
-/// What a payload states about one link, with what is known of the rows at its ends: what ``LinkTargets`` and
-/// ``LinkPairs`` apply the ``LinkRule`` to.
-package struct LinkStatements: Sendable {
+/// What a payload states about one link, with what is known of the rows at its ends: what ``ResolvedForeignKeyTargets`` and
+/// ``ResolvedJoinRows`` apply the ``LinkRule`` to.
+package struct LinkAssertions: Sendable {
     /// The rows at one end.
     package struct Rows: Sendable {
-        let presence: [RowPresence]
+        let presence: [RowState]
         /// The entity of each; empty where the table has one only.
         let entities: [Int32]
 
-        package init(presence: [RowPresence], entities: [Int32]) {
+        package init(presence: [RowState], entities: [Int32]) {
             self.presence = presence
             self.entities = entities
         }
@@ -15,16 +15,17 @@ package struct LinkStatements: Sendable {
         package var count: Int { presence.count }
     }
 
-    package let link: Link
+    package let link: CompiledAssociation
     package let batch: LinkBatch
     private let model: CompiledModel
-    private let records: CountingRecords
+    private let records: EffectiveRecords
     private let first: Rows
     private let second: Rows
     private let checksEntities: Bool
 
     package init(
-        _ batch: LinkBatch, of link: Link, in model: CompiledModel, _ records: CountingRecords, first: Rows,
+        _ batch: LinkBatch, of link: CompiledAssociation, in model: CompiledModel, _ records: EffectiveRecords,
+        first: Rows,
         second: Rows
     ) {
         self.batch = batch
@@ -37,14 +38,14 @@ package struct LinkStatements: Sendable {
     }
 
     /// How many rows the payload has of an end's table.
-    package func count(_ end: Link.End) -> Int { end == .first ? first.count : second.count }
+    package func count(_ end: CompiledAssociation.End) -> Int { end == .first ? first.count : second.count }
 
     /// How far a statement counts: one about rows that are both there, or will be, and of the entities that the link is
     /// between. One that names by its id a row that is not is awaited.
     @inline(__always)
     func standing(
         _ assertion: LinkBatch.Assertion, awaiting awaited: inout [LinkBatch.Assertion]
-    ) -> CountingRecords.Standing {
+    ) -> EffectiveRecords.Effect {
         let standing = records.standing(assertion)
         if standing == .none || isPossible(assertion) { return standing }
         if assertion.isByID { awaited.append(assertion) }
@@ -58,7 +59,7 @@ package struct LinkStatements: Sendable {
     }
 
     /// Whether the row at an end is of an entity that the link leads to, and of the kind that the statement names.
-    private func fits(_ assertion: LinkBatch.Assertion, _ end: Link.End) -> Bool {
+    private func fits(_ assertion: LinkBatch.Assertion, _ end: CompiledAssociation.End) -> Bool {
         let (node, rows) = end == .first ? (assertion.first, first) : (assertion.second, second)
         guard !rows.entities.isEmpty else { return true }
         let entity = Int(rows.entities[node.index])
@@ -67,7 +68,7 @@ package struct LinkStatements: Sendable {
     }
 
     /// Whether a reference names a row that is there, but is of another kind than it says.
-    private func namesOther(_ assertion: LinkBatch.Assertion, _ end: Link.End) -> Bool {
+    private func namesOther(_ assertion: LinkBatch.Assertion, _ end: CompiledAssociation.End) -> Bool {
         let (node, rows) = end == .first ? (assertion.first, first) : (assertion.second, second)
         return checksEntities && rows.presence[node.index] != .missing && !fits(assertion, end)
     }
@@ -80,37 +81,37 @@ package struct LinkStatements: Sendable {
     // MARK: Ends
 
     /// When the links at an end were last replaced by records that count.
-    package func spokenEnd(_ end: Link.End) -> SpokenEnd {
-        guard batch.replacements.contains(where: { $0.end == end }) else { return SpokenEnd() }
-        var spoken = SpokenEnd(count: count(end))
+    package func replacedEnd(_ end: CompiledAssociation.End) -> ReplacedEnd {
+        guard batch.replacements.contains(where: { $0.end == end }) else { return ReplacedEnd() }
+        var spoken = ReplacedEnd(count: count(end))
         for replacement in batch.replacements where replacement.end == end && records.counts(replacement.mention) {
-            spoken.note(replacement.node, replacement.sequence, deletes: replacement.kind == .delete)
+            spoken.record(replacement.node, replacement.sequence, deletes: replacement.kind == .delete)
         }
         return spoken
     }
 
     /// When either end was last spoken for in words: also by an id whose row is not there, which will hold once it is.
-    package func claimedEnds() -> (first: SpokenEnd, second: SpokenEnd) {
-        var claimed = (first: claimedEnd(.first), second: claimedEnd(.second))
+    package func replacedEndsWithPending() -> (first: ReplacedEnd, second: ReplacedEnd) {
+        var claimed = (first: replacedEndWithPending(.first), second: replacedEndWithPending(.second))
         guard !link.first.isToMany || !link.second.isToMany else { return claimed }
         for assertion in batch.assertions where records.standing(assertion) == .full {
             // An object that was refused says nothing about the row it would have been.
             let saysBoth = assertion.isByID ? !namesOther(assertion, assertion.saidBy.other) : isPossible(assertion)
             if !link.first.isToMany, saysBoth || assertion.saidBy == .first {
-                claimed.first.note(assertion.first, assertion.sequence, deletes: false)
+                claimed.first.record(assertion.first, assertion.sequence, deletes: false)
             }
             if !link.second.isToMany, saysBoth || assertion.saidBy == .second {
-                claimed.second.note(assertion.second, assertion.sequence, deletes: false)
+                claimed.second.record(assertion.second, assertion.sequence, deletes: false)
             }
         }
         return claimed
     }
 
     /// With room for what is linked to it, if to be linked is to be spoken for.
-    private func claimedEnd(_ end: Link.End) -> SpokenEnd {
-        let spoken = spokenEnd(end)
+    private func replacedEndWithPending(_ end: CompiledAssociation.End) -> ReplacedEnd {
+        let spoken = replacedEnd(end)
         let makesRoom = spoken.isEmpty && !link.side(end).isToMany && !batch.assertions.isEmpty
-        return makesRoom ? SpokenEnd(count: count(end)) : spoken
+        return makesRoom ? ReplacedEnd(count: count(end)) : spoken
     }
 }
 
@@ -150,20 +151,20 @@ package enum LinkRule {
 }
 
 /// Which records of a payload count: where operations are restricted or values required, not all of them do.
-package struct CountingRecords: Sendable {
+package struct EffectiveRecords: Sendable {
     /// How far a statement about a link counts.
-    package enum Standing: Sendable {
+    package enum Effect: Sendable {
         case none
         /// The link stays if it is stored: the child may be neither inserted nor updated.
         case keeps
         case full
     }
 
-    private let mentions: [ChangePlan.Mention]
+    private let mentions: [PayloadGraph.RecordOccurrence]
     /// By mention; empty where all count.
     package var counts: [Bool] = []
 
-    package init(_ mentions: [ChangePlan.Mention]) { self.mentions = mentions }
+    package init(_ mentions: [PayloadGraph.RecordOccurrence]) { self.mentions = mentions }
 
     /// Whether what a record says counts; a mention of -1 is of a record that nobody asks about.
     @inline(__always)
@@ -171,7 +172,7 @@ package struct CountingRecords: Sendable {
 
     /// How far a statement counts. That of a listed child is the child's own, but the list is of the record around it.
     @inline(__always)
-    package func standing(_ assertion: LinkBatch.Assertion) -> Standing {
+    package func standing(_ assertion: LinkBatch.Assertion) -> Effect {
         if counts(assertion.mention) { return .full }
         guard assertion.isListed else { return .none }
         return counts(mentions[Int(assertion.mention)].parent) ? .keeps : .none
@@ -179,7 +180,7 @@ package struct CountingRecords: Sendable {
 }
 
 /// How a row that the payload speaks of stands to the store.
-package enum RowPresence: UInt8, Sendable {
+package enum RowState: UInt8, Sendable {
     /// Not stored and not (or not yet) to be inserted.
     case missing
     case stored
@@ -188,16 +189,16 @@ package enum RowPresence: UInt8, Sendable {
 
     // Other modules compare these at every row, where a synthesized operator is a call through the conformance.
     @inlinable
-    package static func == (left: RowPresence, right: RowPresence) -> Bool {
+    package static func == (left: RowState, right: RowState) -> Bool {
         unsafeBitCast(left, to: UInt8.self) == unsafeBitCast(right, to: UInt8.self)
     }
 
     @inlinable
-    package static func != (left: RowPresence, right: RowPresence) -> Bool { !(left == right) }
+    package static func != (left: RowState, right: RowState) -> Bool { !(left == right) }
 }
 
 /// When the links of rows at one end of a link were last spoken for as a whole, by node.
-package struct SpokenEnd: Sendable {
+package struct ReplacedEnd: Sendable {
     /// The sequence of the last statement and one; 0 for none.
     private var sequences: [UInt32] = []
     private var deletions: [Bool] = []
@@ -215,7 +216,7 @@ package struct SpokenEnd: Sendable {
     package var isEmpty: Bool { sequences.isEmpty }
 
     /// Notes a statement; the last one counts.
-    package mutating func note(_ node: NodeID, _ sequence: UInt32, deletes: Bool) {
+    package mutating func record(_ node: NodeID, _ sequence: UInt32, deletes: Bool) {
         let index = node.index
         guard sequence &+ 1 >= sequences[index] else { return }
         sequences[index] = sequence &+ 1

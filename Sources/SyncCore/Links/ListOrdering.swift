@@ -18,21 +18,21 @@ package enum ListOrdering {
         package var lists: [LinkTarget]
         /// Where a list of the payload names each row; -1 if none does.
         package var positions: [Int32]
-        package var presence: [RowPresence]
+        package var presence: [RowState]
         /// The lists in which the rows are stored.
         package var storedLists: [LinkTarget]
         /// Their places in those lists; nil for a row that has none.
-        package var storedPlaces: [Int64?]
+        package var storedPositions: [Int64?]
 
         package init(
-            lists: [LinkTarget], positions: [Int32], presence: [RowPresence], storedLists: [LinkTarget],
-            storedPlaces: [Int64?]
+            lists: [LinkTarget], positions: [Int32], presence: [RowState], storedLists: [LinkTarget],
+            storedPositions: [Int64?]
         ) {
             self.lists = lists
             self.positions = positions
             self.presence = presence
             self.storedLists = storedLists
-            self.storedPlaces = storedPlaces
+            self.storedPositions = storedPositions
         }
 
         fileprivate func stays(_ row: Int) -> Bool { lists[row] == storedLists[row] }
@@ -42,7 +42,7 @@ package enum ListOrdering {
         fileprivate var others: [Int] {
             lists.indices
                 .filter { positions[$0] < 0 && presence[$0] != .missing && lists[$0] != .nowhere }
-                .map { (row: $0, place: stays($0) ? storedPlaces[$0] ?? .max : .max) }
+                .map { (row: $0, place: stays($0) ? storedPositions[$0] ?? .max : .max) }
                 .sorted { ($0.place, $0.row) < ($1.place, $1.row) }
                 .map(\.row)
         }
@@ -56,7 +56,7 @@ package enum ListOrdering {
     ///   - storedEnds: Returns where lists end as they are stored. It is called once at most, with the lists that only new rows
     ///     join: all rows of the other ones are known.
     package static func places(
-        of rows: Rows, reserved: ListEnds, replaced: SpokenEnd, storedEnds: (_ lists: [NodeID]) throws -> [Int64]
+        of rows: Rows, reserved: ListEnds, replaced: ReplacedEnd, storedEnds: (_ lists: [NodeID]) throws -> [Int64]
     ) rethrows -> [Int64?] {
         var places = rows.positions.map { $0 < 0 ? nil : Int64($0) }
         var ends = reserved
@@ -67,7 +67,7 @@ package enum ListOrdering {
         let joined = others.filter { !rows.stays($0) }.compactMap { rows.lists[$0].node }
         try ends.ask(joined.filter { ends[$0] == nil }, storedEnds)
         for row in others {
-            let stored = rows.storedPlaces[row]
+            let stored = rows.storedPositions[row]
             guard let list = rows.lists[row].node else {
                 // Its owner is not in the payload.
                 places[row] = stored
@@ -82,9 +82,9 @@ package enum ListOrdering {
         }
         let lists = rows.lists.indices.map { rows.presence[$0] == .missing ? .nowhere : rows.lists[$0] }
         let stored = rows.lists.indices.map { row in
-            rows.presence[row] == .stored && rows.stays(row) ? rows.storedPlaces[row] : nil
+            rows.presence[row] == .stored && rows.stays(row) ? rows.storedPositions[row] : nil
         }
-        keepStoredOrder(&places, in: lists, stored: stored, replaced: replaced, reserved: reserved)
+        preserveStoredOrder(&places, in: lists, stored: stored, replaced: replaced, reserved: reserved)
         return places
     }
 
@@ -93,8 +93,8 @@ package enum ListOrdering {
     /// - Parameters:
     ///   - lists: The list of each row; ``LinkTarget/nowhere`` for a row that is in none.
     ///   - stored: The stored place of each row in that list; nil for a row that has none there.
-    package static func keepStoredOrder(
-        _ places: inout [Int64?], in lists: [LinkTarget], stored: [Int64?], replaced: SpokenEnd, reserved: ListEnds
+    package static func preserveStoredOrder(
+        _ places: inout [Int64?], in lists: [LinkTarget], stored: [Int64?], replaced: ReplacedEnd, reserved: ListEnds
     ) {
         guard !replaced.isEmpty else { return }
         // By list. Only lists in which a stored row would move are looked at.
@@ -188,7 +188,7 @@ package struct ListEnds: Sendable {
     /// The lists of an end, with the places that they reserve (rule 2).
     ///
     /// - Parameter awaited: References to rows that are not stored.
-    package init(reserving awaited: [LinkBatch.Assertion], at end: Link.End, count: Int) {
+    package init(reserving awaited: [LinkBatch.Assertion], at end: CompiledAssociation.End, count: Int) {
         self.init(count: count)
         for assertion in awaited where assertion.saidBy == end && assertion.position >= 0 {
             take(Int64(assertion.position), in: end == .first ? assertion.first : assertion.second)
@@ -227,7 +227,7 @@ package struct ListEnds: Sendable {
 // MARK: - Positions in the lists of a payload
 
 /// Where the lists of a payload name rows (rule 1). A row that itself references an owner does not move in the list.
-struct ListPlaces {
+struct ListPositions {
     private var position: [Int32]
     private var owner: [LinkTarget]
     private var sequence: [Int64]
@@ -239,7 +239,7 @@ struct ListPlaces {
     }
 
     /// Of several lists the last one counts, of several positions in it the first.
-    mutating func note(_ position: Int32, of child: Int, in owner: NodeID, _ sequence: UInt32) {
+    mutating func record(_ position: Int32, of child: Int, in owner: NodeID, _ sequence: UInt32) {
         guard Int64(sequence) > self.sequence[child] else { return }
         self.sequence[child] = Int64(sequence)
         self.position[child] = position
@@ -249,7 +249,7 @@ struct ListPlaces {
     /// The position of each row in the list of the row it is linked to; -1 for none.
     ///
     /// - Parameter spoken: When lists were given last: a position in an earlier one does not count.
-    func positions(in targets: [LinkTarget], since spoken: SpokenEnd) -> [Int32] {
+    func positions(in targets: [LinkTarget], since spoken: ReplacedEnd) -> [Int32] {
         position.indices.map { child in
             let isCurrent = owner[child] == targets[child] && sequence[child] >= spoken.sequence(of: targets[child])
             return isCurrent ? position[child] : -1

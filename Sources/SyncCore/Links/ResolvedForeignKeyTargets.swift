@@ -1,21 +1,21 @@
 /// What a payload makes of a link that a row at its first end has one of at most: which row each of them leads to.
-package struct LinkTargets: Sendable {
+package struct ResolvedForeignKeyTargets: Sendable {
     /// By node of the first end: where it leads.
     package var nodes: [LinkTarget]
     /// Its place in the list of that one, -1 for none; empty if those are in no order.
     package private(set) var positions: [Int32] = []
     /// When the links of rows at the second end were last spoken for.
-    package private(set) var second: SpokenEnd
+    package private(set) var second: ReplacedEnd
     /// References by id to rows that are not there.
     package private(set) var awaited: [LinkBatch.Assertion] = []
 
     /// - Parameter stored: What is stored, as in `nodes`.
-    package init(_ statements: LinkStatements, stored: [LinkTarget]) {
+    package init(_ statements: LinkAssertions, stored: [LinkTarget]) {
         let link = statements.link
-        let first = statements.spokenEnd(.first)
-        second = statements.spokenEnd(.second)
-        if link.isOneToOne, second.isEmpty { second = SpokenEnd(count: statements.count(.second)) }
-        var places = link.second.isOrdered ? ListPlaces(count: stored.count) : nil
+        let first = statements.replacedEnd(.first)
+        second = statements.replacedEnd(.second)
+        if link.isOneToOne, second.isEmpty { second = ReplacedEnd(count: statements.count(.second)) }
+        var places = link.second.isOrdered ? ListPositions(count: stored.count) : nil
         nodes = Array(repeating: .nowhere, count: stored.count)
         var said = Array(repeating: LinkRule.never, count: stored.count)
         var kept: [Pair: Int64] = [:]
@@ -28,10 +28,10 @@ package struct LinkTargets: Sendable {
                 continue
             }
             // To link it speaks for its end, even if a later statement moves the link on.
-            if link.isOneToOne { second.note(assertion.second, assertion.sequence, deletes: false) }
+            if link.isOneToOne { second.record(assertion.second, assertion.sequence, deletes: false) }
             let child = assertion.first.index
             if assertion.saidBy == .second, assertion.position >= 0 {
-                places?.note(assertion.position, of: child, in: assertion.second, assertion.sequence)
+                places?.record(assertion.position, of: child, in: assertion.second, assertion.sequence)
             }
             if sequence >= said[child] {
                 said[child] = sequence

@@ -1,5 +1,5 @@
 /// What a payload makes of a link that rows at both ends may have several of: the pairs it says there are.
-package struct LinkPairs: Sendable {
+package struct ResolvedJoinRows: Sendable {
     /// A pair that was said to be linked, with its place in the order of either end; -1 for none.
     package struct Pair: Sendable {
         package let first: NodeID
@@ -48,30 +48,30 @@ package struct LinkPairs: Sendable {
     /// The pairs that hold, or that are kept where they are stored; each once.
     package var pairs: [Pair] = []
     /// When the links of rows at either end were last spoken for.
-    package let first: SpokenEnd
-    package let second: SpokenEnd
+    package let first: ReplacedEnd
+    package let second: ReplacedEnd
     /// References by id to rows that are not there.
     package private(set) var awaited: [LinkBatch.Assertion] = []
-    private let order: PairOrder
+    private let order: JoinRowOrder
     /// By pair, of those that lists may only keep.
     private var keepings: [UInt64: Keeping] = [:]
 
     /// Of a payload that says nothing.
     package init() {
-        order = PairOrder(LinkBatch.Assertions())
-        (first, second) = (SpokenEnd(), SpokenEnd())
+        order = JoinRowOrder(LinkBatch.Assertions())
+        (first, second) = (ReplacedEnd(), ReplacedEnd())
     }
 
-    package init(_ statements: LinkStatements) {
-        order = PairOrder(statements.batch.assertions)
-        first = statements.spokenEnd(.first)
-        second = statements.spokenEnd(.second)
+    package init(_ statements: LinkAssertions) {
+        order = JoinRowOrder(statements.batch.assertions)
+        first = statements.replacedEnd(.first)
+        second = statements.replacedEnd(.second)
         readPairs(statements)
         order.sortAndMerge(&pairs)
-        if !first.isEmpty || !second.isEmpty { removeGonePairs() }
+        if !first.isEmpty || !second.isEmpty { removeStalePairs() }
     }
 
-    private mutating func readPairs(_ statements: LinkStatements) {
+    private mutating func readPairs(_ statements: LinkAssertions) {
         pairs.reserveCapacity(statements.batch.assertions.count)
         for assertion in statements.batch.assertions {
             let standing = statements.standing(assertion, awaiting: &awaited)
@@ -94,7 +94,7 @@ package struct LinkPairs: Sendable {
         }
     }
 
-    private mutating func removeGonePairs() {
+    private mutating func removeStalePairs() {
         var kept = 0
         for index in pairs.indices {
             let stands = pairs[index].stands(
@@ -128,8 +128,8 @@ package struct LinkPairs: Sendable {
 }
 
 /// How pairs are put in order: by the end that says most of them, which comes in the order of the payload.
-struct PairOrder: Sendable {
-    typealias Pair = LinkPairs.Pair
+struct JoinRowOrder: Sendable {
+    typealias Pair = ResolvedJoinRows.Pair
     private let bySecond: Bool
 
     init(_ assertions: LinkBatch.Assertions) { bySecond = assertions.last?.saidBy == .second }

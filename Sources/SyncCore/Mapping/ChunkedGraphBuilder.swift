@@ -1,10 +1,10 @@
 import Foundation
 
 /// Maps a payload that arrives in chunks: each piece of it by itself.
-package struct PieceStaging {
-    private let staging: PayloadStaging
+package struct ChunkedGraphBuilder {
+    private let staging: PayloadGraphBuilder
     private let options: SyncOptions
-    private var splitter: RecordSplitter
+    private var splitter: RecordChunker
     private var reader: JSONReader
     private let progress: (Int) -> Void
     /// Whether a piece had a record with a readable key.
@@ -12,18 +12,18 @@ package struct PieceStaging {
     /// Of the pieces before there are records: the first key that does not fit.
     private var unfitKey: SyncResult.Diagnostic?
     /// The first root record without a readable key.
-    private var firstKeyless: ChangePlan.KeylessRecord?
+    private var firstKeyless: PayloadGraph.KeylessRecord?
     /// How many root records the pieces had, and of several lists those of each.
     private var recordCount = 0
     /// The beginning of the payload, to tell what it is if it cannot be read.
     private var head: [UInt8] = []
-    private var roots: [ChangePlan.Root] = []
+    private var roots: [PayloadGraph.RootList] = []
 
     /// - Parameters:
     ///   - staging: What maps one piece.
     ///   - progress: Told how many bytes are mapped, after each piece.
     /// - Throws: ``SyncError`` `invalidOption`.
-    package init(_ staging: PayloadStaging, options: SyncOptions, progress: @escaping (Int) -> Void) throws {
+    package init(_ staging: PayloadGraphBuilder, options: SyncOptions, progress: @escaping (Int) -> Void) throws {
         try options.checkKeyPath()
         guard options.pieces.size > 0 else {
             throw SyncError(.invalidOption, "pieces of \(options.pieces.size) bytes; there must be at least 1")
@@ -39,31 +39,31 @@ package struct PieceStaging {
     /// piece yet.
     ///
     /// - Throws: What reading and mapping throw, with places in the whole payload.
-    package mutating func next(from chunk: inout UnsafeRawBufferPointer.SubSequence) throws -> StagedPayload? {
+    package mutating func next(from chunk: inout UnsafeRawBufferPointer.SubSequence) throws -> MappedPayload? {
         let given = chunk
         do {
             let payload = try splitter.next(from: &chunk).map { try stage($0) }
-            if head.count <= PayloadHead.size {
-                head += given[given.startIndex..<chunk.startIndex].prefix(PayloadHead.size + 1 - head.count)
+            if head.count <= PayloadPrefix.size {
+                head += given[given.startIndex..<chunk.startIndex].prefix(PayloadPrefix.size + 1 - head.count)
             }
             return payload
         } catch let error as SyncError {
-            throw staging.recognized(error, PayloadHead(head + given.prefix(PayloadHead.size), isWhole: false))
+            throw staging.recognized(error, PayloadPrefix(head + given.prefix(PayloadPrefix.size), isWhole: false))
         }
     }
 
     /// The rest of the payload, which ends here.
     ///
     /// - Throws: ``SyncError`` `noRecords` if no piece had a record with a readable key, and what ``next(from:)`` throws.
-    package mutating func last() throws -> StagedPayload {
+    package mutating func last() throws -> MappedPayload {
         do {
             return try rest()
         } catch let error as SyncError {
-            throw staging.recognized(error, PayloadHead(head))
+            throw staging.recognized(error, PayloadPrefix(head))
         }
     }
 
-    private mutating func rest() throws -> StagedPayload {
+    private mutating func rest() throws -> MappedPayload {
         let payload = try stage(splitter.last())
         try payload.plan.requireRecords(ofEach: roots, of: staging.model)
         guard hasRecords else { return try payload.requiringRecords(of: staging.model, options, after: unfitKey) }
@@ -71,7 +71,7 @@ package struct PieceStaging {
         return payload
     }
 
-    private mutating func count(_ found: [ChangePlan.Root]) {
+    private mutating func count(_ found: [PayloadGraph.RootList]) {
         guard !roots.isEmpty else { return roots = found }
         for (index, root) in found.enumerated() {
             roots[index].records += root.records
@@ -79,7 +79,7 @@ package struct PieceStaging {
         }
     }
 
-    private mutating func stage(_ piece: JSONPiece) throws -> StagedPayload {
+    private mutating func stage(_ piece: JSONChunk) throws -> MappedPayload {
         let payload = try piece.bytes.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
             reader.read(bytes, at: piece.place, isLast: piece.isLast)

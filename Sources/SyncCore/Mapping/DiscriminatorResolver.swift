@@ -1,5 +1,5 @@
 /// Of which entities records are, by the members that name their kinds.
-package struct EntityKinds: Sendable {
+package struct DiscriminatorResolver: Sendable {
     package typealias Bytes = UnsafeBufferPointer<UInt8>
 
     /// What the members of a record come to.
@@ -25,7 +25,7 @@ package struct EntityKinds: Sendable {
 
     private let model: CompiledModel
     /// By entity; empty in a model without kinds.
-    private let tables: [KindTable?]
+    private let tables: [DiscriminatorTable?]
     package var isEmpty: Bool { tables.isEmpty }
 
     package init(_ model: CompiledModel) {
@@ -34,7 +34,9 @@ package struct EntityKinds: Sendable {
             !model.hasKinds
             ? []
             : model.entities.map { entity in
-                model.discriminator(of: entity.id).map { KindTable($0.discriminator, owner: $0.owner, of: model) }
+                model.discriminator(of: entity.id).map {
+                    DiscriminatorTable($0.discriminator, owner: $0.owner, of: model)
+                }
             }
     }
 
@@ -90,7 +92,7 @@ package struct EntityKinds: Sendable {
     }
 }
 
-extension KindTable {
+extension DiscriminatorTable {
     /// The entity that a text or number names; nil if it names none.
     func entity(of token: JSONTape.Token, _ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         guard token.kind == .string || token.kind == .number else { return nil }
@@ -103,12 +105,12 @@ extension KindTable {
 }
 
 /// Which entity a record of an entity is of, by the member that names its kind.
-struct KindTable: Sendable {
+struct DiscriminatorTable: Sendable {
     /// The entity that has the discriminator.
     let owner: Int
     /// The keys that lead to the member.
     let path: [[UInt8]]
-    let otherwise: SyncModel.Discriminator.Otherwise
+    let otherwise: SyncModel.Discriminator.Fallback
     /// There are few: comparing is quicker than hashing.
     private let kinds: [(value: [UInt8], entity: Int)]
 
@@ -141,7 +143,7 @@ extension CompiledModel {
 
 /// Which keys of an entity's records name a kind: their own, or that of a row they refer to, as `commentable_type` does
 /// beside `commentable_id`.
-struct KindKeys {
+struct DiscriminatorKeys {
     private let own: String?
     private let relationships: [String: [Int]]
 

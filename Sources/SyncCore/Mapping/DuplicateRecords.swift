@@ -1,14 +1,14 @@
 /// Records that are rows which earlier records gave: they are merged, and counted where they say different things. Empty for a
 /// payload without any.
-struct RepeatedRecords {
+struct DuplicateRecords {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
     /// A statement about the links of a row, in such a record.
     struct LinkStatement {
         /// The links that it is one of, and from where.
         struct Side: Hashable {
-            let link: LinkID
-            let end: Link.End
+            let link: AssociationID
+            let end: CompiledAssociation.End
         }
 
         let side: Side
@@ -18,7 +18,7 @@ struct RepeatedRecords {
         let entity: Int
         let index: Int
 
-        init(_ statement: LinkStatementBuilder, record: Int32, entity: Int, index: Int) {
+        init(_ statement: LinkAssertionBuilder, record: Int32, entity: Int, index: Int) {
             side = Side(link: statement.link, end: statement.end)
             sequence = statement.sequence
             self.record = record
@@ -28,17 +28,17 @@ struct RepeatedRecords {
     }
 
     /// What the records of a table's rows say together, for those that have several, where the plan keeps them apart.
-    private struct SaidRows {
+    private struct AssertedRows {
         /// By node: where its slots begin; -1 for rows that were given once.
         var places: [Int] = []
-        var slots: [Slot] = []
+        var slots: [PackedValue] = []
     }
 
     /// So many rows are remembered that records contradict each other about.
     static let rowLimit = SyncResult.diagnosticLimit
 
     /// Where they stand, in a payload that is mapped again because some contradict each other.
-    private var watch: ContradictionWatch?
+    private var watch: InconsistentRecordFinder?
     let isWatching: Bool
     /// Whether the plan keeps the records of a row apart.
     private let areKeptApart: Bool
@@ -47,14 +47,14 @@ struct RepeatedRecords {
     /// Those of them that contradict an earlier one.
     private var contradicting: Set<Int32> = []
     /// The rows whose first record contradicts one that is nested in it, and came before.
-    private var contradictingFirst: Set<ChangePlan.RowReference> = []
+    private var contradictingFirst: Set<PayloadGraph.RowReference> = []
     /// The slots that were given different values: whatever comes next contradicts one of them.
-    private var contestedSlots: [ChangePlan.RowReference: Set<Int>] = [:]
+    private var contestedSlots: [PayloadGraph.RowReference: Set<Int>] = [:]
     /// In their order.
     private var links: [LinkStatement] = []
-    private var said: [SaidRows] = []
+    private var said: [AssertedRows] = []
 
-    init(_ watch: ContradictionWatch?, areKeptApart: Bool) {
+    init(_ watch: InconsistentRecordFinder?, areKeptApart: Bool) {
         self.watch = watch
         isWatching = watch != nil
         self.areKeptApart = areKeptApart
@@ -66,11 +66,12 @@ struct RepeatedRecords {
     ///
     /// - Parameter first: What the first of them says.
     private mutating func adding(
-        _ values: UnsafeBufferPointer<Slot>, to row: ChangePlan.RowReference, startingAs first: ArraySlice<Slot>,
-        _ body: (UnsafeBufferPointer<Slot>) -> Void
+        _ values: UnsafeBufferPointer<PackedValue>, to row: PayloadGraph.RowReference,
+        startingAs first: ArraySlice<PackedValue>,
+        _ body: (UnsafeBufferPointer<PackedValue>) -> Void
     ) {
         let (table, node) = (row.table.index, row.node.index)
-        while said.count <= table { said.append(SaidRows()) }
+        while said.count <= table { said.append(AssertedRows()) }
         let missing = node + 1 - said[table].places.count
         if missing > 0 { said[table].places += repeatElement(-1, count: max(missing, said[table].places.count)) }
         if said[table].places[node] < 0 {
@@ -87,7 +88,7 @@ struct RepeatedRecords {
 
 extension TextPool {
     /// Whether both are values, and not the same.
-    func areContrary(_ one: Slot, _ other: Slot) -> Bool {
+    func areContrary(_ one: PackedValue, _ other: PackedValue) -> Bool {
         if one.kind == .absent || other.kind == .absent { return false }
         if one.isText, other.isText { return !TextPool.equal(bytes(one), bytes(other)) }
         if one.kind == .arenaBlob, other.kind == .arenaBlob { return !TextPool.equal(bytes(one), bytes(other)) }
@@ -98,7 +99,7 @@ extension TextPool {
     ///
     /// - Parameter contested: The slots of which those say different things already.
     func contrarySlots(
-        _ row: UnsafeBufferPointer<Slot>, _ earlier: UnsafeBufferPointer<Slot>, _ contested: Set<Int>?
+        _ row: UnsafeBufferPointer<PackedValue>, _ earlier: UnsafeBufferPointer<PackedValue>, _ contested: Set<Int>?
     ) -> [Int] {
         var found: [Int] = []
         for slot in 0..<min(row.count, earlier.count) {
@@ -113,7 +114,7 @@ extension TextPool {
 }
 
 /// Finds where records stand that contradict each other, of rows that are known to be contested.
-struct ContradictionWatch {
+struct InconsistentRecordFinder {
     /// That a record says another value of an attribute or a link than an earlier one.
     struct Found {
         let record: Int32
@@ -130,11 +131,11 @@ struct ContradictionWatch {
     }
 
     private struct Member: Hashable {
-        let row: ChangePlan.RowReference
+        let row: PayloadGraph.RowReference
         let name: String
     }
 
-    let rows: Set<ChangePlan.RowReference>
+    let rows: Set<PayloadGraph.RowReference>
     private var places: [Place] = []
     /// The last record that says each of the values.
     private var said: [Member: [(value: String, record: Int32)]] = [:]
@@ -142,10 +143,10 @@ struct ContradictionWatch {
 
     var lastRecord: Int32 { Int32(truncatingIfNeeded: places.count - 1) }
 
-    init(_ rows: Set<ChangePlan.RowReference>) { self.rows = rows }
+    init(_ rows: Set<PayloadGraph.RowReference>) { self.rows = rows }
 
     mutating func add(
-        _ path: String, entity: String, key: String?, of row: ChangePlan.RowReference,
+        _ path: String, entity: String, key: String?, of row: PayloadGraph.RowReference,
         values: some Sequence<(name: String, value: String)>
     ) {
         places.append(Place(path: path, entity: entity, key: key))
@@ -167,13 +168,13 @@ struct ContradictionWatch {
     mutating func add(_ contradiction: Found) { found.append(contradiction) }
 
     /// In document order, what a record says otherwise than the same earlier one together.
-    var contradictions: [Contradiction] {
-        var result: [Contradiction] = []
+    var contradictions: [RecordInconsistency] {
+        var result: [RecordInconsistency] = []
         var last: (Int32, Int32)?
         for one in found.enumerated().sorted(by: {
             ($0.element.record, $0.element.earlier, $0.offset) < ($1.element.record, $1.element.earlier, $1.offset)
         }).map(\.element) {
-            let difference = Contradiction.Difference(
+            let difference = RecordInconsistency.Difference(
                 name: one.name, value: one.value, earlierValue: one.earlierValue)
             if let last, last == (one.record, one.earlier) {
                 result[result.count - 1].differences.append(difference)
@@ -182,7 +183,7 @@ struct ContradictionWatch {
             last = (one.record, one.earlier)
             let (place, earlier) = (places[Int(one.record)], places[Int(one.earlier)])
             result.append(
-                Contradiction(
+                RecordInconsistency(
                     entity: place.entity, key: place.key, path: place.path, earlierPath: earlier.path,
                     differences: [difference]))
         }
@@ -192,13 +193,14 @@ struct ContradictionWatch {
 
 // MARK: - Comparing
 
-extension RepeatedRecords {
+extension DuplicateRecords {
     /// Compares the values of a record with what earlier ones say of its row.
     ///
     /// - Returns: Its number among these records.
     @inline(never)
     mutating func add(
-        _ row: ChangePlan.RowReference, _ values: UnsafeBufferPointer<Slot>, _ plan: inout ChangePlan, _ bytes: Bytes
+        _ row: PayloadGraph.RowReference, _ values: UnsafeBufferPointer<PackedValue>, _ plan: inout PayloadGraph,
+        _ bytes: Bytes
     ) -> Int32 {
         count += 1
         let table = row.table.index
@@ -221,13 +223,13 @@ extension RepeatedRecords {
         }
         guard !found.isEmpty else { return count }
         contestedSlots[row, default: []].formUnion(found)
-        noteContradiction(of: row, by: count, &plan)
+        recordInconsistency(of: row, by: count, &plan)
         return count
     }
 
     /// - Parameter record: Nil for the row's first, which may go on after a record of the row that is nested in it.
-    private mutating func noteContradiction(
-        of row: ChangePlan.RowReference, by record: Int32?, _ plan: inout ChangePlan
+    private mutating func recordInconsistency(
+        of row: PayloadGraph.RowReference, by record: Int32?, _ plan: inout PayloadGraph
     ) {
         if let record { contradicting.insert(record) } else { contradictingFirst.insert(row) }
         if plan.contestedRows.count < Self.rowLimit { plan.contestedRows.insert(row) }
@@ -244,7 +246,7 @@ extension RepeatedRecords {
     }
 
     /// Compares what records of the same row say of its links, once all of it is known.
-    mutating func settle(_ plan: inout ChangePlan) {
+    mutating func settle(_ plan: inout PayloadGraph) {
         for (side, links) in Dictionary(grouping: links, by: \.side) {
             let end = plan.model[side.link].side(side.end)
             let rows = end.isToMany ? Self.contestedLists(side, plan) : Self.contestedStatements(side, plan)
@@ -255,7 +257,7 @@ extension RepeatedRecords {
     }
 
     /// The statements about each row of which records say different things, in their order.
-    private static func contestedStatements(_ side: LinkStatement.Side, _ plan: ChangePlan) -> [[Told]] {
+    private static func contestedStatements(_ side: LinkStatement.Side, _ plan: PayloadGraph) -> [[Told]] {
         let (batch, end) = (plan[side.link], side.end)
         let table = plan.model[side.link].side(end).table
         // Most are said once, or agree: these are found without keeping any.
@@ -274,7 +276,8 @@ extension RepeatedRecords {
     }
 
     private static func statements(
-        of batch: LinkBatch, _ end: Link.End, _ body: (_ node: NodeID, _ sequence: UInt32, _ target: NodeID?) -> Void
+        of batch: LinkBatch, _ end: CompiledAssociation.End,
+        _ body: (_ node: NodeID, _ sequence: UInt32, _ target: NodeID?) -> Void
     ) {
         for link in batch.assertions where link.saidBy == end && link.position < 0 {
             let (node, target) = end == .first ? (link.first, link.second) : (link.second, link.first)
@@ -285,7 +288,7 @@ extension RepeatedRecords {
 
     /// The whole lists of each row that records give several of, in their order. One that is not whole only adds to what
     /// others say.
-    private static func contestedLists(_ side: LinkStatement.Side, _ plan: ChangePlan) -> [[Told]] {
+    private static func contestedLists(_ side: LinkStatement.Side, _ plan: PayloadGraph) -> [[Told]] {
         let (batch, end) = (plan[side.link], side.end)
         let table = plan.model[side.link].side(end).table
         var isListed = [Bool](repeating: false, count: plan[table].nodes.count)
@@ -307,7 +310,7 @@ extension RepeatedRecords {
     }
 
     private mutating func compare(
-        _ row: [Told], _ links: [LinkStatement], _ table: TableID, _ plan: inout ChangePlan
+        _ row: [Told], _ links: [LinkStatement], _ table: TableID, _ plan: inout PayloadGraph
     ) {
         for (place, told) in row.enumerated() {
             guard let earlier = row[..<place].last(where: { $0.targets != told.targets }) else { continue }
@@ -317,7 +320,7 @@ extension RepeatedRecords {
                     watch?.add(said, before.record, told.targets, earlier.targets, plan)
                 }
             } else {
-                noteContradiction(of: .init(table: table, node: told.node), by: said?.record, &plan)
+                recordInconsistency(of: .init(table: table, node: told.node), by: said?.record, &plan)
             }
         }
     }
@@ -336,14 +339,15 @@ extension RepeatedRecords {
     // MARK: Watching
 
     /// Whether it is to be noted where the records of a row stand.
-    func watches(_ row: ChangePlan.RowReference) -> Bool { watch?.rows.contains(row) == true }
+    func watches(_ row: PayloadGraph.RowReference) -> Bool { watch?.rows.contains(row) == true }
 
     /// Notes where a record stands, and what it says otherwise than earlier ones of its row.
     ///
     /// - Returns: Its number among the records that are watched.
     mutating func addWatched(
-        _ row: ChangePlan.RowReference, _ values: UnsafeBufferPointer<Slot>, of entity: CompiledEntity, at path: String,
-        _ plan: ChangePlan, _ bytes: Bytes
+        _ row: PayloadGraph.RowReference, _ values: UnsafeBufferPointer<PackedValue>, of entity: CompiledEntity,
+        at path: String,
+        _ plan: PayloadGraph, _ bytes: Bytes
     ) -> Int32 {
         let attributes = plan.model[row.table].attributes
         let key = plan[row.table].nodes[row.node.index].key
@@ -362,11 +366,11 @@ extension RepeatedRecords {
     }
 }
 
-extension ContradictionWatch {
+extension InconsistentRecordFinder {
     /// Notes that a record says other targets of a link than an earlier one.
     fileprivate mutating func add(
-        _ said: RepeatedRecords.LinkStatement, _ earlier: Int32, _ targets: [NodeID], _ earlierTargets: [NodeID],
-        _ plan: ChangePlan
+        _ said: DuplicateRecords.LinkStatement, _ earlier: Int32, _ targets: [NodeID], _ earlierTargets: [NodeID],
+        _ plan: PayloadGraph
     ) {
         let model = plan.model
         let table = model[said.side.link].side(said.side.end.other).table
@@ -377,7 +381,7 @@ extension ContradictionWatch {
                 ?? "a row without a key"
         }
         func text(_ nodes: [NodeID]) -> String {
-            isToMany ? "[\(ShortList(nodes.map(text)).text)]" : nodes.first.map(text) ?? "null"
+            isToMany ? "[\(TruncatedList(nodes.map(text)).text)]" : nodes.first.map(text) ?? "null"
         }
         add(
             .init(
@@ -386,14 +390,14 @@ extension ContradictionWatch {
     }
 }
 
-extension ChangePlan {
+extension PayloadGraph {
     /// Whether both are values, and not the same. Inout, so that the plan is not copied for the call.
-    mutating func areContrary(_ one: Slot, _ other: Slot, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    mutating func areContrary(_ one: PackedValue, _ other: PackedValue, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         arena.withUnsafeBufferPointer { TextPool(payload: bytes, arena: $0).areContrary(one, other) }
     }
 
     /// Adds what is found of contradictions to what is reported.
-    mutating func add(_ found: [Contradiction], revealing: Bool) {
+    mutating func add(_ found: [RecordInconsistency], revealing: Bool) {
         let room = max(0, SyncResult.diagnosticLimit - diagnostics.count)
         diagnostics += found.prefix(room).map { $0.diagnostic(revealing: revealing) }
         omittedDiagnostics += max(0, found.count - room)

@@ -70,7 +70,7 @@ package struct KeyTables {
         let isKept = all[table].isKept
         let resolver = KeyResolver(
             names: names,
-            kinds: model.hasKinds ? KindKeys(model.entities[entity], of: model) : nil)
+            kinds: model.hasKinds ? DiscriminatorKeys(model.entities[entity], of: model) : nil)
         var targets = resolver.targets(
             of: String(decoding: key, as: UTF8.self), path: all[table].path,
             nested: { path, slots in
@@ -151,7 +151,7 @@ package struct KeyTables {
     // MARK: Attributes
 
     /// Whether an attribute takes the object at the end of a path whole: as JSON, or through a transformer.
-    private func keepsWhole(_ path: [String], _ names: EntityNames, of entity: Int) -> Bool {
+    private func keepsWhole(_ path: [String], _ names: EntityKeyMap, of entity: Int) -> Bool {
         let slots =
             path.count == 1
             ? names.attribute(forKey: path[0]).map { [$0.slot] } ?? []
@@ -183,7 +183,7 @@ package struct KeyTable {
 
     /// A key that was seen.
     package struct Entry {
-        let key: KeyText
+        let key: KeyBytes
         /// The one attribute it fills; -1 if it fills something else, nothing, or several things: then see `targets`.
         package let slot: Int
         let strength: UInt8
@@ -225,7 +225,7 @@ package struct KeyTable {
     /// The entry of the key at a place of `text` if it is the one that came there last time.
     @inline(__always)
     func follower(of previous: Int, _ text: UnsafeBufferPointer<UInt8>, at offset: Int, length: Int) -> Int? {
-        let key = KeyText(text, at: offset, length: length)
+        let key = KeyBytes(text, at: offset, length: length)
         let guess = Int(previous < 0 ? first : entries[previous].follower)
         if guess >= 0, entries[guess].key == key,
             key.isWhole || isName(guess, .init(rebasing: text[offset..<offset + length]))
@@ -254,7 +254,7 @@ package struct KeyTable {
     }
 
     mutating func add(_ name: UnsafeBufferPointer<UInt8>, _ targets: [Target], after previous: Int) -> Int {
-        let key = KeyText(name, at: 0, length: name.count)
+        let key = KeyBytes(name, at: 0, length: name.count)
         if case .attribute(let slot, let strength) = targets.first, targets.count == 1 {
             entries.append(Entry(key: key, slot: slot, strength: UInt8(truncatingIfNeeded: strength)))
         } else {
@@ -277,7 +277,7 @@ package struct KeyTable {
 }
 
 /// A key as two words, which tell keys of up to 16 bytes apart and nearly always longer ones too.
-struct KeyText: Equatable {
+struct KeyBytes: Equatable {
     private var length: Int
     /// The first eight bytes, zeros where there are fewer.
     private var head: UInt64
@@ -310,9 +310,9 @@ struct KeyText: Equatable {
 
 /// Finds what a JSON key of an entity fills, by the rules of naming. Asked once per key and entity.
 struct KeyResolver {
-    let names: EntityNames
+    let names: EntityKeyMap
     /// Nil in a model without kinds.
-    var kinds: KindKeys?
+    var kinds: DiscriminatorKeys?
 
     /// The targets of a key at the end of `path`. `nested` gives the table for an object that dotted keys walk into.
     func targets(of key: String, path: [String], nested: ([String], [Int]) -> Int) -> [KeyTable.Target] {

@@ -1,12 +1,12 @@
 /// States the links of one row through one relationship, in a plan.
-struct LinkStatementBuilder {
-    let link: LinkID
+struct LinkAssertionBuilder {
+    let link: AssociationID
     /// The end of the link at which the row is.
-    let end: Link.End
+    let end: CompiledAssociation.End
     let isSymmetric: Bool
     /// The entity that the link leads to.
     let linkedEntity: Int
-    let owner: ChangePlan.RowReference
+    let owner: PayloadGraph.RowReference
     /// The mention of the record that states them.
     let mention: Int32
     /// Its place among the statements of the payload.
@@ -25,7 +25,7 @@ struct LinkStatementBuilder {
     }
 
     /// The links of a parent, whose rows are the payload.
-    init(_ parent: ChangePlan.Parent, in model: CompiledModel) {
+    init(_ parent: PayloadGraph.Parent, in model: CompiledModel) {
         link = parent.link
         end = parent.end
         isSymmetric = model[parent.link].isSymmetric
@@ -36,16 +36,16 @@ struct LinkStatementBuilder {
     }
 
     /// How a record is reached that stands in the value of the relationship.
-    var arrival: (link: LinkID, end: Link.End, owner: NodeID) { (link, end.other, owner.node) }
+    var arrival: (link: AssociationID, end: CompiledAssociation.End, owner: NodeID) { (link, end.other, owner.node) }
 
     /// What identifies a record without a key by its place in the value of the relationship.
-    func identity(at position: Int32) -> RowBatch.Owner {
-        RowBatch.Owner(link: link, end: end, table: owner.table, node: owner.node, position: position)
+    func identity(at position: Int32) -> NodeBatch.OwnerLink {
+        NodeBatch.OwnerLink(link: link, end: end, table: owner.table, node: owner.node, position: position)
     }
 
     /// States a link to a row that an id names.
     @inline(__always)
-    func add(_ target: (node: NodeID, kind: Int), at position: Int32 = -1, to plan: inout ChangePlan) {
+    func add(_ target: (node: NodeID, kind: Int), at position: Int32 = -1, to plan: inout PayloadGraph) {
         add(target.node, kind: target.kind, at: position, mention: mention, isByID: true, to: &plan)
     }
 
@@ -58,9 +58,9 @@ struct LinkStatementBuilder {
     @inline(__always)
     func add(
         _ target: NodeID, kind: Int = -1, at position: Int32 = -1, mention: Int32, isListed: Bool = false,
-        isByID: Bool = false, to plan: inout ChangePlan
+        isByID: Bool = false, to plan: inout PayloadGraph
     ) {
-        func assertion(saidBy end: Link.End) -> LinkBatch.Assertion {
+        func assertion(saidBy end: CompiledAssociation.End) -> LinkBatch.Assertion {
             .init(
                 first: end == .first ? owner.node : target, second: end == .first ? target : owner.node,
                 sequence: sequence, position: position, mention: mention, saidBy: end, isListed: isListed,
@@ -74,7 +74,7 @@ struct LinkStatementBuilder {
     }
 
     /// States that the row has no links beside those with this sequence number.
-    func replaceOthers(_ kind: LinkBatch.Replacement.Kind, in plan: inout ChangePlan) {
+    func replaceOthers(_ kind: LinkBatch.Replacement.Kind, in plan: inout PayloadGraph) {
         if isAddition { return }
         let replacement = LinkBatch.Replacement(
             node: owner.node, end: end, kind: kind, sequence: sequence, mention: mention)

@@ -10,7 +10,7 @@ struct MappingTables: Sendable {
     let attributes: [[AttributeMapping]]
     /// By table and slot; empty for a table of attributes that have none.
     let conversions: [[ValueConversion?]]
-    let kinds: EntityKinds
+    let kinds: DiscriminatorResolver
 
     /// - Parameter swiftTypes: Types whose values the rows are read as, where the model does not know them.
     init(_ source: SyncModel, checking swiftTypes: [any SyncEntity.Type] = []) {
@@ -34,7 +34,7 @@ struct MappingTables: Sendable {
                     hasConversion: conversions[tree.id.index].first != nil && conversions[tree.id.index][slot] != nil)
             }
         }
-        kinds = EntityKinds(model)
+        kinds = DiscriminatorResolver(model)
     }
 
     /// By table and slot, what Swift types have room for.
@@ -71,9 +71,9 @@ struct AttributeMapping {
 
 /// What mapping needs of a relationship, without references.
 struct RelationshipMapping {
-    let link: LinkID
+    let link: AssociationID
     /// The end of the link its owner is at.
-    let end: Link.End
+    let end: CompiledAssociation.End
     /// The entity that the link leads to; `destination`, unless that is narrowed.
     let linkedEntity: Int
     private(set) var destination: Int
@@ -108,7 +108,9 @@ struct RelationshipMapping {
         areNamesKeys = nameSlot >= 0 && nameSlot == destination.keySlot
     }
 
-    private static func suppliedPart(_ destination: CompiledEntity, _ link: LinkID, _ end: Link.End) -> Int? {
+    private static func suppliedPart(
+        _ destination: CompiledEntity, _ link: AssociationID, _ end: CompiledAssociation.End
+    ) -> Int? {
         destination.compositeKey?.parts.firstIndex { part in
             guard case .relationship(let index) = part else { return false }
             let back = destination.relationships[index]
@@ -132,9 +134,9 @@ struct RelationshipMapping {
 /// The link through which a parent lists the rows of an entity.
 struct ParentLink {
     let parent: CompiledEntity
-    let link: LinkID
+    let link: AssociationID
     /// The end at which the parent is.
-    let end: Link.End
+    let end: CompiledAssociation.End
 
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownRelationship`, or `ambiguousRelationship` with the candidates.
     init(of child: CompiledEntity, parent name: String, relationship: String?, _ model: CompiledModel) throws {
@@ -142,7 +144,7 @@ struct ParentLink {
         let candidates = Self.candidates(child, parent, model)
         if let relationship {
             guard let chosen = candidates.first(where: { $0.name == relationship }) else {
-                let known = ShortList(candidates.map(\.name)).text
+                let known = TruncatedList(candidates.map(\.name)).text
                 throw SyncError(
                     .unknownRelationship,
                     "\(name) has no relationship '\(relationship)' to \(child.name); it has \(known.isEmpty ? "none" : known)"
@@ -155,7 +157,7 @@ struct ParentLink {
             throw SyncError(.unknownRelationship, "\(name) has no relationship to \(child.name)", entity: name)
         }
         guard candidates.count == 1 else {
-            let names = ShortList(candidates.map(\.name)).text
+            let names = TruncatedList(candidates.map(\.name)).text
             throw SyncError(
                 .ambiguousRelationship, "\(name) has several relationships to \(child.name), name one: \(names)",
                 entity: name)
@@ -167,8 +169,8 @@ struct ParentLink {
     /// have no inverse, by their own names.
     private static func candidates(
         _ child: CompiledEntity, _ parent: CompiledEntity, _ model: CompiledModel
-    ) -> [(name: String, link: LinkID, end: Link.End)] {
-        var found: [(name: String, link: LinkID, end: Link.End)] = []
+    ) -> [(name: String, link: AssociationID, end: CompiledAssociation.End)] {
+        var found: [(name: String, link: AssociationID, end: CompiledAssociation.End)] = []
         for relationship in parent.relationships
         where relationship.isToMany && model.entity(child.id, isKindOf: relationship.destination) {
             found.append((relationship.name, relationship.link, relationship.end))
@@ -196,7 +198,7 @@ package struct AttributeMapper {
         }
         var builder = JSONTapeBuilder()
         try builder.read(record)
-        let plan = ChangePlan(model: model.compiled, entity: entity.id, operations: .all, payload: Data())
+        let plan = PayloadGraph(model: model.compiled, entity: entity.id, operations: .all, payload: Data())
         var mapper = PayloadMapper(
             plan, options: SyncOptions(), MappingTables(model))
         let slots = try builder.bytes.withUnsafeBufferPointer { try mapper.attributes(builder.tape, of: entity, $0) }
@@ -220,7 +222,7 @@ package struct AttributeMapper {
 /// An array would ask at each value whether it is shared; this cannot be, because it cannot be copied. Access is checked
 /// against the row's width.
 struct ScratchRow: ~Copyable {
-    private let slots: UnsafeMutablePointer<Slot>
+    private let slots: UnsafeMutablePointer<PackedValue>
     private let strengths: UnsafeMutablePointer<UInt8>
     private let width: Int
 
@@ -246,7 +248,7 @@ struct ScratchRow: ~Copyable {
     }
 
     @inline(__always)
-    subscript(slot: Int) -> Slot {
+    subscript(slot: Int) -> PackedValue {
         get {
             precondition(slot >= 0 && slot < width)
             return slots[slot]
@@ -266,13 +268,13 @@ struct ScratchRow: ~Copyable {
         return true
     }
 
-    func first(_ count: Int) -> UnsafeBufferPointer<Slot> {
+    func first(_ count: Int) -> UnsafeBufferPointer<PackedValue> {
         precondition(count <= width)
         return UnsafeBufferPointer(start: slots, count: count)
     }
 }
 
-// MARK: - SyncModel+RecordKey
+// MARK: - SyncModel+PrimaryKeyValue
 
 extension SyncModel {
     /// The key that a JSON record gives a row: the parts that it has, and those of another key for the others.

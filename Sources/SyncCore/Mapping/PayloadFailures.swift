@@ -1,6 +1,6 @@
 import Foundation
 
-extension StagedPayload {
+extension MappedPayload {
     /// The payload, or its last piece where none before had a record that could be read.
     ///
     /// - Throws: ``SyncError`` `noRecords` if the payload has records and none of them has a readable key: it is not the
@@ -9,13 +9,13 @@ extension StagedPayload {
     /// - Parameter unfit: A key of an earlier piece that does not fit, if one does not.
     func requiringRecords(
         of model: SyncModel, _ options: SyncOptions, after unfit: SyncResult.Diagnostic? = nil
-    ) throws -> StagedPayload {
+    ) throws -> MappedPayload {
         try plan.requireRecords(of: model, options, after: unfit)
         return self
     }
 }
 
-extension ChangePlan {
+extension PayloadGraph {
     fileprivate func requireRecords(of model: SyncModel, _ options: SyncOptions, after unfit: SyncResult.Diagnostic?)
         throws
     {
@@ -69,7 +69,7 @@ extension ChangePlan {
     }
 
     /// Of several lists, each that has records must have one that can be read.
-    func requireRecords(ofEach roots: [Root], of model: SyncModel) throws {
+    func requireRecords(ofEach roots: [RootList], of model: SyncModel) throws {
         guard roots.count > 1 else { return }
         for (index, root) in roots.enumerated() where root.records > 0 && root.readable == 0 {
             let name = self.model.entities[root.entity].name
@@ -91,12 +91,12 @@ extension ChangePlan {
     }
 }
 
-// MARK: - PayloadStaging+LikelyForm
+// MARK: - PayloadGraphBuilder+DetectedFormat
 
 // Errors of a payload that is something else than it was asked for say what it seems to be.
-extension PayloadStaging {
+extension PayloadGraphBuilder {
     /// Adds to an error what the payload seems to be, if that can be told.
-    func recognized(_ error: SyncError, _ head: PayloadHead) -> SyncError {
+    func recognized(_ error: SyncError, _ head: PayloadPrefix) -> SyncError {
         guard error.mayBeOfForm else { return error }
         guard error.code != .malformedJSON else {
             if case .ndjson = layout.form { return error.looking(like: head, readAsLines: true) }
@@ -114,14 +114,14 @@ extension PayloadStaging {
         return error.looking(like: found.flatMap(form))
     }
 
-    private func document(_ value: JSONValue) -> LikelyForm? {
-        guard let shape = DocumentShape(of: value), shape == .jsonAPI || shape == .graphQL else { return nil }
+    private func document(_ value: JSONValue) -> DetectedFormat? {
+        guard let shape = PayloadFormatDetector(of: value), shape == .jsonAPI || shape == .graphQL else { return nil }
         return shape.likelyForm
     }
 
-    private func form(of value: JSONValue) -> LikelyForm? {
+    private func form(of value: JSONValue) -> DetectedFormat? {
         guard case .object(let members) = value else { return nil }
-        switch DocumentShape(of: value) {
+        switch PayloadFormatDetector(of: value) {
         case .keyed: return keyed(members)
         case .lists(let names): return entities(names)
         default: return nil
@@ -129,7 +129,7 @@ extension PayloadStaging {
     }
 
     /// Members are records if each has what the entity knows; a part of one record has another name for each.
-    private func keyed(_ members: [JSONValue.Member]) -> LikelyForm? {
+    private func keyed(_ members: [JSONValue.Member]) -> DetectedFormat? {
         let entity = model.compiled.entities[layout.lists[0].entity]
         let names = model.compiled.names(of: entity)
         let sample = members.prefix(20)
@@ -159,7 +159,7 @@ extension PayloadStaging {
     }
 
     /// Lists are of several entities if at least two of them are named after one.
-    private func entities(_ lists: [String]) -> LikelyForm? {
+    private func entities(_ lists: [String]) -> DetectedFormat? {
         var found: [String: String] = [:]
         for list in lists {
             let words = Inflection.words(list)
@@ -182,11 +182,11 @@ extension SyncError {
     }
 }
 
-// MARK: - DocumentShape+LikelyForm
+// MARK: - PayloadFormatDetector+DetectedFormat
 
-extension DocumentShape {
+extension PayloadFormatDetector {
     /// The form in which it is read, for all that can be told without a model.
-    package var likelyForm: LikelyForm {
+    package var likelyForm: DetectedFormat {
         switch self {
         case .jsonAPI: .jsonAPI
         case .graphQL: .graphQL

@@ -1,24 +1,24 @@
 package import Foundation
 
-/// The front door of mapping: a payload and what is to be done with it, to a ``ChangePlan``.
-package struct PayloadStaging: Sendable {
+/// The front door of mapping: a payload and what is to be done with it, to a ``PayloadGraph``.
+package struct PayloadGraphBuilder: Sendable {
     /// After so many records the size of the whole plan is estimated from what the second half of them added.
     private static let sampleSize = 4096
 
     /// The plan before its first record.
-    private var base: ChangePlan
+    private var base: PayloadGraph
     private var options: SyncOptions
     private let tables: MappingTables
     /// The key of the only record, where the caller knows it better than the record.
-    private var rootKey: Slot?
+    private var rootKey: PackedValue?
     let model: SyncModel
     /// Where the records of a payload are.
     let layout: PayloadLayout
     private var keyPath: [String] { layout.keyPath }
     /// The rows that records contradict each other about, if the payload is mapped again to say where.
-    private var watched: Set<ChangePlan.RowReference>?
+    private var watched: Set<PayloadGraph.RowReference>?
     /// Where the records of a payload of values are, one for each; empty where they are simply its elements.
-    private var places: [ValuePlace] = []
+    private var places: [RecordLocation] = []
 
     /// Checks the entity and the parent.
     ///
@@ -46,13 +46,13 @@ package struct PayloadStaging: Sendable {
         if parent == nil, let relationship {
             throw SyncError(.invalidOption, "relationship '\(relationship)' is given without a parent", entity: name)
         }
-        var plan = ChangePlan(model: compiled, entity: entity.id, operations: operations, payload: Data())
+        var plan = PayloadGraph(model: compiled, entity: entity.id, operations: operations, payload: Data())
         if case .snapshot = options.payload {} else { plan.isComplete = false }
         if !options.entities.isEmpty {
             guard parent == nil, relationship == nil else {
                 throw SyncError(.invalidOption, "a payload of several entities has no parent", entity: name)
             }
-            plan.roots = layout.lists.map { ChangePlan.Root(entity: $0.entity) }
+            plan.roots = layout.lists.map { PayloadGraph.RootList(entity: $0.entity) }
         }
         if !layout.isPlain { plan.labels = layout.lists.map(\.label) }
         if let parent {
@@ -73,7 +73,7 @@ package struct PayloadStaging: Sendable {
 
     private func mapper() -> PayloadMapper {
         var mapper = PayloadMapper(
-            base, options: options, tables, layout: layout, watch: watched.map(ContradictionWatch.init))
+            base, options: options, tables, layout: layout, watch: watched.map(InconsistentRecordFinder.init))
         mapper.rootKey = rootKey
         return mapper
     }
@@ -81,7 +81,7 @@ package struct PayloadStaging: Sendable {
     /// A payload of bytes: strict JSON, or one record a line.
     ///
     /// - Throws: ``SyncError`` of the JSON with its place; `noRecords`, as all that map a payload.
-    package consuming func stage(_ data: Data, options: SyncOptions) throws -> StagedPayload {
+    package consuming func stage(_ data: Data, options: SyncOptions) throws -> MappedPayload {
         try options.checkKeyPath()
         return try data.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
@@ -89,7 +89,7 @@ package struct PayloadStaging: Sendable {
             do {
                 return try stage(data, bytes, &reader, from: 0).requiringRecords(of: model, options)
             } catch let error as SyncError {
-                throw recognized(error, PayloadHead(bytes))
+                throw recognized(error, PayloadPrefix(bytes))
             }
         }
     }
@@ -99,13 +99,13 @@ package struct PayloadStaging: Sendable {
     /// - Parameter firstRecord: How many records are in the pieces before.
     func stage(
         _ data: Data, _ bytes: UnsafeBufferPointer<UInt8>, _ reader: inout JSONReader, from firstRecord: Int
-    ) throws -> StagedPayload {
+    ) throws -> MappedPayload {
         guard options.explainsContradictions || options.isStrict, options.willInsert == nil else {
             return try stageOnce(data, bytes, &reader, from: firstRecord)
         }
         let start = reader
         let plan = try stageOnce(data, bytes, &reader, from: firstRecord).plan
-        return StagedPayload(
+        return MappedPayload(
             try explaining(plan) {
                 var reader = start
                 return try $0.stageOnce(data, bytes, &reader, from: firstRecord).plan
@@ -114,12 +114,12 @@ package struct PayloadStaging: Sendable {
 
     private func stageOnce(
         _ data: Data, _ bytes: UnsafeBufferPointer<UInt8>, _ reader: inout JSONReader, from firstRecord: Int
-    ) throws -> StagedPayload {
+    ) throws -> MappedPayload {
         var staging = self
         staging.base.firstRecord = firstRecord
         if options.willInsert != nil {
             let records = try staging.values(&reader, bytes)
-            staging.base.note(reader, options)
+            staging.base.record(reader, options)
             return try staging.stage(records)
         }
         if !layout.isPlain { return try staging.stagePlaced(data, bytes, &reader) }
@@ -127,43 +127,43 @@ package struct PayloadStaging: Sendable {
         var tape = JSONTape()
         while try reader.next(into: &tape) {
             try mapper.mapRoot(tape, bytes)
-            if reader.isLoneObject { mapper.noteLoneObject(tape, bytes) }
-            if mapper.plan.rootRecords == Self.sampleSize / 2 { mapper.plan.noteSizes() }
+            if reader.isLoneObject { mapper.recordLoneObject(tape, bytes) }
+            if mapper.plan.rootRecords == Self.sampleSize / 2 { mapper.plan.recordSizes() }
             if mapper.plan.rootRecords == Self.sampleSize, reader.position > 0 {
                 mapper.plan.reserve(Double(bytes.count) / Double(reader.position) * 1.03)
             }
-            if mapper.plan.rootRecords & 1023 == 0 { try mapper.tellProgress(reader.position, of: bytes.count) }
+            if mapper.plan.rootRecords & 1023 == 0 { try mapper.notifyProgress(reader.position, of: bytes.count) }
         }
-        return StagedPayload(mapper.finish(payload: data))
+        return MappedPayload(mapper.finish(payload: data))
     }
 
     /// The records of a payload, or a piece of one, whose records are not simply its elements.
     private func stagePlaced(
         _ data: Data, _ bytes: UnsafeBufferPointer<UInt8>, _ reader: inout JSONReader
-    ) throws -> StagedPayload {
+    ) throws -> MappedPayload {
         var mapper = mapper()
         var tape = JSONTape()
         var count = 0
         if layout.hasOtherKeys {
             var scout = self.mapper()
             var reader = reader
-            while try reader.next(into: &tape) { try scout.noteKey(tape, at: reader.recordPlace, layout, bytes) }
+            while try reader.next(into: &tape) { try scout.addKey(tape, at: reader.recordPlace, layout, bytes) }
             mapper.resourceKeys = scout.resourceKeys
         }
         while try reader.next(into: &tape) {
             try mapper.mapRoot(tape, at: reader.recordPlace, layout, bytes)
             if reader.isLoneObject, mapper.plan.readableRootRecords == 0 {
-                mapper.plan.noteLists(tape.listPaths(in: bytes), reader)
+                mapper.plan.recordLists(tape.listPaths(in: bytes), reader)
             }
             count += 1
-            if count == Self.sampleSize / 2 { mapper.plan.noteSizes() }
+            if count == Self.sampleSize / 2 { mapper.plan.recordSizes() }
             if count == Self.sampleSize, reader.position > 0 {
                 mapper.plan.reserve(Double(bytes.count) / Double(reader.position) * 1.03)
             }
-            if count & 1023 == 0 { try mapper.tellProgress(reader.position, of: bytes.count) }
+            if count & 1023 == 0 { try mapper.notifyProgress(reader.position, of: bytes.count) }
         }
-        mapper.plan.note(reader, options)
-        return StagedPayload(mapper.finish(payload: data))
+        mapper.plan.record(reader, options)
+        return MappedPayload(mapper.finish(payload: data))
     }
 
     private mutating func values(
@@ -175,13 +175,13 @@ package struct PayloadStaging: Sendable {
             values.append(tape.value(at: reader.recordToken, in: bytes))
             if layout.isPlain { continue }
             let name = reader.nameToken < 0 ? nil : tape.text(at: reader.nameToken, in: bytes)
-            places.append(ValuePlace(list: reader.list, index: reader.recordIndex, name: name))
+            places.append(RecordLocation(list: reader.list, index: reader.recordIndex, name: name))
         }
         return values
     }
 
     /// A payload of values.
-    package consuming func stage(_ value: JSONValue) throws -> StagedPayload {
+    package consuming func stage(_ value: JSONValue) throws -> MappedPayload {
         let isPlain = layout.isPlain
         if !isPlain {
             let options = options
@@ -195,7 +195,7 @@ package struct PayloadStaging: Sendable {
         }
     }
 
-    private consuming func stage(found value: JSONValue) throws -> StagedPayload {
+    private consuming func stage(found value: JSONValue) throws -> MappedPayload {
         let (model, options) = (model, options)
         switch value {
         case .array(let records): return try stage(records).requiringRecords(of: model, options)
@@ -210,7 +210,7 @@ package struct PayloadStaging: Sendable {
     }
 
     /// The plan of a payload without records.
-    package consuming func planWithoutRecords() -> ChangePlan {
+    package consuming func planWithoutRecords() -> PayloadGraph {
         var mapper = mapper()
         return mapper.finish(payload: Data())
     }
@@ -218,7 +218,7 @@ package struct PayloadStaging: Sendable {
     /// A payload of one record, with a key that stands for whatever key the record has, if one is given.
     ///
     /// - Throws: ``SyncError`` `recordExpected`, and what mapping throws.
-    package consuming func stage(singleRecord record: JSONValue, key: RowKey? = nil) throws -> StagedPayload {
+    package consuming func stage(singleRecord record: JSONValue, key: RowKey? = nil) throws -> MappedPayload {
         guard case .object = record else {
             throw SyncError(.recordExpected, "a record (JSON object) is expected", path: "$")
         }
@@ -238,24 +238,24 @@ package struct PayloadStaging: Sendable {
         return value
     }
 
-    private consuming func stage(_ records: [JSONValue]) throws -> StagedPayload {
-        guard let hook = options.willInsert else { return StagedPayload(try mapped(records)) }
+    private consuming func stage(_ records: [JSONValue]) throws -> MappedPayload {
+        guard let hook = options.willInsert else { return MappedPayload(try mapped(records)) }
         let isStrict = options.isStrict
         let (map, model) = (mapping(isStrict: false), model)
         let mapStrictly = isStrict ? mapping(isStrict: true) : nil
-        return StagedPayload(
+        return MappedPayload(
             try map(records),
-            rewriting: RecordRewriting(records, of: model, hook: hook, map: map, mapStrictly: mapStrictly))
+            rewriting: InsertHookMapper(records, of: model, hook: hook, map: map, mapStrictly: mapStrictly))
     }
 
-    private func mapping(isStrict: Bool) -> RecordRewriting.Mapping {
+    private func mapping(isStrict: Bool) -> InsertHookMapper.Mapping {
         var staging = copy self
         staging.options.isStrict = isStrict
         return { [staging] records in try staging.mapped(records) }
     }
 
     /// Records mapped as they are, whatever a hook would make of them.
-    consuming func mapped(_ records: [JSONValue]) throws -> ChangePlan {
+    consuming func mapped(_ records: [JSONValue]) throws -> PayloadGraph {
         let places = places
         return try explainedPlan(count: records.count) { index, builder in
             guard case .object = records[index] else {
@@ -267,7 +267,7 @@ package struct PayloadStaging: Sendable {
     }
 
     /// A payload as Foundation's JSON gives it.
-    package consuming func stage(_ records: [[String: Any]]) throws -> StagedPayload {
+    package consuming func stage(_ records: [[String: Any]]) throws -> MappedPayload {
         if let key = keyPath.first { throw SyncError.noObject(withKey: key, at: "$") }
         guard layout.isPlain else {
             throw SyncError(
@@ -282,12 +282,12 @@ package struct PayloadStaging: Sendable {
         let plan = try explainedPlan(count: records.count) { index, builder in
             try builder.read(any: records[index], path: "[\(index)]")
         }
-        return try StagedPayload(plan).requiringRecords(of: model, options)
+        return try MappedPayload(plan).requiringRecords(of: model, options)
     }
 
     private func explainedPlan(
         count: Int, _ read: (Int, inout JSONTapeBuilder) throws -> Void
-    ) throws -> ChangePlan {
+    ) throws -> PayloadGraph {
         try explaining(plan(count: count, read)) { try $0.plan(count: count, read) }
     }
 
@@ -295,8 +295,8 @@ package struct PayloadStaging: Sendable {
     ///
     /// - Throws: ``SyncError`` `contradictingRecords` if the sync is strict.
     private func explaining(
-        _ plan: ChangePlan, _ again: (PayloadStaging) throws -> ChangePlan
-    ) throws -> ChangePlan {
+        _ plan: PayloadGraph, _ again: (PayloadGraphBuilder) throws -> PayloadGraph
+    ) throws -> PayloadGraph {
         guard plan.contradictions > 0, options.explainsContradictions || options.isStrict else { return plan }
         var staging = self
         staging.watched = plan.contestedRows
@@ -310,22 +310,22 @@ package struct PayloadStaging: Sendable {
 
     private func plan(
         count: Int, _ read: (Int, inout JSONTapeBuilder) throws -> Void
-    ) throws -> ChangePlan {
+    ) throws -> PayloadGraph {
         var mapper = mapper()
         if layout.hasOtherKeys { mapper.resourceKeys = try resourceKeys(count: count, read) }
         var builder = JSONTapeBuilder()
         for index in 0..<count {
             try read(index, &builder)
-            if index & 1023 == 1023 { try mapper.tellProgress(index, of: count) }
+            if index & 1023 == 1023 { try mapper.notifyProgress(index, of: count) }
             try builder.bytes.withUnsafeBufferPointer {
                 if places.indices.contains(index) {
                     try mapper.mapRoot(builder.tape, at: places[index].place(in: builder.tape), layout, $0)
                     return
                 }
                 try mapper.mapRoot(builder.tape, $0)
-                if mapper.plan.roots[0].isLoneObject { mapper.noteLoneObject(builder.tape, $0) }
+                if mapper.plan.roots[0].isLoneObject { mapper.recordLoneObject(builder.tape, $0) }
             }
-            if index + 1 == Self.sampleSize / 2 { mapper.plan.noteSizes() }
+            if index + 1 == Self.sampleSize / 2 { mapper.plan.recordSizes() }
             if index + 1 == Self.sampleSize { mapper.plan.reserve(Double(count) / Double(Self.sampleSize) * 1.03) }
         }
         return mapper.finish(payload: Data(builder.bytes))
@@ -339,14 +339,14 @@ package struct PayloadStaging: Sendable {
         for index in 0..<count where places.indices.contains(index) {
             try read(index, &builder)
             try builder.bytes.withUnsafeBufferPointer {
-                try scout.noteKey(builder.tape, at: places[index].place(in: builder.tape), layout, $0)
+                try scout.addKey(builder.tape, at: places[index].place(in: builder.tape), layout, $0)
             }
         }
         return scout.resourceKeys
     }
 }
 
-extension ChangePlan {
+extension PayloadGraph {
     fileprivate mutating func setParent(_ found: ParentLink, id: JSONValue) throws {
         let entity = found.parent
         guard let keyOwner = entity.keyOwner else {

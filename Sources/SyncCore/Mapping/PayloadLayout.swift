@@ -63,14 +63,14 @@ package struct PayloadLayout: Sendable {
     }
 
     private static func noAttribute(
-        _ names: MemberNames, _ entity: CompiledEntity, _ model: CompiledModel
+        _ names: KeyedBy, _ entity: CompiledEntity, _ model: CompiledModel
     ) -> SyncError {
         guard case .attribute(let name) = names else {
             return SyncError(
                 .keylessEntity, "'\(entity.name)' has no primary key of one attribute that names could fill: say which",
                 entity: entity.name)
         }
-        let known = ShortList(entity.slots.map { model[entity.table].attributes[$0].name }).text
+        let known = TruncatedList(entity.slots.map { model[entity.table].attributes[$0].name }).text
         return SyncError(
             .unknownAttribute, "\(entity.name) has no attribute '\(name)' that names could fill; it has \(known)",
             entity: entity.name)
@@ -86,8 +86,8 @@ package struct PayloadLayout: Sendable {
     var hasOtherKeys: Bool { types?.otherwiseKeyed.isEmpty == false }
 
     /// What cuts a payload into pieces.
-    func splitter(pieceSize: Int) -> RecordSplitter {
-        RecordSplitter(form: form, pieceSize: hasOtherKeys ? Int.max : pieceSize)
+    func splitter(pieceSize: Int) -> RecordChunker {
+        RecordChunker(form: form, pieceSize: hasOtherKeys ? Int.max : pieceSize)
     }
 }
 
@@ -101,7 +101,7 @@ package enum ListLayout {
 }
 
 /// A list that is no array under its key.
-package struct PlacedList {
+package struct NestedListLayout {
     /// Its token: an array, or an object of members.
     package let token: Int
     package let layout: ListLayout
@@ -111,7 +111,7 @@ package struct PlacedList {
     var hasNamesOnly = false
 }
 
-extension PlacedList {
+extension NestedListLayout {
     /// An object whose members are records, or all `true`; nil if they are something else.
     package init?(membersOf object: Int, _ tape: JSONTape) {
         var objects = false
@@ -164,7 +164,7 @@ extension PlacedList {
 }
 
 /// Where a record of a payload of values was found that is not simply an element of it.
-struct ValuePlace: Sendable {
+struct RecordLocation: Sendable {
     var list: Int
     var index: Int
     var name: String?
@@ -182,15 +182,15 @@ extension JSONReader {
     }
 }
 
-extension ChangePlan {
+extension PayloadGraph {
     /// Where there are lists inside a lone object without a key.
-    mutating func noteLists(_ paths: [[String]], _ reader: JSONReader) {
+    mutating func recordLists(_ paths: [[String]], _ reader: JSONReader) {
         fieldPath = reader.fieldPath
-        listPaths = RecordPlaces.fields(paths)
+        listPaths = RecordLocations.fields(paths)
     }
 
     /// What a reader found of the payload beside its records.
-    mutating func note(_ reader: JSONReader, _ options: SyncOptions) {
+    mutating func record(_ reader: JSONReader, _ options: SyncOptions) {
         for list in reader.loneLists where roots.indices.contains(list) { roots[list].isLoneObject = true }
         page = reader.page
         // A first page speaks only for what it has, unless more of them are to come.

@@ -1,5 +1,5 @@
 /// A key of a record that names the kind of the row a relationship leads to.
-struct KindBeside {
+struct SiblingDiscriminator {
     let relationship: Int
     let value: Int
 }

@@ -17,14 +17,14 @@ extension PayloadMapper {
         if reader.kindsBeside.count > firstKind, !narrow(&relationship, candidate, tape, from: firstKind, entity, bytes)
         {
             guard let owner else { return }
-            let statement = LinkStatementBuilder(relationship, of: owner, sequence)
+            let statement = LinkAssertionBuilder(relationship, of: owner, sequence)
             return linkKeyPart(relationship, statement, tape, at: candidate.value, bytes)
         }
         // The row that gives a child states their link. What the child says of that row states none.
         let wayBack = relationship.isToMany ? nil : giver
-        var statement: LinkStatementBuilder?
+        var statement: LinkAssertionBuilder?
         if let owner, wayBack == nil {
-            var stated = LinkStatementBuilder(relationship, of: owner, sequence)
+            var stated = LinkAssertionBuilder(relationship, of: owner, sequence)
             if let giver, isKnownByOwner(owner) {
                 // The links are further ones, beside that to the owner.
                 stated.isAddition = true
@@ -47,7 +47,7 @@ extension PayloadMapper {
     ///   deleted.
     private mutating func mapValue(
         of candidate: RecordReader.Candidate, _ relationship: RelationshipMapping, _ tape: JSONTape,
-        stating statement: LinkStatementBuilder?, _ entity: Int, _ context: Context, _ bytes: Bytes
+        stating statement: LinkAssertionBuilder?, _ entity: Int, _ context: Context, _ bytes: Bytes
     ) throws {
         let (isToMany, isIDKey) = (relationship.isToMany, candidate.isIDKey)
         let shape = RelationshipShape(
@@ -82,7 +82,7 @@ extension PayloadMapper {
     }
 
     private mutating func mapRecord(
-        at token: Int, _ relationship: RelationshipMapping, _ tape: JSONTape, stating statement: LinkStatementBuilder?,
+        at token: Int, _ relationship: RelationshipMapping, _ tape: JSONTape, stating statement: LinkAssertionBuilder?,
         _ context: Context, _ bytes: Bytes
     ) throws {
         var context = context
@@ -97,11 +97,11 @@ extension PayloadMapper {
     }
 
     private mutating func mapRecords(
-        of list: PlacedList, _ relationship: RelationshipMapping, _ tape: JSONTape,
-        stating statement: LinkStatementBuilder?, _ context: Context, _ bytes: Bytes
+        of list: NestedListLayout, _ relationship: RelationshipMapping, _ tape: JSONTape,
+        stating statement: LinkAssertionBuilder?, _ context: Context, _ bytes: Bytes
     ) throws {
         var context = context
-        context.permission = Permission(child: plan.operations)
+        context.permission = AllowedOperations(child: plan.operations)
         context.isReported = context.isReported || relationship.isKeyed
         var position: Int32 = 0
         var elements = ListElements(of: list, tape)
@@ -127,8 +127,8 @@ extension PayloadMapper {
 
     /// - Parameter list: Of ids or references, or of members whose names are ids.
     private mutating func mapIDs(
-        of list: PlacedList, _ relationship: RelationshipMapping, _ tape: JSONTape,
-        stating statement: LinkStatementBuilder?, _ entity: Int, _ bytes: Bytes
+        of list: NestedListLayout, _ relationship: RelationshipMapping, _ tape: JSONTape,
+        stating statement: LinkAssertionBuilder?, _ entity: Int, _ bytes: Bytes
     ) {
         var position: Int32 = 0
         var elements = ListElements(of: list, tape)
@@ -174,7 +174,7 @@ extension PayloadMapper {
     /// - Parameter owner: Whose list it is in, which may supply a part of it.
     mutating func reference(
         _ relationship: RelationshipMapping, _ tape: JSONTape, at token: Int, _ entity: Int, _ bytes: Bytes,
-        listedBy owner: ChangePlan.RowReference? = nil
+        listedBy owner: PayloadGraph.RowReference? = nil
     ) -> (node: NodeID, kind: Int)? {
         if tape.tokens[token].kind == .object, layout?.types != nil {
             return resourceReference(relationship, tape, at: token, entity, bytes)
@@ -197,7 +197,7 @@ extension PayloadMapper {
     /// Links a row with the one that its key is made of, where the record of that is skipped: it was told apart by the
     /// key there, so it cannot be without the row.
     mutating func linkKeyPart(
-        _ relationship: RelationshipMapping, _ statement: LinkStatementBuilder, _ tape: JSONTape, at token: Int,
+        _ relationship: RelationshipMapping, _ statement: LinkAssertionBuilder, _ tape: JSONTape, at token: Int,
         _ bytes: Bytes
     ) {
         guard model[relationship.link].isKeyPart, relationship.end == .first, !relationship.isToMany else { return }

@@ -60,7 +60,7 @@ struct ResourceKeys: Sendable {
 extension PayloadMapper {
     /// Notes the key of a resource, where that is not its `id`. Called of all resources of a document before any is mapped,
     /// by a mapper that does nothing else.
-    mutating func noteKey(_ tape: JSONTape, at place: Place, _ layout: PayloadLayout, _ bytes: Bytes) throws {
+    mutating func addKey(_ tape: JSONTape, at place: Place, _ layout: PayloadLayout, _ bytes: Bytes) throws {
         guard let types = layout.types, let id = tape.member(named: "id", of: place.token, in: bytes),
             [.string, .number].contains(tape.tokens[id].kind),
             let type = tape.member(named: "type", of: place.token, in: bytes), tape.tokens[type].kind == .string,

@@ -17,7 +17,8 @@ extension PayloadMapper {
         reader.path.reset(to: plan.rootRecords)
         plan.rootRecords += 1
         try mapRoot(
-            tape, at: 0, as: plan.entity, Context(permission: Permission(root: plan.operations)), ofList: 0, bytes)
+            tape, at: 0, as: plan.entity, Context(permission: AllowedOperations(root: plan.operations)), ofList: 0,
+            bytes)
     }
 
     /// Maps a record of one of the lists of a payload.
@@ -31,7 +32,7 @@ extension PayloadMapper {
             plan.roots[list.root].records += 1
         }
         guard let entity = entity(tape, at: place, list, layout, bytes) else {
-            if list.root >= 0 { noteResourceWithoutType(tape, at: place, list.root, bytes) }
+            if list.root >= 0 { reportResourceWithoutType(tape, at: place, list.root, bytes) }
             return
         }
         if layout.readsConnections, place.token > 0 {
@@ -47,7 +48,7 @@ extension PayloadMapper {
             _ = try record(tape, at: place.token, as: entity, context, bytes)
             return
         }
-        context.permission = Permission(root: plan.operations)
+        context.permission = AllowedOperations(root: plan.operations)
         let readable = plan.readableRootRecords
         try mapRoot(tape, at: place.token, as: entity, context, ofList: list.root, bytes)
         plan.roots[list.root].readable += plan.readableRootRecords - readable
@@ -62,12 +63,12 @@ extension PayloadMapper {
         if let parent = plan.parent { context.arrival = (parent.link, parent.end.other, parent.node) }
         rootKeyState = .lacking
         let mapped = try record(tape, at: token, as: entity, context, bytes)
-        noteRootKey(list, bytes)
+        recordRootKey(list, bytes)
         guard let root = mapped else { return }
         if plan[root.table].nodes[root.node.index].isRoot { plan.repeatedRecords += 1 }
         plan[root.table].markRoot(root.node)
         guard let parent = plan.parent else { return }
-        LinkStatementBuilder(parent, in: model).add(
+        LinkAssertionBuilder(parent, in: model).add(
             root.node, kind: root.entity,
             at: Int32(truncatingIfNeeded: plan.firstRecord + plan.rootRecords - 1), mention: root.mention, to: &plan)
     }
@@ -92,25 +93,25 @@ extension PayloadMapper {
 
     /// The record just mapped is one object in no array: it says what it is, not what else there is. Where it has no key,
     /// the records may be in a list inside it.
-    mutating func noteLoneObject(_ tape: JSONTape, _ bytes: Bytes) {
+    mutating func recordLoneObject(_ tape: JSONTape, _ bytes: Bytes) {
         plan.roots[0].isLoneObject = true
         if plan.readableRootRecords == 0 { plan.listPaths = tape.listPaths(in: bytes) }
     }
 
     /// Tells how far mapping is, and notices a cancelled task.
-    func tellProgress(_ completed: Int, of total: Int) throws {
+    func notifyProgress(_ completed: Int, of total: Int) throws {
         if Task.isCancelled { throw CancellationError() }
-        options.progress?(PayloadProgress(.mapping, completed: completed, total: total))
+        options.progress?(SyncProgress(.mapping, completed: completed, total: total))
     }
 
     /// The plan, with what was counted on the way. Nothing more is mapped.
-    mutating func finish(payload: Data) -> ChangePlan {
+    mutating func finish(payload: Data) -> PayloadGraph {
         plan.payload = payload
         plan.diagnostics = reader.diagnostics.reported
         plan.omittedDiagnostics = reader.diagnostics.omitted
         for table in plan.rows.indices { plan.rows[table].finish() }
         repeats.settle(&plan)
-        if tracksMentions { plan.tablePaths = reader.keyTables.all.map(\.path) }
+        if tracksOccurrences { plan.tablePaths = reader.keyTables.all.map(\.path) }
         for table in reader.keyTables.all {
             for (name, count) in zip(table.names, table.unmapped) where count > 0 {
                 let key = (table.path + [String(decoding: name, as: UTF8.self)]).joined(separator: ".")
@@ -135,24 +136,24 @@ enum RootKeyState {
 
 extension PayloadMapper {
     /// Notes of the root record just mapped that its row is not known.
-    mutating func noteRootKey(_ root: Int, _ bytes: Bytes) {
+    mutating func recordRootKey(_ root: Int, _ bytes: Bytes) {
         guard rootKeyState != .read else { return }
         let isUnread = rootKeyState == .unreadable
         guard isUnread || plan.firstKeyless == nil else { return }
         let path = reader.pathText(bytes)
         plan.firstKeyless = plan.firstKeyless ?? .init(entity: plan.roots[root].entity, path: path)
         guard isUnread else { return }
-        if plan.roots[root].unread == 0 { plan.roots[root].firstUnread = path }
+        if plan.roots[root].unread == 0 { plan.roots[root].firstUnreadable = path }
         plan.roots[root].unread += 1
     }
 
     /// A resource that has an id and does not say of which type may be of any row.
-    mutating func noteResourceWithoutType(_ tape: JSONTape, at place: Place, _ root: Int, _ bytes: Bytes) {
+    mutating func reportResourceWithoutType(_ tape: JSONTape, at place: Place, _ root: Int, _ bytes: Bytes) {
         if let type = tape.member(named: "type", of: place.token, in: bytes), tape.tokens[type].kind == .string {
             return
         }
         let hasID = tape.member(named: "id", of: place.token, in: bytes) != nil
         rootKeyState = hasID ? .unreadable : .lacking
-        noteRootKey(root, bytes)
+        recordRootKey(root, bytes)
     }
 }

@@ -1,24 +1,24 @@
-/// Turns records into a ``ChangePlan``: names to slots, values to storage classes, nesting to links.
+/// Turns records into a ``PayloadGraph``: names to slots, values to storage classes, nesting to links.
 ///
 /// It never asks the store. One record at a time, depth first: a record's own values are merged into its node before
 /// anything nested in it is looked at, so that mentions are merged in document order. Made for one payload, or piece of
 /// one, and never copied.
 ///
-/// It has the plan. What reads a record (``RecordReader``), states its links (``LinkStatementBuilder``) and compares it with
-/// others of its row (``RepeatedRecords``) is given the plan for that.
+/// It has the plan. What reads a record (``RecordReader``), states its links (``LinkAssertionBuilder``) and compares it with
+/// others of its row (``DuplicateRecords``) is given the plan for that.
 package struct PayloadMapper: ~Copyable {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
     /// How a record came to be in the payload, which decides what may be done with it and how it is identified.
     struct Context {
-        var permission: Permission
+        var permission: AllowedOperations
         /// The mention of the record around it; -1 at the root.
         var mention: Int32 = -1
         /// The link it was reached through, the end it is at, and the node at the other: a to-one way back is not read
         /// from its JSON.
-        var arrival: (link: LinkID, end: Link.End, owner: NodeID)?
+        var arrival: (link: AssociationID, end: CompiledAssociation.End, owner: NodeID)?
         /// What identifies it if it has no key; nil where it must have one.
-        var owner: RowBatch.Owner?
+        var owner: NodeBatch.OwnerLink?
         /// The owner of the child in which it stands as the way back: what it is without a key.
         var wayBack: NodeID?
         var isRoot = false
@@ -42,17 +42,17 @@ package struct PayloadMapper: ~Copyable {
         var repetition: Int32 = -1
     }
 
-    var plan: ChangePlan
+    var plan: PayloadGraph
     let model: CompiledModel
     let options: SyncOptions
     let tables: MappingTables
     let layout: PayloadLayout?
-    let tracksMentions: Bool
+    let tracksOccurrences: Bool
     var reader: RecordReader
     /// The row of the record being mapped, once it is known.
     var current: Mapped?
     /// The key of the only root record, where the caller knows it better than the record.
-    var rootKey: Slot?
+    var rootKey: PackedValue?
     /// What is known of the key of the root record that is being mapped.
     var rootKeyState = RootKeyState.lacking
     /// How many records of lists were mapped.
@@ -63,14 +63,14 @@ package struct PayloadMapper: ~Copyable {
     var knownTypes: [(type: [UInt8], entity: Int?)] = []
     var resourceKeys = ResourceKeys()
     /// Of records that are rows which earlier ones gave.
-    var repeats: RepeatedRecords
+    var repeats: DuplicateRecords
 
     /// - Parameters:
     ///   - plan: One without records yet.
     ///   - watch: Finds the places of contradictions, in a payload that is mapped again because it has some.
     init(
-        _ plan: ChangePlan, options: SyncOptions, _ tables: MappingTables, layout: PayloadLayout? = nil,
-        watch: ContradictionWatch? = nil
+        _ plan: PayloadGraph, options: SyncOptions, _ tables: MappingTables, layout: PayloadLayout? = nil,
+        watch: InconsistentRecordFinder? = nil
     ) {
         self.plan = plan
         self.model = plan.model
@@ -81,8 +81,8 @@ package struct PayloadMapper: ~Copyable {
             plan.model, tables, options, readsConnections: layout?.readsConnections == true)
         reader.path.firstRecord = plan.firstRecord
         reader.path.labels = plan.labels
-        tracksMentions = plan.operations != .all || plan.model.canRefuseRows || options.willInsert != nil
-        repeats = RepeatedRecords(watch, areKeptApart: tracksMentions)
+        tracksOccurrences = plan.operations != .all || plan.model.canRefuseRows || options.willInsert != nil
+        repeats = DuplicateRecords(watch, areKeptApart: tracksOccurrences)
     }
 
     /// Maps a record and everything nested in it. Nil if it is skipped, which is reported; what is nested in it is
@@ -119,7 +119,7 @@ package struct PayloadMapper: ~Copyable {
     }
 
     /// The attribute values of one record, one slot each.
-    mutating func attributes(_ tape: JSONTape, of entity: CompiledEntity, _ bytes: Bytes) throws -> [Slot] {
+    mutating func attributes(_ tape: JSONTape, of entity: CompiledEntity, _ bytes: Bytes) throws -> [PackedValue] {
         try reader.read(tape, at: 0, as: entity.id, Context(permission: .full), bytes, &plan)
         return Array(reader.row.first(tables.attributes[entity.table.index].count))
     }
@@ -130,7 +130,7 @@ package struct PayloadMapper: ~Copyable {
     @inline(__always)
     private mutating func key(
         of entity: CompiledEntity, _ tape: JSONTape, _ context: Context, from marks: RecordReader.Marks, _ bytes: Bytes
-    ) -> Slot {
+    ) -> PackedValue {
         if context.isRoot, let rootKey, entity.isKeyed {
             if let slot = entity.keySlot { reader.row[slot] = rootKey }
             return rootKey
@@ -141,12 +141,12 @@ package struct PayloadMapper: ~Copyable {
     /// Gives the values just read to their node. A record that is skipped has none: it says nothing of its own row, but
     /// mentions what is in it.
     private mutating func commit(
-        _ key: Slot, as entity: CompiledEntity, _ context: Context, _ bytes: Bytes
+        _ key: PackedValue, as entity: CompiledEntity, _ context: Context, _ bytes: Bytes
     ) -> (mapped: Mapped?, mention: Int32) {
         let hasKey = key.kind != .absent && key.kind != .null
         let node = hasKey ? node(ofRecord: key, entity, context, bytes) : node(ofKeyless: entity, context, bytes)
         var mention: Int32 = -1
-        if tracksMentions {
+        if tracksOccurrences {
             mention = Int32(truncatingIfNeeded: plan.mentions.count)
             // What is nested in a record that is refused for its entity is mentioned only.
             let permission = node == nil && hasKey ? [] : context.permission
@@ -163,15 +163,16 @@ package struct PayloadMapper: ~Copyable {
         var mapped = Mapped(table: entity.table, entity: entity.id, node: node, mention: mention)
         let values = reader.row.first(plan.rows[table].stride)
         if plan.rows[table].nodes[node.index].isGiven || repeats.isWatching {
-            mapped.repetition = noteRepetition(of: .init(table: entity.table, node: node), values, entity, bytes)
+            mapped.repetition = recordDuplicate(of: .init(table: entity.table, node: node), values, entity, bytes)
         }
         plan.rows[table].merge(values, into: node, permission: context.permission, mention: mention)
         return (mapped, mention)
     }
 
     /// - Returns: The number of the record among those that are noted; -1 if it is not.
-    private mutating func noteRepetition(
-        of row: ChangePlan.RowReference, _ values: UnsafeBufferPointer<Slot>, _ entity: CompiledEntity, _ bytes: Bytes
+    private mutating func recordDuplicate(
+        of row: PayloadGraph.RowReference, _ values: UnsafeBufferPointer<PackedValue>, _ entity: CompiledEntity,
+        _ bytes: Bytes
     ) -> Int32 {
         guard repeats.isWatching else { return repeats.add(row, values, &plan, bytes) }
         guard repeats.watches(row) else { return -1 }
@@ -180,7 +181,7 @@ package struct PayloadMapper: ~Copyable {
 
     /// The node of a key, made if it is new. An id alone says nothing about the entity of the row.
     mutating func node(
-        forKey key: Slot, keyOwner: Int, _ entity: CompiledEntity, _ bytes: Bytes
+        forKey key: PackedValue, keyOwner: Int, _ entity: CompiledEntity, _ bytes: Bytes
     ) -> (node: NodeID, isNew: Bool) {
         plan.arena.withUnsafeBufferPointer { arena in
             plan.rows[entity.table.index].node(
@@ -191,7 +192,7 @@ package struct PayloadMapper: ~Copyable {
     /// The node of a record with a key: of the most specific entity that records give it as. Nil if another record has
     /// it as one that is no kin of this one.
     private mutating func node(
-        ofRecord key: Slot, _ entity: CompiledEntity, _ context: Context, _ bytes: Bytes
+        ofRecord key: PackedValue, _ entity: CompiledEntity, _ context: Context, _ bytes: Bytes
     ) -> NodeID? {
         guard let keyOwner = entity.keyOwner else { return node(ofKeyless: entity, context, bytes) }
         if context.isRoot {

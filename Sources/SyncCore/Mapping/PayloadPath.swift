@@ -40,7 +40,7 @@ package struct PayloadPath {
     }
 
     /// How the record being mapped is reached from the one around it: under a key, perhaps in a list.
-    var mark: ChangePlan.Mention.Mark {
+    var mark: PayloadGraph.RecordOccurrence.Mark {
         switch (steps.last, steps.dropLast().last) {
         case (.index(let index), .key(let offset, let length, let table)):
             .init(offset: offset, length: Int32(length), table: Int32(table), index: Int32(index))
@@ -49,12 +49,12 @@ package struct PayloadPath {
         case (.connected(let index, _), .key(let offset, let length, let table)):
             .init(offset: offset, length: Int32(length), table: Int32(table), index: Int32(index))
         case (.name(let offset, let length), _):
-            .init(offset: offset, length: Int32(length), table: ChangePlan.Mention.Mark.nameTable, index: -1)
+            .init(offset: offset, length: Int32(length), table: PayloadGraph.RecordOccurrence.Mark.nameTable, index: -1)
         default: rootMark
         }
     }
 
-    private var rootMark: ChangePlan.Mention.Mark {
+    private var rootMark: PayloadGraph.RecordOccurrence.Mark {
         guard let root else {
             return .init(offset: 0, length: -1, table: -1, index: Int32(truncatingIfNeeded: rootIndex))
         }

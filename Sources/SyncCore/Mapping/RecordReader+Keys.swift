@@ -1,7 +1,7 @@
 // Keys of records: of one attribute, or of parts that come from the record, the rows it refers to, and the row that lists it.
 extension RecordReader {
     /// A part of a key that is the row around it.
-    typealias SuppliedPart = (index: Int, owner: ChangePlan.RowReference)
+    typealias SuppliedPart = (index: Int, owner: PayloadGraph.RowReference)
 
     /// The key of the record in the row; absent if it lacks a part.
     ///
@@ -9,8 +9,8 @@ extension RecordReader {
     @inline(__always)
     mutating func key(
         of entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context, from marks: Marks,
-        _ bytes: Bytes, _ plan: inout ChangePlan
-    ) -> Slot {
+        _ bytes: Bytes, _ plan: inout PayloadGraph
+    ) -> PackedValue {
         if let slot = entity.keySlot { return row[slot] }
         guard let key = entity.compositeKey else { return .absent }
         return partedKey(key, of: entity, tape, context, from: marks, bytes, &plan)
@@ -18,8 +18,8 @@ extension RecordReader {
 
     private mutating func partedKey(
         _ key: CompositeKey, of entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context,
-        from marks: Marks, _ bytes: Bytes, _ plan: inout ChangePlan
-    ) -> Slot {
+        from marks: Marks, _ bytes: Bytes, _ plan: inout PayloadGraph
+    ) -> PackedValue {
         keyText.removeAll()
         keyText.open()
         for part in key.parts {
@@ -49,7 +49,7 @@ extension RecordReader {
     /// that the record names.
     private mutating func appendTarget(
         _ index: Int, of entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context,
-        from marks: Marks, _ bytes: Bytes, _ plan: inout ChangePlan
+        from marks: Marks, _ bytes: Bytes, _ plan: inout PayloadGraph
     ) -> Bool {
         let relationship = tables.relationships[entity.id][index]
         if let arrival = context.arrival, arrival.link == relationship.link,
@@ -71,8 +71,8 @@ extension RecordReader {
     /// - Parameter owner: Whose list it is in. Where the owner is a part of the key, the id need not name it.
     mutating func id(
         _ tape: JSONTape, at token: Int, of destination: CompiledEntity, _ relationship: RelationshipMapping,
-        listedBy owner: ChangePlan.RowReference?, _ bytes: Bytes, _ plan: inout ChangePlan
-    ) -> Slot? {
+        listedBy owner: PayloadGraph.RowReference?, _ bytes: Bytes, _ plan: inout PayloadGraph
+    ) -> PackedValue? {
         if let slot = destination.keySlot {
             let key = value(tape, at: token, for: slot, of: destination.table, bytes, &plan)
             return key?.kind == .null ? nil : key
@@ -94,8 +94,8 @@ extension RecordReader {
 
     /// The key that an id or a record has that is not mapped; nil if it lacks a part.
     mutating func key(
-        at token: Int, of entity: CompiledEntity, _ tape: JSONTape, _ bytes: Bytes, _ plan: inout ChangePlan
-    ) -> Slot? {
+        at token: Int, of entity: CompiledEntity, _ tape: JSONTape, _ bytes: Bytes, _ plan: inout PayloadGraph
+    ) -> PackedValue? {
         guard let slot = entity.keySlot else {
             keyText.removeAll()
             guard appendKey(tape, at: token, of: entity, bytes, &plan) else { return nil }
@@ -110,8 +110,8 @@ extension RecordReader {
     /// The key of a record that is skipped, with what that says of it. Nil if it has none that can be read.
     mutating func key(
         ofSkipped object: Int, as entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context,
-        _ bytes: Bytes, _ plan: inout ChangePlan
-    ) -> (key: Slot?, state: RootKeyState) {
+        _ bytes: Bytes, _ plan: inout PayloadGraph
+    ) -> (key: PackedValue?, state: RootKeyState) {
         guard let slot = entity.keySlot else {
             guard entity.compositeKey != nil else { return (nil, .lacking) }
             let key = partedKey(ofSkipped: object, as: entity, tape, context, bytes, &plan)
@@ -140,8 +140,8 @@ extension RecordReader {
 
     private mutating func partedKey(
         ofSkipped object: Int, as entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context,
-        _ bytes: Bytes, _ plan: inout ChangePlan
-    ) -> Slot? {
+        _ bytes: Bytes, _ plan: inout PayloadGraph
+    ) -> PackedValue? {
         let supplied = context.arrival.flatMap { arrival -> SuppliedPart? in
             let part = entity.compositeKey?.parts.firstIndex { part in
                 guard case .relationship(let index) = part else { return false }
@@ -165,7 +165,7 @@ extension RecordReader {
     ///   - supplied: The part that is the row around it.
     ///   - name: What the member's name fills, whatever stands inside.
     private mutating func appendKey(
-        _ tape: JSONTape, at token: Int, of entity: CompiledEntity, _ bytes: Bytes, _ plan: inout ChangePlan,
+        _ tape: JSONTape, at token: Int, of entity: CompiledEntity, _ bytes: Bytes, _ plan: inout PayloadGraph,
         supplied: SuppliedPart? = nil, name: (slot: Int, token: Int)? = nil
     ) -> Bool {
         if let slot = entity.keySlot {
@@ -203,20 +203,24 @@ extension RecordReader {
 
     private mutating func appendValue(
         _ tape: JSONTape, at token: Int, of slot: Int, _ entity: CompiledEntity, _ bytes: Bytes,
-        _ plan: inout ChangePlan
+        _ plan: inout PayloadGraph
     ) -> Bool {
         guard let value = value(tape, at: token, for: slot, of: entity.table, bytes, &plan) else { return false }
         return append(value, bytes, &plan)
     }
 
     /// Adds the key of a row of the plan, which may have none.
-    private mutating func appendKey(of row: ChangePlan.RowReference, _ bytes: Bytes, _ plan: inout ChangePlan) -> Bool {
+    private mutating func appendKey(of row: PayloadGraph.RowReference, _ bytes: Bytes, _ plan: inout PayloadGraph)
+        -> Bool
+    {
         let known = plan[row.table].nodes[row.node.index]
         return append(
             known.key, isComposite: model.entities[Int(known.entity)].compositeKey != nil, bytes, &plan)
     }
 
-    private mutating func append(_ slot: Slot, isComposite: Bool = false, _ bytes: Bytes, _ plan: inout ChangePlan)
+    private mutating func append(
+        _ slot: PackedValue, isComposite: Bool = false, _ bytes: Bytes, _ plan: inout PayloadGraph
+    )
         -> Bool
     {
         plan.arena.withUnsafeBufferPointer {

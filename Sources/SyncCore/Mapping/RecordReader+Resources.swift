@@ -3,7 +3,7 @@ extension RecordReader {
     /// Reads a resource: what is in `attributes` as its own members, the linkage in `relationships` as references. What the
     /// protocol has beside them (`meta`) gives way to attributes of that name, and those to the resource's `id`.
     mutating func scanResource(
-        _ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes, _ plan: inout ChangePlan
+        _ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
     ) throws {
         let table = tables.tableOf[keyTables.all[keyTable].entity]
         var (attributes, relationships, id) = (-1, -1, -1)
@@ -37,7 +37,7 @@ extension RecordReader {
     /// - Parameter isOwn: Whether it is a member of the protocol's, which counts only where the model asks for it.
     private mutating func scanMember(
         _ tape: JSONTape, key: Int, of table: TableID, _ keyTable: Int, isOwn: Bool = false, _ bytes: Bytes,
-        _ plan: inout ChangePlan
+        _ plan: inout PayloadGraph
     ) throws {
         let entry = keyTables.entry(tape.tokens[key], keyTable, after: -1, bytes)
         let found = keyTables.all[keyTable].entries[entry]
@@ -50,7 +50,7 @@ extension RecordReader {
 
     /// By its id others refer to the resource, whatever its attributes say.
     private mutating func scanID(
-        _ tape: JSONTape, key: Int, of table: TableID, _ keyTable: Int, _ bytes: Bytes, _ plan: inout ChangePlan
+        _ tape: JSONTape, key: Int, of table: TableID, _ keyTable: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
     ) throws {
         let entry = keyTables.entry(tape.tokens[key], keyTable, after: -1, bytes)
         let slot = Int(keyTables.all[keyTable].entries[entry].slot)

@@ -38,11 +38,11 @@ struct RecordReader: ~Copyable {
     /// Whether it has a key, but none of its type.
     var hasUnreadableKey = false
     private(set) var candidates: [Candidate] = []
-    private(set) var kindsBeside: [KindBeside] = []
+    private(set) var kindsBeside: [SiblingDiscriminator] = []
     /// By relationship: the best candidate found so far; -1 between records.
     private var best: [Int]
     /// Where keys of several parts are put together, and what the last one lacked.
-    var keyText = KeyPartsText()
+    var keyText = CompositeKeyText()
     var missingPart = ""
 
     init(_ model: CompiledModel, _ tables: MappingTables, _ options: SyncOptions, readsConnections: Bool) {
@@ -69,7 +69,7 @@ struct RecordReader: ~Copyable {
     /// Reads a record: its values into the row, its relationships into the candidates.
     mutating func read(
         _ tape: JSONTape, at object: Int, as entity: Int, _ context: PayloadMapper.Context, _ bytes: Bytes,
-        _ plan: inout ChangePlan
+        _ plan: inout PayloadGraph
     ) throws {
         let first = candidates.count
         row.reset(tables.attributes[tables.tableOf[entity].index].count)
@@ -84,14 +84,14 @@ struct RecordReader: ~Copyable {
     }
 
     /// Reads what stands beside a record in its edge of a connection, so that it is known what nothing takes.
-    mutating func readEdge(_ tape: JSONTape, of entity: Int, _ bytes: Bytes, _ plan: inout ChangePlan) throws {
+    mutating func readEdge(_ tape: JSONTape, of entity: Int, _ bytes: Bytes, _ plan: inout PayloadGraph) throws {
         row.reset(tables.attributes[tables.tableOf[entity].index].count)
         try scan(tape, object: 0, keyTable: keyTables.edges(of: entity), bytes, &plan)
     }
 
     /// Reads the members of an object: attributes into the row, relationships into the candidates.
     mutating func scan(
-        _ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes, _ plan: inout ChangePlan
+        _ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
     ) throws {
         let table = tables.tableOf[keyTables.all[keyTable].entity]
         var key = object + 1
@@ -113,7 +113,7 @@ struct RecordReader: ~Copyable {
     /// A key that fills something else than one attribute.
     mutating func follow(
         _ entry: Int, of table: TableID, _ tape: JSONTape, key: Int, _ keyTable: Int, _ bytes: Bytes,
-        _ plan: inout ChangePlan
+        _ plan: inout PayloadGraph
     ) throws {
         if keyTables.all[keyTable].targets[entry].isEmpty {
             keyTables.countUnmapped(entry, keyTable)
@@ -141,7 +141,7 @@ struct RecordReader: ~Copyable {
 
     /// Walks into an object that dotted remote keys lead through. Null clears all attributes below.
     private mutating func descend(
-        _ tape: JSONTape, key: Int, into keyTable: Int, _ bytes: Bytes, _ plan: inout ChangePlan
+        _ tape: JSONTape, key: Int, into keyTable: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
     ) throws {
         let kind = tape.tokens[key + 1].kind
         switch kind {
@@ -180,7 +180,7 @@ struct RecordReader: ~Copyable {
     @inline(__always)
     mutating func fill(
         _ slot: Int, of table: TableID, strength: UInt8, _ tape: JSONTape, key: Int, _ keyTable: Int, _ bytes: Bytes,
-        _ plan: inout ChangePlan
+        _ plan: inout PayloadGraph
     ) throws {
         guard row.admits(strength, in: slot) else { return }
         let attribute = tables.attributes[table.index][slot]
@@ -203,8 +203,8 @@ struct RecordReader: ~Copyable {
     /// not fit.
     @inline(__always)
     func value(
-        _ tape: JSONTape, at token: Int, for slot: Int, of table: TableID, _ bytes: Bytes, _ plan: inout ChangePlan
-    ) -> Slot? {
+        _ tape: JSONTape, at token: Int, for slot: Int, of table: TableID, _ bytes: Bytes, _ plan: inout PayloadGraph
+    ) -> PackedValue? {
         let attribute = tables.attributes[table.index][slot]
         if attribute.hasConversion, tape.tokens[token].kind != .null,
             let conversion = tables.conversions[table.index][slot]
@@ -218,7 +218,7 @@ struct RecordReader: ~Copyable {
     /// The name under which a record stands fills an attribute. It counts more than what the record itself says: it is
     /// what tells the members apart.
     private mutating func fillName(
-        _ tape: JSONTape, _ context: PayloadMapper.Context, as entityID: Int, _ bytes: Bytes, _ plan: inout ChangePlan
+        _ tape: JSONTape, _ context: PayloadMapper.Context, as entityID: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
     ) throws {
         let (token, slot) = (Int(context.name), Int(context.nameSlot))
         let entity = model.entities[entityID]

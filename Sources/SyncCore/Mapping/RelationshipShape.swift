@@ -5,9 +5,9 @@ enum RelationshipShape {
     /// An id: a string or number, or an array or object where keys have several parts.
     case id
     /// A list of objects, nulls aside.
-    case records(PlacedList)
+    case records(NestedListLayout)
     /// A list of ids, nulls aside.
-    case ids(PlacedList)
+    case ids(NestedListLayout)
     /// A list without elements, or of nulls only.
     case empty(hasNulls: Bool)
     /// `true`, `false`, nested arrays, or a mixture.
@@ -53,15 +53,15 @@ enum RelationshipShape {
         }
         switch (objects, scalars) {
         case (true, true): return .other
-        case (true, false): return .records(PlacedList(token: index, layout: .array))
-        case (false, true): return .ids(PlacedList(token: index, layout: .array))
+        case (true, false): return .records(NestedListLayout(token: index, layout: .array))
+        case (false, true): return .ids(NestedListLayout(token: index, layout: .array))
         case (false, false): return .empty(hasNulls: end > index + 1)
         }
     }
 
     /// The ids of rows whose keys have several parts are arrays or, where only ids may stand, objects.
     private mutating func readPartedIDs(_ tape: JSONTape, at index: Int, isToMany: Bool, _ areIDs: Bool) {
-        let list = PlacedList(token: index, layout: .array)
+        let list = NestedListLayout(token: index, layout: .array)
         switch (self, isToMany) {
         case (.records, false), (.ids, false), (.empty, false), (.other, false):
             if tape.tokens[index].kind == .array { self = .id }
@@ -91,9 +91,9 @@ enum RelationshipShape {
         _ tape: JSONTape, at index: Int, of relationship: RelationshipMapping, _ readsConnections: Bool,
         _ bytes: UnsafeBufferPointer<UInt8>
     ) {
-        var found: PlacedList?
-        if readsConnections { found = PlacedList(connection: index, tape, in: bytes) }
-        if found == nil, relationship.nameSlot >= 0 { found = PlacedList(membersOf: index, tape) }
+        var found: NestedListLayout?
+        if readsConnections { found = NestedListLayout(connection: index, tape, in: bytes) }
+        if found == nil, relationship.nameSlot >= 0 { found = NestedListLayout(membersOf: index, tape) }
         guard let list = found else { return }
         // Names with `true` are ids only where names are keys.
         if list.hasNamesOnly, !relationship.areNamesKeys { return }
@@ -131,7 +131,7 @@ struct ListElements {
     private let end: Int
     private var index = 0
 
-    init(of list: PlacedList, _ tape: JSONTape) {
+    init(of list: NestedListLayout, _ tape: JSONTape) {
         layout = list.layout
         next = list.token + 1
         end = Int(tape.tokens[list.token].next)

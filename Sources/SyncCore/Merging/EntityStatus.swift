@@ -32,15 +32,15 @@ public struct EntityStatus: Sendable, Hashable {
 }
 
 /// A row that is out of step because one side refuses it.
-public struct ParkedRow: Sendable, Hashable {
+public struct BlockedChange: Sendable, Hashable {
     /// The entity of the row.
     public let entity: String
     /// The row's key.
-    public let key: RecordKey
+    public let key: PrimaryKeyValue
     /// Why it was refused.
     public let reason: String
 
-    package init(entity: String, key: RecordKey, reason: String) {
+    package init(entity: String, key: PrimaryKeyValue, reason: String) {
         self.entity = entity
         self.key = key
         self.reason = reason
@@ -52,7 +52,7 @@ public struct LoggedConflict: Sendable, Hashable {
     /// The entity of the row.
     public let entity: String
     /// The row's key.
-    public let key: RecordKey
+    public let key: PrimaryKeyValue
     /// The column, or the relationship.
     public let domain: String
     /// What both sides had agreed on, as an export writes it; null where nobody knows.
@@ -69,7 +69,7 @@ public struct LoggedConflict: Sendable, Hashable {
     public let time: Date
 
     package init(
-        entity: String, key: RecordKey, domain: String, base: JSONValue, local: JSONValue, remote: JSONValue,
+        entity: String, key: PrimaryKeyValue, domain: String, base: JSONValue, local: JSONValue, remote: JSONValue,
         winner: String, why: String, time: Date
     ) {
         self.entity = entity
@@ -89,7 +89,7 @@ public struct DomainConflict: Sendable, Hashable {
     /// The entity of the row.
     public let entity: String
     /// The row's key.
-    public let key: RecordKey
+    public let key: PrimaryKeyValue
     /// The attribute or to-one relationship.
     public let domain: String
     /// What both sides had agreed on; null where nobody knows.
@@ -102,7 +102,7 @@ public struct DomainConflict: Sendable, Hashable {
     public let edited: Date
 
     package init(
-        entity: String, key: RecordKey, domain: String, base: JSONValue, local: JSONValue, remote: JSONValue,
+        entity: String, key: PrimaryKeyValue, domain: String, base: JSONValue, local: JSONValue, remote: JSONValue,
         edited: Date
     ) {
         self.entity = entity

@@ -21,7 +21,7 @@ package struct ThreeWayMerge<Value: Equatable> {
 }
 
 /// Who won a conflict, and why, as the log says it.
-package struct ConflictRuling: Equatable, Sendable {
+package struct ConflictOutcome: Equatable, Sendable {
     package enum Winner: String, Sendable {
         case local, remote
         /// Nobody yet.
@@ -143,7 +143,7 @@ package enum DecisionTable {
 /// The order of a list that both sides may have changed. Pure.
 ///
 /// Which elements the list has is settled before, by what was added and removed; here is only in which order they come.
-package enum ListOrder<Element: Hashable> {
+package enum ListOrderMerge<Element: Hashable> {
     /// Whether elements that two lists have in common come in another order.
     package static func isMoved(_ list: [Element], from base: [Element]) -> Bool {
         let common = Set(base).intersection(list)

@@ -1,10 +1,10 @@
 /// A model with every name resolved to an index: inheritance flattened, relationships paired into links.
 ///
-/// Entities are referred to by their position in the array here, trees and links by ``TableID`` and ``LinkID``.
+/// Entities are referred to by their position in the array here, trees and links by ``TableID`` and ``AssociationID``.
 package final class CompiledModel: Sendable {
     package let entities: [CompiledEntity]
-    package let trees: [EntityTree]
-    package let links: [Link]
+    package let trees: [EntityHierarchy]
+    package let links: [CompiledAssociation]
     /// The entities as they were declared.
     package let declarations: [SyncModel.Entity]
     /// Whether any of them says by which member of a record its entity is known.
@@ -12,7 +12,7 @@ package final class CompiledModel: Sendable {
     private let entityIDs: [String: Int]
     private let keyTypes: [KeyType?]
     /// By entity, as far as they were asked for.
-    private let names = Locked<[Int: EntityNames]>([:])
+    private let names = Locked<[Int: EntityKeyMap]>([:])
     /// By entity: how its keys are spelled, and which of them nothing is wanted of.
     private let rules: [EntityRules]
 
@@ -43,9 +43,9 @@ package final class CompiledModel: Sendable {
     /// lacks a required value, or a row that its key is made of.
     let canRefuseRows: Bool
 
-    package subscript(_ id: TableID) -> EntityTree { trees[id.index] }
+    package subscript(_ id: TableID) -> EntityHierarchy { trees[id.index] }
 
-    package subscript(_ id: LinkID) -> Link { links[id.index] }
+    package subscript(_ id: AssociationID) -> CompiledAssociation { links[id.index] }
 
     /// What the keys of an entity are; nil for a keyless one.
     package func keyType(of entity: Int) -> KeyType? { keyTypes[entity] }
@@ -72,7 +72,7 @@ package final class CompiledModel: Sendable {
     /// - Throws: ``SyncError`` `unknownEntity`, naming the entities there are.
     package func entity(named name: String) throws -> CompiledEntity {
         guard let id = entityIDs[name] else {
-            let known = ShortList(entities.lazy.map(\.name)).text
+            let known = TruncatedList(entities.lazy.map(\.name)).text
             throw SyncError(
                 .unknownEntity,
                 "unknown entity '\(name)'; the model has \(known.isEmpty ? "none" : known)"
@@ -82,10 +82,10 @@ package final class CompiledModel: Sendable {
     }
 
     /// Which JSON keys an entity's members are read from.
-    package func names(of entity: CompiledEntity) -> EntityNames {
+    package func names(of entity: CompiledEntity) -> EntityKeyMap {
         names.withLock { known in
             if let names = known[entity.id] { return names }
-            let names = EntityNames(entity, of: self)
+            let names = EntityKeyMap(entity, of: self)
             known[entity.id] = names
             return names
         }
@@ -166,7 +166,7 @@ package final class CompiledEntity: Sendable {
 }
 
 /// The entities of one inheritance tree, which share a table. Most trees are a single entity.
-package struct EntityTree: Sendable {
+package struct EntityHierarchy: Sendable {
     package let id: TableID
     package let root: Int
     package let entities: [Int]
@@ -175,7 +175,7 @@ package struct EntityTree: Sendable {
     /// The slot whose value is the table's primary key; nil if rows have a hidden key.
     package let keySlot: Int?
     /// The links whose foreign key column is in this tree's table.
-    package let foreignKeys: [LinkID]
+    package let foreignKeys: [AssociationID]
     /// Whether rows must say which entity they are of.
     package var hasSubEntities: Bool { entities.count > 1 }
 }
@@ -186,9 +186,9 @@ package struct CompiledRelationship: Sendable {
     /// The entity that declares it.
     package let owner: Int
     package let destination: Int
-    package let link: LinkID
+    package let link: AssociationID
     /// Which end of the link its owner is.
-    package let end: Link.End
+    package let end: CompiledAssociation.End
     package var name: String { relationship.name }
     package var isToMany: Bool { relationship.isToMany }
     package var isOrdered: Bool { relationship.isOrdered }
@@ -197,7 +197,7 @@ package struct CompiledRelationship: Sendable {
 /// A pair of inverse relationships, or one relationship without inverse: what the store keeps once.
 ///
 /// A foreign key's `first` end has the column; a join table is named after its `first` end.
-package struct Link: Sendable {
+package struct CompiledAssociation: Sendable {
     package enum Storage: Sendable {
         /// A column in the table of the first end, with the row key of the row at the second.
         case foreignKey
@@ -214,7 +214,7 @@ package struct Link: Sendable {
     }
 
     /// One side of a link.
-    package struct Side: Sendable {
+    package struct Role: Sendable {
         package let entity: Int
         package let table: TableID
         /// The relationship that leads from here to the other side, if there is one.
@@ -224,17 +224,17 @@ package struct Link: Sendable {
         package var isOrdered: Bool { isToMany && (relationship?.isOrdered ?? false) }
     }
 
-    package let id: LinkID
+    package let id: AssociationID
     package let storage: Storage
-    package let first: Side
-    package let second: Side
+    package let first: Role
+    package let second: Role
     /// Whether a relationship is its own inverse, so that each pair is stored in both directions.
     package let isSymmetric: Bool
     /// Whether rows at the first end are told apart by it: such a link goes only with its row, and the row with its
     /// target.
     package var isKeyPart = false
 
-    package func side(_ end: End) -> Side { end == .first ? first : second }
+    package func side(_ end: End) -> Role { end == .first ? first : second }
     package var isOneToOne: Bool { !first.isToMany && !second.isToMany }
 }
 
@@ -279,8 +279,8 @@ package struct EntityRules: Sendable {
     }
 }
 
-/// Which link: the position of a ``Link`` in ``CompiledModel/links``.
-package struct LinkID: Hashable, Comparable, Sendable {
+/// Which link: the position of a ``CompiledAssociation`` in ``CompiledModel/links``.
+package struct AssociationID: Hashable, Comparable, Sendable {
     /// The position as it is stored: other modules read it without a call, which loops over millions of rows notice.
     package let number: Int32
 
@@ -288,10 +288,10 @@ package struct LinkID: Hashable, Comparable, Sendable {
 
     package var index: Int { Int(number) }
 
-    package static func < (left: LinkID, right: LinkID) -> Bool { left.number < right.number }
+    package static func < (left: AssociationID, right: AssociationID) -> Bool { left.number < right.number }
 }
 
-/// Which table: the position of an ``EntityTree`` in ``CompiledModel/trees``.
+/// Which table: the position of an ``EntityHierarchy`` in ``CompiledModel/trees``.
 package struct TableID: Hashable, Comparable, Sendable {
     /// The position as it is stored: other modules read it without a call, which loops over millions of rows notice.
     package let number: Int32
@@ -307,7 +307,7 @@ package struct TableID: Hashable, Comparable, Sendable {
 
 extension KeyType {
     /// What the keys of an entity are; nil for a keyless one.
-    init?(of entity: CompiledEntity, _ entities: [CompiledEntity], _ trees: [EntityTree]) {
+    init?(of entity: CompiledEntity, _ entities: [CompiledEntity], _ trees: [EntityHierarchy]) {
         let attributes = trees[entity.table.index].attributes
         if let slot = entity.keySlot {
             self = .single(attributes[slot].type)
@@ -326,9 +326,9 @@ extension KeyType {
     }
 }
 
-// MARK: - MemberNames+Slot
+// MARK: - KeyedBy+Slot
 
-extension MemberNames {
+extension KeyedBy {
     /// The slot of the attribute in the rows of an entity; nil if it has none of this name, or no key of one attribute.
     package func slot(in entity: CompiledEntity, of model: CompiledModel) -> Int? {
         switch self {
@@ -353,9 +353,9 @@ extension AttributeNaming {
     }
 }
 
-// MARK: - EntityNames+Compiled
+// MARK: - EntityKeyMap+Compiled
 
-extension EntityNames {
+extension EntityKeyMap {
     convenience init(_ entity: CompiledEntity, of model: CompiledModel) {
         let attributes = model[entity.table].attributes
         self.init(

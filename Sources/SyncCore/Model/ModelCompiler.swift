@@ -1,8 +1,8 @@
 /// Works out a ``CompiledModel``: trees, slots, keys, links. Expects a validated model.
 struct ModelCompiler {
     private(set) var entityIDs: [String: Int] = [:]
-    private(set) var trees: [EntityTree] = []
-    private(set) var links: [Link] = []
+    private(set) var trees: [EntityHierarchy] = []
+    private(set) var links: [CompiledAssociation] = []
     private(set) var compiled: [CompiledEntity] = []
 
     private let entities: [SyncModel.Entity]
@@ -19,9 +19,9 @@ struct ModelCompiler {
     /// By entity: relationship name → position.
     private var relationshipPlaces: [[String: Int]] = []
     /// By tree: the links whose column is in its table.
-    private var foreignKeys: [[LinkID]] = []
+    private var foreignKeys: [[AssociationID]] = []
     /// "Entity.relationship" → its link and end.
-    private var endByName: [String: (link: LinkID, end: Link.End)] = [:]
+    private var endByName: [String: (link: AssociationID, end: CompiledAssociation.End)] = [:]
 
     init(_ entities: [SyncModel.Entity]) {
         self.entities = entities
@@ -92,15 +92,15 @@ struct ModelCompiler {
         }
         let inverseKey = inverse.map { "\(entities[$0.0].name).\($0.1.name)" }
         let isSymmetric = inverseKey == name
-        let here = Link.Side(
+        let here = CompiledAssociation.Role(
             entity: id, table: tableOf[id], relationship: relationship, isToMany: relationship.isToMany)
-        let there = Link.Side(
+        let there = CompiledAssociation.Role(
             entity: inverse?.0 ?? destination, table: tableOf[destination], relationship: inverse?.1,
             isToMany: inverse?.1.isToMany ?? true)
-        let storage: Link.Storage = here.isToMany && there.isToMany ? .joinTable : .foreignKey
+        let storage: CompiledAssociation.Storage = here.isToMany && there.isToMany ? .joinTable : .foreignKey
         let hereFirst = isFirst(here, name, there, inverseKey)
-        let link = Link(
-            id: LinkID(links.count), storage: storage, first: hereFirst ? here : there,
+        let link = CompiledAssociation(
+            id: AssociationID(links.count), storage: storage, first: hereFirst ? here : there,
             second: hereFirst ? there : here, isSymmetric: isSymmetric)
         links.append(link)
         if storage == .foreignKey { foreignKeys[link.first.table.index].append(link.id) }
@@ -110,7 +110,9 @@ struct ModelCompiler {
 
     /// The first end is the to-one side; of two to-one sides the one that has a column, then the one that its inverse
     /// cascades to; then the first by name.
-    private func isFirst(_ here: Link.Side, _ name: String, _ there: Link.Side, _ inverseKey: String?) -> Bool {
+    private func isFirst(
+        _ here: CompiledAssociation.Role, _ name: String, _ there: CompiledAssociation.Role, _ inverseKey: String?
+    ) -> Bool {
         guard let inverseKey else { return true }
         if here.isToMany != there.isToMany { return !here.isToMany }
         let hasColumn = (here.relationship?.column != nil, there.relationship?.column != nil)
@@ -189,11 +191,11 @@ struct ModelCompiler {
 
     // MARK: Trees
 
-    private func tree(_ id: TableID) -> EntityTree {
+    private func tree(_ id: TableID) -> EntityHierarchy {
         let members = treeMembers[id.index]
         let rootKey = compiled[members[0]].keySlot
         let sharesKey = members.allSatisfy { compiled[$0].keySlot == rootKey && compiled[$0].compositeKey == nil }
-        return EntityTree(
+        return EntityHierarchy(
             id: id, root: members[0], entities: members, attributes: treeAttributes[id.index],
             keySlot: sharesKey ? rootKey : nil,
             foreignKeys: foreignKeys[id.index])

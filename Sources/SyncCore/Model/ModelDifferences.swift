@@ -18,8 +18,8 @@ package struct ModelDifferences: Sendable {
                 compare("entities.\(name)", old.name, new.name)
                 compare(old, new)
                 compare("entities.\(name).primaryKey", key(old.name, stored.compiled), key(name, given.compiled))
-            case (_?, nil): note("entities.\(name)", "is in the store, not in the model")
-            case (nil, _?): note("entities.\(name)", "is in the model, not in the store")
+            case (_?, nil): add("entities.\(name)", "is in the store, not in the model")
+            case (nil, _?): add("entities.\(name)", "is in the model, not in the store")
             case (nil, nil): break
             }
         }
@@ -79,8 +79,8 @@ package struct ModelDifferences: Sendable {
                     let isName = before.0 == "entity" && after.1 == renamed(before.1)
                     if !isName { compare("\(path).\(place).\(before.0)", before.1, after.1) }
                 }
-            case (_?, nil): note("\(path).\(place)", "is in the store, not in the model")
-            case (nil, _?): note("\(path).\(place)", "is in the model, not in the store")
+            case (_?, nil): add("\(path).\(place)", "is in the store, not in the model")
+            case (nil, _?): add("\(path).\(place)", "is in the model, not in the store")
             case (nil, nil): break
             }
         }
@@ -94,10 +94,10 @@ package struct ModelDifferences: Sendable {
     }
 
     private mutating func compare(_ path: String, _ old: String, _ new: String) {
-        if old != new { note(path, "is \(old) in the store, \(new) in the model") }
+        if old != new { add(path, "is \(old) in the store, \(new) in the model") }
     }
 
-    private mutating func note(_ path: String, _ message: String) {
+    private mutating func add(_ path: String, _ message: String) {
         problems.append(SyncError.Problem(path: path, message: message))
     }
 }

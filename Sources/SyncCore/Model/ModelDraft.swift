@@ -19,7 +19,7 @@ package struct ModelDraft: Sendable {
         self.unreadable = unreadable
     }
 
-    mutating func note(_ path: ModelPath, _ message: String) {
+    mutating func report(_ path: ModelPath, _ message: String) {
         problems.append(SyncError.Problem(path: path.text, message: message))
     }
 }

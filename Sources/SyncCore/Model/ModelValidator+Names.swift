@@ -21,9 +21,9 @@ extension ModelValidator {
         var seen: [String: String] = [:]
         for entity in entities {
             let path = ModelPath.entity(entity.name)
-            if let problem = Self.problem(with: entity.name) { note(path, problem) }
+            if let problem = Self.problem(with: entity.name) { report(path, problem) }
             if let other = seen.updateValue(entity.name, forKey: entity.name.foldedForSQL) {
-                note(path, Self.collision("an entity", entity.name, with: other))
+                report(path, Self.collision("an entity", entity.name, with: other))
             }
             checkMembers(of: entity)
         }
@@ -32,9 +32,9 @@ extension ModelValidator {
     private mutating func checkMembers(of entity: SyncModel.Entity) {
         var seen: [String: String] = [:]
         for member in Self.members(of: entity) {
-            if let problem = Self.problem(with: member.name) { note(member.path, problem) }
+            if let problem = Self.problem(with: member.name) { report(member.path, problem) }
             if let other = seen.updateValue(member.name, forKey: member.name.foldedForSQL) {
-                note(member.path, Self.collision("an attribute or relationship", member.name, with: other))
+                report(member.path, Self.collision("an attribute or relationship", member.name, with: other))
             }
         }
     }
@@ -59,7 +59,7 @@ extension ModelValidator {
             for member in Self.members(of: entity) {
                 let name = member.name.foldedForSQL
                 if let owner = ancestors.first(where: { names[$0.name]?.contains(name) ?? false }) {
-                    note(member.path, "is inherited from \(owner.name) and cannot be declared again")
+                    report(member.path, "is inherited from \(owner.name) and cannot be declared again")
                 }
             }
         }
@@ -91,7 +91,7 @@ extension ModelValidator {
                 let isInherited =
                     self.entity(entity.name, isKindOf: first.entity) || self.entity(first.entity, isKindOf: entity.name)
                 if !isInherited, let difference = Self.difference(first.member, member) {
-                    note(
+                    report(
                         member.path, "differs in \(difference) from that of \(first.entity), which is in the same table"
                     )
                 }
@@ -128,11 +128,11 @@ extension ModelValidator {
             for relationship in entity.relationships {
                 let path = ModelPath.relationship(relationship.name, of: entity.name)
                 if relationship.isOrdered, !relationship.isToMany {
-                    note(path["ordered"], "only a relationship to many can be ordered")
+                    report(path["ordered"], "only a relationship to many can be ordered")
                 }
-                if relationship.remoteKey?.isEmpty ?? false { note(path["remoteKey"], "must not be empty") }
+                if relationship.remoteKey?.isEmpty ?? false { report(path["remoteKey"], "must not be empty") }
                 if self.entity(named: relationship.destination) == nil {
-                    note(path["entity"], unknown(relationship.destination))
+                    report(path["entity"], unknown(relationship.destination))
                 }
             }
         }
@@ -167,8 +167,8 @@ extension ModelValidator {
                 for claimant in claimants {
                     let names = claimants.lazy.filter { $0 != claimant }.prefix(Self.namedClaimants)
                         .map { "\($0.entity).\($0.name)" }
-                    let others = ShortList(Array(names), upTo: nil, of: claimants.count - 1)
-                    note(
+                    let others = TruncatedList(Array(names), upTo: nil, of: claimants.count - 1)
+                    report(
                         .relationship(claimant.name, of: claimant.entity)["inverse"],
                         "\(entity.name).\(relationship.name) is named as inverse by \(others.text) too")
                 }
@@ -184,19 +184,19 @@ extension ModelValidator {
         guard let declarer = line.first(where: { self.relationship(name, of: $0.name) != nil }),
             let inverse = self.relationship(name, of: declarer.name)
         else {
-            if isMissing(name, in: line) { note(path, "\(relationship.destination) has no relationship '\(name)'") }
+            if isMissing(name, in: line) { report(path, "\(relationship.destination) has no relationship '\(name)'") }
             return nil
         }
         let place = "\(declarer.name).\(name)"
         guard entity(inverse.destination, isKindOf: owner) else {
             // An unknown destination is a problem of its own.
             if entity(named: inverse.destination) != nil {
-                note(path, "\(place) does not point back: it leads to \(inverse.destination)")
+                report(path, "\(place) does not point back: it leads to \(inverse.destination)")
             }
             return nil
         }
         if let back = inverse.inverse, back != relationship.name {
-            note(path, "\(place) does not point back: its inverse is '\(back)'")
+            report(path, "\(place) does not point back: its inverse is '\(back)'")
             return nil
         }
         return End(entity: declarer.name, name: name)
@@ -212,7 +212,7 @@ extension ModelValidator {
             let path = ModelPath.entity(entity.name)
             check(entity.table, at: path["table"])
             if entity.table != nil, entity.parent != nil {
-                note(path["table"], "an entity with a parent is in the parent's table")
+                report(path["table"], "an entity with a parent is in the parent's table")
             }
             for attribute in entity.attributes {
                 check(attribute.column, at: .attribute(attribute.name, of: entity.name)["column"])
@@ -222,7 +222,7 @@ extension ModelValidator {
     }
 
     private mutating func check(_ name: String?, at path: ModelPath) {
-        if let problem = name.flatMap(Self.problem(withTableName:)) { note(path, problem) }
+        if let problem = name.flatMap(Self.problem(withTableName:)) { report(path, problem) }
     }
 
     private mutating func checkColumns(of relationship: SyncModel.Relationship, _ owner: String) {
@@ -237,13 +237,13 @@ extension ModelValidator {
         }
         guard relationship.isToMany, inverse?.isToMany ?? true else {
             for key in ["table", "inverseColumn"] where names.contains(where: { $0.0 == key && $0.1 != nil }) {
-                note(path[key], "only a many-to-many relationship has a join table")
+                report(path[key], "only a many-to-many relationship has a join table")
             }
             guard relationship.column != nil, let inverse else { return }
             if relationship.isToMany {
-                note(path["column"], "the foreign key is that of '\(inverse.name)', which leads back: say it there")
+                report(path["column"], "the foreign key is that of '\(inverse.name)', which leads back: say it there")
             } else if inverse.column != nil, owner <= relationship.destination, inverse != relationship {
-                note(path["column"], "'\(inverse.name)' has one too, and one of them is enough to link two rows")
+                report(path["column"], "'\(inverse.name)' has one too, and one of them is enough to link two rows")
             }
             return
         }
@@ -253,7 +253,7 @@ extension ModelValidator {
         ]
         for ((key, name), (_, other)) in zip(names, others) {
             if let name, let other, name != other, owner <= relationship.destination {
-                note(path[key], "is '\(name)' here and '\(other)' as '\(inverse.name)' says")
+                report(path[key], "is '\(name)' here and '\(other)' as '\(inverse.name)' says")
             }
         }
     }
@@ -293,7 +293,7 @@ extension ModelValidator {
         model.declarations[root].table ?? model.entities[root].name
     }
 
-    private static func takenColumns(of tree: EntityTree, _ model: CompiledModel) -> [SyncError.Problem] {
+    private static func takenColumns(of tree: EntityHierarchy, _ model: CompiledModel) -> [SyncError.Problem] {
         var problems: [SyncError.Problem] = []
         var taken: Set<String> = []
         func take(_ name: String, _ path: ModelPath) {
@@ -320,7 +320,7 @@ extension SyncModel.Attribute {
     package var columnName: String { column ?? name }
 }
 
-extension Link {
+extension CompiledAssociation {
     /// The name of the join table.
     package func joinTableName(in model: CompiledModel) -> String {
         first.relationship?.table ?? second.relationship?.table

@@ -51,7 +51,7 @@ struct ModelValidator {
         Dictionary(members.enumerated().map { (name($1), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    mutating func note(_ path: ModelPath, _ message: String) {
+    mutating func report(_ path: ModelPath, _ message: String) {
         problems.append(SyncError.Problem(path: path.text, message: message))
     }
 
@@ -96,16 +96,18 @@ struct ModelValidator {
             var line = [entity]
             while let parent = line[line.count - 1].parent {
                 guard line.count <= Self.maximumDepth else {
-                    note(.entity(entity.name)["parent"], "inherits through more than \(Self.maximumDepth) entities")
+                    report(.entity(entity.name)["parent"], "inherits through more than \(Self.maximumDepth) entities")
                     break
                 }
                 guard let next = self.entity(named: parent) else {
-                    if line.count == 1 { note(.entity(entity.name)["parent"], unknown(parent)) }
+                    if line.count == 1 { report(.entity(entity.name)["parent"], unknown(parent)) }
                     break
                 }
                 guard !line.contains(where: { $0.name == next.name }) else {
-                    let circle = ShortList(line.map(\.name) + [next.name]).text(between: " → ")
-                    if next.name == entity.name { note(.entity(entity.name)["parent"], "goes in a circle: \(circle)") }
+                    let circle = TruncatedList(line.map(\.name) + [next.name]).text(between: " → ")
+                    if next.name == entity.name {
+                        report(.entity(entity.name)["parent"], "goes in a circle: \(circle)")
+                    }
                     break
                 }
                 line.append(next)
@@ -115,7 +117,7 @@ struct ModelValidator {
     }
 
     func unknown(_ entity: String) -> String {
-        "unknown entity '\(entity)'; the model has \(ShortList(entities.lazy.map(\.name)).text)"
+        "unknown entity '\(entity)'; the model has \(TruncatedList(entities.lazy.map(\.name)).text)"
     }
 }
 
@@ -126,12 +128,12 @@ extension ModelValidator {
         for (index, entity) in entities.enumerated() {
             for (position, attribute) in entity.attributes.enumerated() {
                 let path = ModelPath.attribute(attribute.name, of: entity.name)
-                if attribute.remoteKey?.isEmpty ?? false { note(path["remoteKey"], "must not be empty") }
+                if attribute.remoteKey?.isEmpty ?? false { report(path["remoteKey"], "must not be empty") }
                 guard let value = attribute.defaultValue, isReadable(entity.name, attribute.name) else { continue }
                 if let stored = value.inStoredForm(of: attribute.type) {
                     setDefault(stored == .null ? nil : stored, index, position)
                 } else {
-                    note(path["default"], "is not a value of the type \(attribute.type.rawValue)")
+                    report(path["default"], "is not a value of the type \(attribute.type.rawValue)")
                 }
             }
         }
@@ -144,8 +146,8 @@ extension ModelValidator {
             checkMarks(of: entity)
             guard let key = entity.primaryKey, isReadable(entity.name) else { continue }
             let path = ModelPath.entity(entity.name)["primaryKey"]
-            if key.parts.isEmpty { note(path, "names no attribute") }
-            if Set(key.parts).count < key.parts.count { note(path, "names a part twice") }
+            if key.parts.isEmpty { report(path, "names no attribute") }
+            if Set(key.parts).count < key.parts.count { report(path, "names a part twice") }
             for part in key.parts { checkPart(part, of: entity, isOnly: key.parts.count == 1, path) }
         }
         checkKeyCircles()
@@ -155,17 +157,17 @@ extension ModelValidator {
         let line = lineage(of: entity.name)
         if let attribute = line.flatMap(\.attributes).first(where: { $0.name == name }) {
             if !attribute.type.canBeKey, line.allSatisfy({ isReadable($0.name, name) }) {
-                note(path, Self.cannotBeKey(attribute.type))
+                report(path, Self.cannotBeKey(attribute.type))
             }
         } else if let relationship = line.flatMap(\.relationships).first(where: { $0.name == name }) {
             guard isReadable(entity.name, name) else { return }
             if relationship.isToMany {
-                note(path, "'\(name)' leads to many rows; a part of a key is an attribute or a to-one relationship")
+                report(path, "'\(name)' leads to many rows; a part of a key is an attribute or a to-one relationship")
             } else if !isOnly, inverse(of: relationship).map({ !$0.isToMany }) ?? false {
-                note(path, "'\(name)' is one-to-one, so that it alone tells rows apart")
+                report(path, "'\(name)' is one-to-one, so that it alone tells rows apart")
             }
         } else if isMissing(name, in: line) {
-            note(path, "the entity has no attribute '\(name)'")
+            report(path, "the entity has no attribute '\(name)'")
         }
     }
 
@@ -193,10 +195,10 @@ extension ModelValidator {
         for entity in entities where entity.primaryKey != nil && isReadable(entity.name) {
             let path = ModelPath.entity(entity.name)["primaryKey"]
             for part in keyRelationships(of: entity.name) where !hasKey(part.destination) {
-                note(path, "'\(part.name)' leads to \(part.destination), which has no key")
+                report(path, "'\(part.name)' leads to \(part.destination), which has no key")
             }
             if let circle = keyCircle(from: entity.name) {
-                note(path, "goes in a circle: \(ShortList(circle).text(between: " → "))")
+                report(path, "goes in a circle: \(TruncatedList(circle).text(between: " → "))")
             }
         }
     }
@@ -232,10 +234,10 @@ extension ModelValidator {
         for attribute in marked {
             let path = ModelPath.attribute(attribute.name, of: entity.name)["primaryKey"]
             if let key = entity.primaryKey, !key.parts.contains(attribute.name) {
-                note(path, "'\(key.parts.joined(separator: "', '"))' is the primary key already")
+                report(path, "'\(key.parts.joined(separator: "', '"))' is the primary key already")
             }
             if !attribute.type.canBeKey, isReadable(entity.name, attribute.name) {
-                note(path, Self.cannotBeKey(attribute.type))
+                report(path, Self.cannotBeKey(attribute.type))
             }
         }
     }
@@ -261,27 +263,27 @@ extension ModelValidator {
     }
 
     private mutating func checkPatterns(_ patterns: [String], at path: ModelPath) {
-        for problem in patterns.compactMap(IgnoredKeys.problem) { note(path["ignore"], problem) }
+        for problem in patterns.compactMap(IgnoredKeys.problem) { report(path["ignore"], problem) }
     }
 
     private mutating func checkConversion(of attribute: SyncModel.Attribute, at path: ModelPath) {
-        if attribute.transformers.contains("") { note(path["transformer"], "must not be empty") }
-        let givesList = attribute.transformers.last { BuiltInTransformer(rawValue: $0)?.isAboutText != true }
-        if givesList == BuiltInTransformer.commaSeparated.rawValue, attribute.type != .json,
+        if attribute.transformers.contains("") { report(path["transformer"], "must not be empty") }
+        let givesList = attribute.transformers.last { StandardTransformer(rawValue: $0)?.isAboutText != true }
+        if givesList == StandardTransformer.commaSeparated.rawValue, attribute.type != .json,
             attribute.type != .transformable
         {
-            note(path["transformer"], "'commaSeparated' gives a list, which only the type json keeps")
+            report(path["transformer"], "'commaSeparated' gives a list, which only the type json keeps")
         }
         guard let format = attribute.format else { return }
         if attribute.type != .date {
-            note(path["format"], "only a date has a format; the type is \(attribute.type.rawValue)")
+            report(path["format"], "only a date has a format; the type is \(attribute.type.rawValue)")
         } else if let problem = format.problem {
-            note(path["format"], problem)
+            report(path["format"], problem)
         }
     }
 }
 
-extension BuiltInTransformer {
+extension StandardTransformer {
     /// Whether it gives a text for a text, and a list for a list.
     fileprivate var isAboutText: Bool { self != .commaSeparated }
 }
@@ -301,33 +303,33 @@ extension ModelValidator {
     private mutating func checkNames(_ relationship: SyncModel.Relationship, of entity: SyncModel.Entity) {
         guard let names = relationship.keyedBy else { return }
         let path = ModelPath.relationship(relationship.name, of: entity.name)["keyedBy"]
-        guard relationship.isToMany else { return note(path, "only a relationship to many can be keyed by names") }
+        guard relationship.isToMany else { return report(path, "only a relationship to many can be keyed by names") }
         guard case .attribute(let name) = names else { return }
         let line = lineage(of: relationship.destination)
         let isKnown = line.contains { $0.attributes.contains { $0.name == name } }
         if !isKnown, isMissing(name, in: line) {
-            note(path, "\(relationship.destination) has no attribute '\(name)'")
+            report(path, "\(relationship.destination) has no attribute '\(name)'")
         }
     }
 
     private mutating func check(_ discriminator: SyncModel.Discriminator, of entity: SyncModel.Entity) {
         let path = ModelPath.entity(entity.name)["discriminator"]
         if discriminator.key.split(separator: ".", omittingEmptySubsequences: false).contains(where: \.isEmpty) {
-            note(path["key"], "'\(discriminator.key)' is no key")
+            report(path["key"], "'\(discriminator.key)' is no key")
         }
-        if discriminator.kinds.isEmpty { note(path["values"], "there are none") }
+        if discriminator.kinds.isEmpty { report(path["values"], "there are none") }
         if discriminator.otherwise == .parent, entity.isAbstract {
-            note(path["otherwise"], "\(entity.name) is abstract: it has no rows of its own")
+            report(path["otherwise"], "\(entity.name) is abstract: it has no rows of its own")
         }
         var seen: Set<String> = []
         for kind in discriminator.kinds {
-            if !seen.insert(kind.value).inserted { note(path["values"][kind.value], "is given twice") }
+            if !seen.insert(kind.value).inserted { report(path["values"][kind.value], "is given twice") }
             guard self.entity(named: kind.entity) != nil else {
-                note(path["values"][kind.value], unknown(kind.entity))
+                report(path["values"][kind.value], unknown(kind.entity))
                 continue
             }
             if !self.entity(kind.entity, isKindOf: entity.name) {
-                note(path["values"][kind.value], "\(kind.entity) has not \(entity.name) as parent")
+                report(path["values"][kind.value], "\(kind.entity) has not \(entity.name) as parent")
             }
         }
     }
@@ -337,7 +339,7 @@ extension ModelValidator {
         for entity in entities {
             guard let type = entity.resourceType else { continue }
             if let other = owners.updateValue(entity.name, forKey: type) {
-                note(.entity(entity.name)["type"], "'\(type)' is the type of \(other) too")
+                report(.entity(entity.name)["type"], "'\(type)' is the type of \(other) too")
             }
         }
     }

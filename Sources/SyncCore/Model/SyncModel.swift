@@ -195,13 +195,13 @@ extension SyncModel {
         }
         throw SyncError(
             .missingTransformer,
-            "the model names transformers that are not registered: \(ShortList(names.map { "'\($0)'" }).text)",
+            "the model names transformers that are not registered: \(TruncatedList(names.map { "'\($0)'" }).text)",
             problems: problems)
     }
 
     /// The transformer of a name: registered, else built in.
     package func transformer(named name: String) -> AttributeTransformer? {
-        transformers[name] ?? BuiltInTransformer(rawValue: name)?.transformer
+        transformers[name] ?? StandardTransformer(rawValue: name)?.transformer
     }
 
     /// What is done with an attribute's values instead of the coercion table; nil for nothing.

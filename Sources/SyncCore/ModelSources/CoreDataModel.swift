@@ -21,7 +21,7 @@ struct CoreDataModel {
     }
 
     private mutating func addEntity(_ element: CoreDataElement) {
-        guard let name = element.text("name") else { return noteUnnamed(element, in: .root["entities"]) }
+        guard let name = element.text("name") else { return reportUnnamed(element, in: .root["entities"]) }
         var entity = SyncModel.Entity(
             name, parent: element.text("parentEntity"), isAbstract: element.flag("isAbstract"),
             renamedFrom: element.formerName, keys: keyCase(CoreDataUserInfo(element), at: .entity(name)),
@@ -37,14 +37,14 @@ struct CoreDataModel {
         draft.entities.append(entity)
     }
 
-    private mutating func noteUnnamed(_ element: CoreDataElement, in path: ModelPath) {
-        draft.note(path, "<\(element.name)> has no name (line \(element.line))")
+    private mutating func reportUnnamed(_ element: CoreDataElement, in path: ModelPath) {
+        draft.report(path, "<\(element.name)> has no name (line \(element.line))")
     }
 
     private mutating func keyCase(_ userInfo: CoreDataUserInfo, at path: ModelPath) -> KeyCase? {
         guard let word = userInfo.keys else { return nil }
         guard let found = KeyCase(word: word) else {
-            draft.note(path["keys"], KeyCase.problem(with: word))
+            draft.report(path["keys"], KeyCase.problem(with: word))
             return nil
         }
         return found
@@ -54,14 +54,14 @@ struct CoreDataModel {
 
     private mutating func addAttribute(_ element: CoreDataElement, to entity: inout SyncModel.Entity) {
         guard let name = element.text("name") else {
-            return noteUnnamed(element, in: .entity(entity.name)["attributes"])
+            return reportUnnamed(element, in: .entity(entity.name)["attributes"])
         }
         let userInfo = CoreDataUserInfo(element)
         let sourceType = element.text("attributeType") ?? "Undefined"
         let type = Self.type(sourceType)
         if type == nil {
             let path = ModelPath.attribute(name, of: entity.name)["type"]
-            draft.note(path, "unknown attribute type '\(sourceType)' (line \(element.line))")
+            draft.report(path, "unknown attribute type '\(sourceType)' (line \(element.line))")
             draft.unreadable.insert("\(entity.name).\(name)")
         }
         entity.attributes.append(
@@ -77,17 +77,17 @@ struct CoreDataModel {
 
     private mutating func addRelationship(_ element: CoreDataElement, to entity: inout SyncModel.Entity) {
         guard let name = element.text("name") else {
-            return noteUnnamed(element, in: .entity(entity.name)["relationships"])
+            return reportUnnamed(element, in: .entity(entity.name)["relationships"])
         }
         let path = ModelPath.relationship(name, of: entity.name)
         let member = "\(entity.name).\(name)"
         let rule = element.text("deletionRule") ?? "Nullify"
         if Self.deleteRule(rule) == nil {
-            draft.note(path["deleteRule"], "unknown deletion rule '\(rule)' (line \(element.line))")
+            draft.report(path["deleteRule"], "unknown deletion rule '\(rule)' (line \(element.line))")
             draft.unreadable.insert(member)
         }
         guard let destination = element.text("destinationEntity") else {
-            draft.note(path["entity"], "the relationship has no destination (line \(element.line))")
+            draft.report(path["entity"], "the relationship has no destination (line \(element.line))")
             draft.unreadable.insert(member)
             return
         }
@@ -152,7 +152,7 @@ struct CoreDataModel {
         }
         if value == nil, let text {
             let path = ModelPath.attribute(name, of: entity)["default"]
-            draft.note(path, "'\(text)' is not a value of the type \(type.rawValue) (line \(element.line))")
+            draft.report(path, "'\(text)' is not a value of the type \(type.rawValue) (line \(element.line))")
             draft.unreadable.insert("\(entity).\(name)")
         }
         return value
@@ -211,7 +211,7 @@ struct CoreDataUserInfo {
     var column: String? { text("column") }
     var inverseColumn: String? { text("inverseColumn") }
     /// The name of an attribute, or `YES` for the primary key.
-    var keyedBy: MemberNames? {
+    var keyedBy: KeyedBy? {
         text("keyedBy").map { ["YES", "true"].contains($0) ? .primaryKey : .attribute($0) }
     }
     /// The key of the member that tells the kinds of an entity apart.
@@ -242,11 +242,11 @@ extension CoreDataModel {
             guard let key = userInfo.discriminator else { continue }
             var discriminator = SyncModel.Discriminator(key, kinds: [])
             if let text = userInfo.otherwise {
-                if let otherwise = SyncModel.Discriminator.Otherwise(rawValue: text) {
+                if let otherwise = SyncModel.Discriminator.Fallback(rawValue: text) {
                     discriminator.otherwise = otherwise
                 } else {
-                    let known = SyncModel.Discriminator.Otherwise.allCases.map(\.rawValue).joined(separator: ", ")
-                    draft.note(
+                    let known = SyncModel.Discriminator.Fallback.allCases.map(\.rawValue).joined(separator: ", ")
+                    draft.report(
                         .entity(name)["discriminator"]["otherwise"],
                         "unknown otherwise '\(text)'; known are \(known) (line \(element.line))")
                 }

@@ -27,7 +27,7 @@ struct SchemaReader {
     private mutating func read(_ json: JSONValue) {
         guard var root = SchemaObject(json, at: .root, keys: Self.rootKeys, noting: &draft) else { return }
         draft.rules = KeyRules(keys: root.keyCase(&draft), ignore: root.texts("ignore", &draft))
-        guard let entities = root["entities"] else { return draft.note(root.path["entities"], "is missing") }
+        guard let entities = root["entities"] else { return draft.report(root.path["entities"], "is missing") }
         for (name, value) in members(of: entities, at: root.path["entities"]) {
             draft.entities.append(entity(name, value))
         }
@@ -36,13 +36,13 @@ struct SchemaReader {
     /// The named objects of `entities`, `attributes` or `relationships`.
     mutating func members(of value: JSONValue, at path: ModelPath) -> [(String, JSONValue)] {
         guard case .object(let members) = value else {
-            draft.note(path, "expected an object, found \(value.kindName)")
+            draft.report(path, "expected an object, found \(value.kindName)")
             return []
         }
         var seen: Set<String> = []
         return members.compactMap { member in
             guard seen.insert(member.key).inserted else {
-                draft.note(path[member.key], "the name is given twice")
+                draft.report(path[member.key], "the name is given twice")
                 return nil
             }
             return (member.key, member.value)
@@ -85,7 +85,7 @@ struct SchemaReader {
         var attribute = SyncModel.Attribute(name, .string)
         if case .string(let text) = value {
             guard let type = AttributeType(rawValue: text) else {
-                draft.note(path, "unknown type '\(text)'; known are \(Self.typeNames)")
+                draft.report(path, "unknown type '\(text)'; known are \(Self.typeNames)")
                 draft.unreadable.insert("\(entity).\(name)")
                 return attribute
             }
@@ -97,7 +97,7 @@ struct SchemaReader {
             return attribute
         }
         let type = object.choice("type", AttributeType.self, &draft)
-        if object["type"] == nil { object.note(&draft, "type", "is missing; known are \(Self.typeNames)") }
+        if object["type"] == nil { object.report(&draft, "type", "is missing; known are \(Self.typeNames)") }
         attribute.type = type ?? .string
         attribute.remoteKey = object.text("remoteKey", &draft)
         attribute.isPrimaryKey = object.flag("primaryKey", default: false, &draft)
@@ -111,7 +111,7 @@ struct SchemaReader {
         if let type, let value = object["default"], value != .null {
             attribute.defaultValue = Coercion.storedValue(value, as: type)
             if attribute.defaultValue == nil {
-                object.note(&draft, "default", "\(value.kindName) that is not a value of the type \(type.rawValue)")
+                object.report(&draft, "default", "\(value.kindName) that is not a value of the type \(type.rawValue)")
             }
         }
         if object.hasProblems { draft.unreadable.insert("\(entity).\(name)") }
@@ -129,7 +129,7 @@ struct SchemaReader {
             return nil
         }
         let destination = object.text("entity", &draft)
-        if object["entity"] == nil { object.note(&draft, "entity", "is missing") }
+        if object["entity"] == nil { object.report(&draft, "entity", "is missing") }
         let relationship = SyncModel.Relationship(
             name, to: destination ?? "", many: object.flag("many", default: false, &draft),
             ordered: object.flag("ordered", default: false, &draft), inverse: object.text("inverse", &draft),
@@ -151,18 +151,18 @@ extension SchemaReader {
     static let discriminatorKeys = ["key", "values", "otherwise"]
 
     /// `"keyedBy": "iso"`, or `true` for the primary key.
-    mutating func memberNames(_ object: inout SchemaObject) -> MemberNames? {
+    mutating func memberNames(_ object: inout SchemaObject) -> KeyedBy? {
         switch object["keyedBy"] {
         case nil, .bool(false)?: nil
         case .bool(true)?: .primaryKey
         case .string?: object.text("keyedBy", &draft).map { .attribute($0) }
         case let value?:
-            notedNames(&object, value)
+            reportedNames(&object, value)
         }
     }
 
-    private mutating func notedNames(_ object: inout SchemaObject, _ value: JSONValue) -> MemberNames? {
-        object.note(&draft, "keyedBy", "expected the name of an attribute, or true, found \(value.kindName)")
+    private mutating func reportedNames(_ object: inout SchemaObject, _ value: JSONValue) -> KeyedBy? {
+        object.report(&draft, "keyedBy", "expected the name of an attribute, or true, found \(value.kindName)")
         return nil
     }
 
@@ -173,17 +173,17 @@ extension SchemaReader {
         guard var object = SchemaObject(value, at: path, keys: Self.discriminatorKeys, noting: &draft) else {
             return nil
         }
-        for key in ["key", "values"] where object[key] == nil { object.note(&draft, key, "is missing") }
+        for key in ["key", "values"] where object[key] == nil { object.report(&draft, key, "is missing") }
         var kinds: [SyncModel.Discriminator.Kind] = []
         for (name, value) in members(of: object["values"] ?? .object([]), at: path["values"]) {
             if case .string(let entity) = value {
                 kinds.append(.init(name, entity))
             } else {
-                draft.note(path["values"][name], "expected the name of an entity, found \(value.kindName)")
+                draft.report(path["values"][name], "expected the name of an entity, found \(value.kindName)")
             }
         }
         guard let key = object.text("key", &draft), !object.hasProblems else { return nil }
-        let otherwise = object.choice("otherwise", SyncModel.Discriminator.Otherwise.self, &draft) ?? .skip
+        let otherwise = object.choice("otherwise", SyncModel.Discriminator.Fallback.self, &draft) ?? .skip
         return SyncModel.Discriminator(key, kinds: kinds, otherwise: otherwise)
     }
 }
@@ -201,33 +201,33 @@ struct SchemaObject {
     init?(_ value: JSONValue, at path: ModelPath, keys: [String], noting draft: inout ModelDraft) {
         self.path = path
         guard case .object(let all) = value else {
-            draft.note(path, "expected an object, found \(value.kindName)")
+            draft.report(path, "expected an object, found \(value.kindName)")
             return nil
         }
         for member in all {
             if !keys.contains(member.key) {
-                note(&draft, member.key, "unknown key; known are \(keys.joined(separator: ", "))")
+                report(&draft, member.key, "unknown key; known are \(keys.joined(separator: ", "))")
             } else if members.updateValue(member.value, forKey: member.key) != nil {
-                note(&draft, member.key, "the key is given twice")
+                report(&draft, member.key, "the key is given twice")
             }
         }
     }
 
     subscript(key: String) -> JSONValue? { members[key] }
 
-    mutating func note(_ draft: inout ModelDraft, _ key: String, _ message: String) {
+    mutating func report(_ draft: inout ModelDraft, _ key: String, _ message: String) {
         hasProblems = true
-        draft.note(path[key], message)
+        draft.report(path[key], message)
     }
 
     mutating func text(_ key: String, _ draft: inout ModelDraft) -> String? {
         guard let value = members[key] else { return nil }
         guard case .string(let text) = value else {
-            note(&draft, key, "expected a string, found \(value.kindName)")
+            report(&draft, key, "expected a string, found \(value.kindName)")
             return nil
         }
         guard !text.isEmpty else {
-            note(&draft, key, "must not be empty")
+            report(&draft, key, "must not be empty")
             return nil
         }
         return text
@@ -241,7 +241,7 @@ struct SchemaObject {
             return name
         }
         guard names.count == elements.count, !names.isEmpty else {
-            note(&draft, key, "expected a name or a list of names")
+            report(&draft, key, "expected a name or a list of names")
             return nil
         }
         return names
@@ -250,7 +250,7 @@ struct SchemaObject {
     mutating func flag(_ key: String, default fallback: Bool, _ draft: inout ModelDraft) -> Bool {
         guard let value = members[key] else { return fallback }
         guard case .bool(let flag) = value else {
-            note(&draft, key, "expected true or false, found \(value.kindName)")
+            report(&draft, key, "expected true or false, found \(value.kindName)")
             return fallback
         }
         return flag
@@ -262,7 +262,7 @@ struct SchemaObject {
         guard let text = text(key, &draft) else { return nil }
         guard let choice = Choice(rawValue: text) else {
             let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            note(&draft, key, "unknown \(key) '\(text)'; known are \(known)")
+            report(&draft, key, "unknown \(key) '\(text)'; known are \(known)")
             return nil
         }
         return choice
@@ -290,7 +290,7 @@ extension SchemaObject {
     mutating func keyCase(_ draft: inout ModelDraft) -> KeyCase? {
         guard let word = text("keys", &draft) else { return nil }
         guard let found = KeyCase(word: word) else {
-            note(&draft, "keys", KeyCase.problem(with: word))
+            report(&draft, "keys", KeyCase.problem(with: word))
             return nil
         }
         return found
@@ -303,13 +303,13 @@ extension SchemaObject {
         guard let value = self[key] else { return [] }
         if orOne, case .string = value { return text(key, &draft).map { [$0] } ?? [] }
         guard case .array(let elements) = value else {
-            note(&draft, key, "expected \(orOne ? "a string or " : "")an array of strings, found \(value.kindName)")
+            report(&draft, key, "expected \(orOne ? "a string or " : "")an array of strings, found \(value.kindName)")
             return []
         }
         return elements.compactMap { element in
             guard case .string(let text) = element, !text.isEmpty else {
                 let found = element == .string("") ? "an empty one" : element.kindName
-                note(&draft, key, "expected strings in the array, found \(found)")
+                report(&draft, key, "expected strings in the array, found \(found)")
                 return nil
             }
             return text

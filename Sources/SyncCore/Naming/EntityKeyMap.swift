@@ -1,6 +1,6 @@
 /// Which JSON keys the attributes and relationships of an entity are read from, worked out once, so that a key is looked
 /// up and not compared with every name.
-package final class EntityNames: Sendable {
+package final class EntityKeyMap: Sendable {
     /// A relationship that is read from a key.
     package struct RelationshipKey {
         /// Its position in the entity.

@@ -28,7 +28,7 @@ public struct SyncOptions: Sendable {
     /// one of the same row, fails the sync before anything is written. Of pieces and pages each is compared within itself.
     public var isStrict: Bool
     /// What one sync may delete; nil for no limit.
-    public var deletionGuard: DeletionGuard?
+    public var deletionGuard: DeletionLimit?
     /// Whether rows that the payload leaves out are deleted although a root record has a key that cannot be read. Such a
     /// record may be of any row of its entity, so none is deleted without this
     /// (``SyncResult/Diagnostic/Kind/deletionsSkipped``).
@@ -40,7 +40,7 @@ public struct SyncOptions: Sendable {
     public var collectsValues: Bool
     /// Told how far the sync is: of each phase once every few thousand records or rows. It is called in the midst of
     /// the work, on whatever thread that is, so it should be quick and must not use the store.
-    public var progress: (@Sendable (PayloadProgress) -> Void)?
+    public var progress: (@Sendable (SyncProgress) -> Void)?
     /// Whether errors and diagnostics quote values of the payload.
     public var revealsValues: Bool
     /// Called for every record that is about to become a new row, at every level, outer ones first; its answer is
@@ -54,9 +54,9 @@ public struct SyncOptions: Sendable {
     /// How the payload's records are laid out.
     public var form: Form
     /// Set where the records are the members of an object, `{"AD": {…}, "AE": {…}}`: the attribute that their names fill.
-    public var keyedBy: MemberNames?
+    public var keyedBy: KeyedBy?
     /// The lists of a payload of several entities; empty where it is of one.
-    package var entities: [PayloadEntity] = []
+    package var entities: [PayloadList] = []
     /// How a payload that is read in pieces is cut and written.
     public var pieces: PieceOptions
     /// The Swift types that the caller reads the rows as.
@@ -70,10 +70,10 @@ public struct SyncOptions: Sendable {
     /// Options with their defaults: nothing is strict, guarded or revealed.
     public init(
         scope: Scope = .automatic, payload: PayloadKind = .snapshot, isStrict: Bool = false,
-        deletionGuard: DeletionGuard? = nil, deletesBesideUnread: Bool = false, collectsKeys: Bool = true,
+        deletionGuard: DeletionLimit? = nil, deletesBesideUnread: Bool = false, collectsKeys: Bool = true,
         revealsValues: Bool = false, collectsValues: Bool = false, keyPath: [String] = [], form: Form = .json,
-        keyedBy: MemberNames? = nil,
-        pieces: PieceOptions = PieceOptions(), progress: (@Sendable (PayloadProgress) -> Void)? = nil,
+        keyedBy: KeyedBy? = nil,
+        pieces: PieceOptions = PieceOptions(), progress: (@Sendable (SyncProgress) -> Void)? = nil,
         willInsert: (@Sendable (SyncOptions.Insertion) throws -> JSONValue)? = nil
     ) {
         self.scope = scope
@@ -117,19 +117,19 @@ public enum PayloadKind: Sendable {
     /// The payload is what changed: rows that it leaves out are kept.
     case delta
     /// The payload is one page of many, which together are all there is. Each is applied in its own transaction;
-    /// ``SyncRun/finish()`` deletes what no page mentioned; nothing if a page is one object in no array, as an error is,
+    /// ``PagedImport/finish()`` deletes what no page mentioned; nothing if a page is one object in no array, as an error is,
     /// and neither a predicate nor a parent says what it speaks for.
-    case page(of: SyncRun)
+    case page(of: PagedImport)
 
     /// The run a page is part of.
-    package var run: SyncRun? {
+    package var run: PagedImport? {
         guard case .page(let run) = self else { return nil }
         return run
     }
 }
 
 /// A list of records inside a payload of several, and the entity they are of.
-package struct PayloadEntity: Sendable, Hashable {
+package struct PayloadList: Sendable, Hashable {
     package var path: [String]
     package var entity: String
 
@@ -143,14 +143,14 @@ package struct PayloadEntity: Sendable, Hashable {
 /// The most that one sync may delete of any one entity, cascades and nested lists included.
 ///
 /// Past it the sync fails with ``SyncError/Code/deletionGuard`` and writes nothing.
-public enum DeletionGuard: Sendable, Hashable {
+public enum DeletionLimit: Sendable, Hashable {
     /// At most so many rows.
     case rows(Int)
     /// At most this part (0…1) of the rows an entity had, once it had more than `above`.
     case fraction(Double, above: Int = 0)
 
     /// More than half of an entity's rows, when it has more than 10: what the command line refuses by default.
-    public static let half = DeletionGuard.fraction(0.5, above: 10)
+    public static let half = DeletionLimit.fraction(0.5, above: 10)
 
     /// - Throws: ``SyncError`` `invalidOption` for a limit that is no number of rows, or no part of them.
     func validate() throws {
@@ -195,7 +195,7 @@ public struct PieceOptions: Sendable, Hashable {
 /// What a caller asks of a store, beside the payload: the same for every way in.
 package struct SyncRequest: Sendable {
     /// Which stored rows the payload speaks for.
-    package var predicate: RecordPredicate?
+    package var predicate: RowPredicate?
     package var options: SyncOptions
     /// Whether everything is taken back at the end, so that only the result is left.
     package var isDryRun: Bool
@@ -206,7 +206,7 @@ package struct SyncRequest: Sendable {
     package var isOfPart: Bool { isInPieces || options.payload.run != nil }
 
     package init(
-        predicate: RecordPredicate? = nil, options: SyncOptions = SyncOptions(), isDryRun: Bool = false
+        predicate: RowPredicate? = nil, options: SyncOptions = SyncOptions(), isDryRun: Bool = false
     ) {
         self.predicate = predicate
         self.options = options

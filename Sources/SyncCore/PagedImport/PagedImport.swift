@@ -1,7 +1,7 @@
 /// One snapshot that arrives in several payloads, such as the pages of a list.
 ///
 /// ```swift
-/// let run = SyncRun()
+/// let run = PagedImport()
 /// while let page = try await nextPage() {
 ///     try await Sync.changes(page, inEntity: "User", stack: stack, options: SyncOptions(payload: .page(of: run)))
 /// }
@@ -12,18 +12,18 @@
 /// later page may mention them. ``finish()`` deletes what none did. A run that is not finished, or one of whose pages
 /// failed, deletes nothing. Nor do pages that are one object instead of a list delete rows of the entity, unless a
 /// predicate or a parent says what they speak for.
-public final class SyncRun: Sendable {
+public final class PagedImport: Sendable {
     /// What all pages of a run have in common.
-    package struct Call: Sendable {
+    package struct Parameters: Sendable {
         package var store: ObjectIdentifier
         package var entity: String
-        package var predicate: RecordPredicate?
+        package var predicate: RowPredicate?
         package var parent: (entity: String, id: JSONValue)?
         package var relationship: String?
         package var operations: SyncOperations
 
         package init(
-            store: ObjectIdentifier, entity: String, predicate: RecordPredicate?,
+            store: ObjectIdentifier, entity: String, predicate: RowPredicate?,
             parent: (entity: String, id: JSONValue)?, relationship: String?, operations: SyncOperations
         ) {
             self.store = store
@@ -34,7 +34,7 @@ public final class SyncRun: Sendable {
             self.operations = operations
         }
 
-        static func == (left: Call, right: Call) -> Bool {
+        static func == (left: Parameters, right: Parameters) -> Bool {
             left.store == right.store && left.entity == right.entity && left.predicate == right.predicate
                 && left.parent?.entity == right.parent?.entity && left.parent?.id == right.parent?.id
                 && left.relationship == right.relationship && left.operations == right.operations
@@ -42,12 +42,12 @@ public final class SyncRun: Sendable {
     }
 
     /// Deletes what no page mentioned; made by the first page, which knows the store.
-    package typealias Sweep = @Sendable (SyncRun) async throws -> SyncResult
+    package typealias Finalizer = @Sendable (PagedImport) async throws -> SyncResult
 
     private struct State {
-        var memory = RunMemory()
-        var call: Call?
-        var sweep: Sweep?
+        var memory = PagedImportState()
+        var call: Parameters?
+        var sweep: Finalizer?
         var openPages = 0
         var hasFailed = false
         var isFinished = false
@@ -81,7 +81,7 @@ public final class SyncRun: Sendable {
     // MARK: Pages
 
     /// - Throws: ``SyncError`` `invalidOption` if the page is of another call than the pages before it.
-    package func beginPage(_ call: Call, _ sweep: @escaping Sweep) throws {
+    package func beginPage(_ call: Parameters, _ sweep: @escaping Finalizer) throws {
         try state.withLock { state in
             if state.isFinished { throw SyncError(.invalidOption, "the run is finished; begin another one") }
             if let first = state.call, !(first == call) {
@@ -105,12 +105,12 @@ public final class SyncRun: Sendable {
 
     /// Hands the memory out to be changed; ``put(_:)`` gives it back. Called while the store is being written, so by
     /// one page at a time.
-    package func take() -> RunMemory {
+    package func take() -> PagedImportState {
         state.withLock { state in
-            defer { state.memory = RunMemory() }
+            defer { state.memory = PagedImportState() }
             return state.memory
         }
     }
 
-    package func put(_ memory: RunMemory) { state.withLock { $0.memory = memory } }
+    package func put(_ memory: PagedImportState) { state.withLock { $0.memory = memory } }
 }

@@ -1,13 +1,13 @@
 /// What the pages of a run have said so far, as far as it matters for what the run deletes at its end.
-package struct RunMemory: Sendable {
+package struct PagedImportState: Sendable {
     /// A row that a page's list of its owner left out.
-    package struct Unlisted: Hashable, Sendable {
+    package struct RemovedListEntry: Hashable, Sendable {
         package var row: StoredRow
         /// The link through which the owner had it, and the owner's row key.
-        package var link: LinkID
+        package var link: AssociationID
         package var owner: RowKey
 
-        package init(row: StoredRow, link: LinkID, owner: RowKey) {
+        package init(row: StoredRow, link: AssociationID, owner: RowKey) {
             self.row = row
             self.link = link
             self.owner = owner
@@ -17,10 +17,10 @@ package struct RunMemory: Sendable {
     /// The link of a row at an end of which it has one at most.
     package struct OneLink: Hashable, Sendable {
         package var row: StoredRow
-        package var link: LinkID
-        package var end: Link.End
+        package var link: AssociationID
+        package var end: CompiledAssociation.End
 
-        package init(row: StoredRow, link: LinkID, end: Link.End) {
+        package init(row: StoredRow, link: AssociationID, end: CompiledAssociation.End) {
             self.row = row
             self.link = link
             self.end = end
@@ -28,7 +28,7 @@ package struct RunMemory: Sendable {
     }
 
     /// A foreign key that a page set because the row which the store had remembered for it was there at last.
-    package struct LateTarget: Sendable {
+    package struct ResolvedReference: Sendable {
         package var target: RowKey
         /// What it was before.
         package var before: RowKey?
@@ -40,15 +40,15 @@ package struct RunMemory: Sendable {
     }
 
     /// Every row that a page mentioned, and how it was counted.
-    package var rows = MarkedRows()
+    package var rows = RowFlagTable()
     /// The temporary table that has the marks of rows that became too many for memory.
     package var table: String?
     /// Rows that stay until the end of the run, in case a later page mentions them.
-    package var unlisted: Set<Unlisted> = []
+    package var unlisted: Set<RemovedListEntry> = []
     /// Links whose last statement of a page waits for a row. Once that is there, they were its.
     package var awaited: Set<OneLink> = []
     /// What pages linked of what had been remembered before the run, which a statement of a later page may take back.
-    package var late: [OneLink: LateTarget] = [:]
+    package var late: [OneLink: ResolvedReference] = [:]
     /// Rows without a key that lost a link.
     package var orphans: Set<StoredRow> = []
     /// The rows of the parent before the run; nil before the first page.
@@ -66,13 +66,13 @@ package struct RunMemory: Sendable {
     /// Whether what is applied now is the end of the run, and no page.
     package var isEnding = false
     /// What the pages changed, and by how much their counts are too high together.
-    package var changes = RunChanges()
+    package var changes = PagedImportChanges()
 
     package init() {}
 }
 
 /// What the pages of a run changed together.
-package struct RunChanges: Sendable {
+package struct PagedImportChanges: Sendable {
     /// How often rows were counted before by earlier pages.
     package struct Repeats: Sendable {
         package var updated = 0
@@ -87,7 +87,7 @@ package struct RunChanges: Sendable {
     /// Root records that met a row which an earlier page inserted as a nested one.
     package var insertedRoots = 0
 
-    private var results = MergedResults()
+    private var results = ResultAccumulator()
     private var counts: [String: SyncResult.EntityChanges] = [:]
     private var root = SyncResult.RootCounts()
 
@@ -99,10 +99,10 @@ package struct RunChanges: Sendable {
     package var unresolvedCount: Int { results.unresolvedCount }
 
     /// Keeps only some of the unresolved references.
-    package mutating func keepUnresolved(
+    package mutating func preservePending(
         _ kept: ([SyncResult.UnresolvedReference]) throws -> [SyncResult.UnresolvedReference]
     ) rethrows {
-        try results.keepUnresolved(kept)
+        try results.preservePending(kept)
     }
 
     /// How many rows of an entity the pages inserted.
@@ -145,7 +145,7 @@ package struct RunChanges: Sendable {
 }
 
 /// The marks of many rows. Whole numbers that are close to each other, as most keys are, take next to no memory.
-package struct MarkedRows: Sendable {
+package struct RowFlagTable: Sendable {
     /// The marks of 64 neighbouring numbers, a bit each.
     private struct Block: Sendable {
         var mentioned: UInt64 = 0
@@ -155,8 +155,8 @@ package struct MarkedRows: Sendable {
         var listed: UInt64 = 0
         var inserted: UInt64 = 0
 
-        func mark(_ bit: UInt64) -> RowMark {
-            var mark: RowMark = []
+        func mark(_ bit: UInt64) -> RowFlags {
+            var mark: RowFlags = []
             if mentioned & bit != 0 { mark.insert(.mentioned) }
             if counted & bit != 0 { mark.insert(.counted) }
             if written & bit != 0 { mark.insert(.written) }
@@ -166,7 +166,7 @@ package struct MarkedRows: Sendable {
             return mark
         }
 
-        mutating func insert(_ mark: RowMark, _ bit: UInt64) {
+        mutating func insert(_ mark: RowFlags, _ bit: UInt64) {
             if mark.contains(.mentioned) { mentioned |= bit }
             if mark.contains(.counted) { counted |= bit }
             if mark.contains(.written) { written |= bit }
@@ -178,7 +178,7 @@ package struct MarkedRows: Sendable {
 
     /// By table.
     private var blocks: [[Int64: Block]] = []
-    private var others: [StoredRow: RowMark] = [:]
+    private var others: [StoredRow: RowFlags] = [:]
 
     package init() {}
 
@@ -186,7 +186,7 @@ package struct MarkedRows: Sendable {
     package var size: Int { blocks.reduce(0) { $0 + $1.capacity * 57 } + others.capacity * 34 + textSize }
     private var textSize = 0
 
-    package subscript(row: StoredRow) -> RowMark {
+    package subscript(row: StoredRow) -> RowFlags {
         guard case .integer(let key) = row.key else { return others[row] ?? [] }
         guard row.table.index < blocks.count else { return [] }
         return blocks[row.table.index][key >> 6]?.mark(1 << UInt64(key & 63)) ?? []
@@ -196,7 +196,7 @@ package struct MarkedRows: Sendable {
     ///
     /// - Returns: Those it had.
     @discardableResult
-    package mutating func insert(_ mark: RowMark, for row: StoredRow) -> RowMark {
+    package mutating func insert(_ mark: RowFlags, for row: StoredRow) -> RowFlags {
         guard case .integer(let key) = row.key else { return insertOther(mark, for: row) }
         while blocks.count <= row.table.index { blocks.append([:]) }
         let bit: UInt64 = 1 << UInt64(key & 63)
@@ -208,7 +208,7 @@ package struct MarkedRows: Sendable {
         return before
     }
 
-    private mutating func insertOther(_ mark: RowMark, for row: StoredRow) -> RowMark {
+    private mutating func insertOther(_ mark: RowFlags, for row: StoredRow) -> RowFlags {
         let before = others[row]
         if let before, before.isSuperset(of: mark) { return before }
         others[row] = mark.union(before ?? [])
@@ -217,7 +217,7 @@ package struct MarkedRows: Sendable {
     }
 
     /// Calls `body` with each row and its marks, and forgets them.
-    package mutating func removeAll(_ body: (StoredRow, RowMark) throws -> Void) rethrows {
+    package mutating func removeAll(_ body: (StoredRow, RowFlags) throws -> Void) rethrows {
         for table in blocks.indices {
             // In order, as a table takes them best.
             for (high, block) in blocks[table].sorted(by: { $0.key < $1.key }) {
@@ -229,26 +229,26 @@ package struct MarkedRows: Sendable {
             }
         }
         for (row, mark) in others { try body(row, mark) }
-        self = MarkedRows()
+        self = RowFlagTable()
     }
 }
 
 /// What the pages of a run said of a row, and what became of it.
-package struct RowMark: OptionSet, Sendable, Hashable {
+package struct RowFlags: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// A page mentions it, if only by its id.
-    package static let mentioned = RowMark(rawValue: 1)
+    package static let mentioned = RowFlags(rawValue: 1)
     /// It was counted as inserted, updated or unchanged.
-    package static let counted = RowMark(rawValue: 2)
+    package static let counted = RowFlags(rawValue: 2)
     /// It was counted as inserted or updated.
-    package static let written = RowMark(rawValue: 4)
+    package static let written = RowFlags(rawValue: 4)
     /// It was counted as inserted.
-    package static let inserted = RowMark(rawValue: 32)
+    package static let inserted = RowFlags(rawValue: 32)
     /// It was counted as a root record.
-    package static let root = RowMark(rawValue: 8)
+    package static let root = RowFlags(rawValue: 8)
     /// It was listed as one of the parent's.
-    package static let listed = RowMark(rawValue: 16)
+    package static let listed = RowFlags(rawValue: 16)
 }

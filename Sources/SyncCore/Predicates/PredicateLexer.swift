@@ -23,7 +23,7 @@ struct PredicateLexer {
         }
     }
 
-    private var place: PredicatePlace { PredicatePlace(line: line, column: position - lineStart + 1) }
+    private var place: PredicateSourceLocation { PredicateSourceLocation(line: line, column: position - lineStart + 1) }
 
     private func byte(_ offset: Int = 0) -> UInt8? {
         position + offset < bytes.count ? bytes[position + offset] : nil
@@ -45,7 +45,7 @@ struct PredicateLexer {
         }
     }
 
-    private mutating func kind(at place: PredicatePlace) throws(SyncError) -> PredicateToken.Kind {
+    private mutating func kind(at place: PredicateSourceLocation) throws(SyncError) -> PredicateToken.Kind {
         guard let first = byte() else { return .end }
         if first.isDigit || (first == .minus && byte(1)?.isDigit == true) { return try number(at: place) }
         if first.startsWord { return .word(word()) }
@@ -71,7 +71,7 @@ struct PredicateLexer {
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
-    private mutating func escapedWord(at place: PredicatePlace) throws(SyncError) -> PredicateToken.Kind {
+    private mutating func escapedWord(at place: PredicateSourceLocation) throws(SyncError) -> PredicateToken.Kind {
         position += 1
         if let quote = byte(), quote == .apostrophe || quote == .quote {
             return .escapedWord(try quoted(by: quote, at: place))
@@ -80,7 +80,7 @@ struct PredicateLexer {
         return .escapedWord(word())
     }
 
-    private mutating func argument(at place: PredicatePlace) throws(SyncError) -> PredicateToken.Kind {
+    private mutating func argument(at place: PredicateSourceLocation) throws(SyncError) -> PredicateToken.Kind {
         defer { position += 2 }
         switch byte(1) {
         case UInt8(ascii: "@"): return .valueArgument
@@ -91,7 +91,7 @@ struct PredicateLexer {
 
     // MARK: Numbers and text
 
-    private mutating func number(at place: PredicatePlace) throws(SyncError) -> PredicateToken.Kind {
+    private mutating func number(at place: PredicateSourceLocation) throws(SyncError) -> PredicateToken.Kind {
         let start = position
         position += 1
         digits()
@@ -114,7 +114,7 @@ struct PredicateLexer {
         while byte()?.isDigit == true { position += 1 }
     }
 
-    private mutating func quoted(by quote: UInt8, at place: PredicatePlace) throws(SyncError) -> String {
+    private mutating func quoted(by quote: UInt8, at place: PredicateSourceLocation) throws(SyncError) -> String {
         position += 1
         var content: [UInt8] = []
         while let byte = byte() {
@@ -134,7 +134,7 @@ struct PredicateLexer {
     }
 
     /// The bytes that the escape after a backslash stands for.
-    private mutating func escape(at place: PredicatePlace) throws(SyncError) -> [UInt8] {
+    private mutating func escape(at place: PredicateSourceLocation) throws(SyncError) -> [UInt8] {
         guard let mark = byte() else { throw place.error("expected a character after '\\', found the end") }
         position += 1
         switch mark {
@@ -147,7 +147,7 @@ struct PredicateLexer {
         }
     }
 
-    private mutating func unicodeEscape(at place: PredicatePlace) throws(SyncError) -> [UInt8] {
+    private mutating func unicodeEscape(at place: PredicateSourceLocation) throws(SyncError) -> [UInt8] {
         var unit = try hexadecimal(at: place)
         if unit & 0xFC00 == 0xD800, byte() == .backslash, byte(1) == UInt8(ascii: "u") {
             position += 2
@@ -159,7 +159,7 @@ struct PredicateLexer {
         return Array(String(scalar).utf8)
     }
 
-    private mutating func hexadecimal(at place: PredicatePlace) throws(SyncError) -> UInt32 {
+    private mutating func hexadecimal(at place: PredicateSourceLocation) throws(SyncError) -> UInt32 {
         let digits = bytes[position..<min(position + 4, bytes.count)]
         let isHexadecimal = digits.count == 4 && digits.allSatisfy { Unicode.Scalar($0).properties.isASCIIHexDigit }
         guard isHexadecimal, let unit = UInt32(String(decoding: digits, as: UTF8.self), radix: 16) else {
@@ -198,7 +198,7 @@ struct PredicateToken: Equatable {
     }
 
     let kind: Kind
-    let place: PredicatePlace
+    let place: PredicateSourceLocation
 
     /// Words that name no attribute at the start of a path; `#any` does.
     static let reserved: Set<String> = [

@@ -95,9 +95,9 @@ struct PredicateParser {
     }
 
     private mutating func nested(
-        at place: PredicatePlace, _ body: (inout PredicateParser) throws -> PredicateNode
+        at place: PredicateSourceLocation, _ body: (inout PredicateParser) throws -> PredicateNode
     ) throws -> PredicateNode {
-        guard nesting < RecordPredicate.maximumNesting else { throw RecordPredicate.nestedTooDeeply(at: place) }
+        guard nesting < RowPredicate.maximumNesting else { throw RowPredicate.nestedTooDeeply(at: place) }
         nesting += 1
         defer { nesting -= 1 }
         return try body(&self)
@@ -106,20 +106,20 @@ struct PredicateParser {
     // MARK: Comparisons
 
     private mutating func comparison() throws -> PredicateNode {
-        let quantifier = takeQuantifier()
+        let quantifier = parseQuantifier()
         let pathPlace = token.place
         let (path, names) = try namedPath(quantifier)
         if quantifier != nil, token.isSymbol("(") { return try related(path, at: pathPlace) }
         if isOperationNext { return try calculation(from: .path(path, pathPlace)) }
         let start = self
-        let (op, written) = try takeOperator(after: path)
+        let (op, written) = try parseOperator(after: path)
         if written == "IS" {
             let valuePlace = token.place
             try takeNull(after: op)
             return .comparison(
                 try PredicateComparison(path, op, .null, names: names, pathPlace: pathPlace, valuePlace: valuePlace))
         }
-        let ignoresCase = try takeOptions()
+        let ignoresCase = try parseOptions()
         let valuePlace = token.place
         if case .escapedWord = token.kind {
             self = start
@@ -136,11 +136,11 @@ struct PredicateParser {
                 valuePlace: valuePlace))
     }
 
-    private mutating func related(_ path: PredicatePath, at place: PredicatePlace) throws -> PredicateNode {
+    private mutating func related(_ path: PredicatePath, at place: PredicateSourceLocation) throws -> PredicateNode {
         _ = take()
         let condition = try nested(at: place) { parser throws in try parser.alternatives() }
         guard take(symbol: ")") else { throw expected("AND, OR or ')'") }
-        return .related(PredicateRelated(path: path, condition: condition, place: place))
+        return .related(PredicateExists(path: path, condition: condition, place: place))
     }
 
     // MARK: Calculations
@@ -161,7 +161,7 @@ struct PredicateParser {
     private mutating func calculation(from first: PredicateTerm?) throws -> PredicateNode {
         let place = token.place
         let left = try term(rank: 0, from: first)
-        let (op, written) = try takeOperator(after: nil)
+        let (op, written) = try parseOperator(after: nil)
         guard written != "IS" else { throw expected("a comparison") }
         let right = try term(rank: 0)
         return .calculation(PredicateCalculation(left: left, operator: op, right: right, place: place))
@@ -176,8 +176,8 @@ struct PredicateParser {
             let right = rank == 0 ? try term(rank: 1) : try factor()
             left = .calculated(left, operation, right, place)
         }
-        guard left.nesting <= RecordPredicate.maximumNesting else {
-            throw RecordPredicate.nestedTooDeeply(at: token.place)
+        guard left.nesting <= RowPredicate.maximumNesting else {
+            throw RowPredicate.nestedTooDeeply(at: token.place)
         }
         return left
     }
@@ -185,7 +185,7 @@ struct PredicateParser {
     private mutating func factor() throws -> PredicateTerm {
         let place = token.place
         if take(symbol: "(") {
-            guard nesting < RecordPredicate.maximumNesting else { throw RecordPredicate.nestedTooDeeply(at: place) }
+            guard nesting < RowPredicate.maximumNesting else { throw RowPredicate.nestedTooDeeply(at: place) }
             nesting += 1
             defer { nesting -= 1 }
             let inner = try term(rank: 0)
@@ -196,7 +196,7 @@ struct PredicateParser {
         return .path(try path(nil), place)
     }
 
-    private mutating func takeQuantifier() -> PredicatePath.Quantifier? {
+    private mutating func parseQuantifier() -> PredicatePath.Quantifier? {
         if take(keyword: "ANY") || take(keyword: "SOME") { return .any }
         if take(keyword: "ALL") { return .all }
         return take(keyword: "NONE") ? PredicatePath.Quantifier.none : nil
@@ -256,7 +256,7 @@ struct PredicateParser {
     }
 
     /// The operator, and how it was written.
-    private mutating func takeOperator(after path: PredicatePath?) throws -> (PredicateOperator, written: String) {
+    private mutating func parseOperator(after path: PredicatePath?) throws -> (PredicateOperator, written: String) {
         let what = path.map { "an operator after '\($0.name)'" } ?? "an operator"
         guard let written = token.keyword ?? token.symbol else { throw expected(what) }
         if written == "NOT" {
@@ -282,7 +282,7 @@ struct PredicateParser {
     }
 
     /// `[c]`, if it is there.
-    private mutating func takeOptions() throws -> Bool {
+    private mutating func parseOptions() throws -> Bool {
         guard token.isSymbol("["), !isKeyNext else { return false }
         _ = take()
         guard take(keyword: "C") else { throw expected("the option 'c' (ignore case), the only one there is") }
@@ -332,7 +332,7 @@ struct PredicateParser {
     private mutating func parts() throws -> JSONValue {
         let place = token.place
         _ = take()
-        guard nesting < RecordPredicate.maximumNesting else { throw RecordPredicate.nestedTooDeeply(at: place) }
+        guard nesting < RowPredicate.maximumNesting else { throw RowPredicate.nestedTooDeeply(at: place) }
         nesting += 1
         defer { nesting -= 1 }
         var parts: [JSONValue] = []

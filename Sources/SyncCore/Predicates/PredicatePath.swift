@@ -1,9 +1,9 @@
 /// What a condition looks at: an attribute, a relationship, or something reached through relationships.
 ///
 /// ```swift
-/// RecordPredicate.attribute("company.name") == "Apple"
-/// RecordPredicate.any("tags.id").isIn([1, 2])
-/// RecordPredicate.count("notes") > 3
+/// RowPredicate.attribute("company.name") == "Apple"
+/// RowPredicate.any("tags.id").isIn([1, 2])
+/// RowPredicate.count("notes") > 3
 /// ```
 public struct PredicatePath: Sendable, Hashable {
     /// Of which of the rows reached through a to-many relationship a comparison must hold.
@@ -76,77 +76,77 @@ extension PredicatePath {
 
 extension PredicatePath {
     /// The same value; compared with nil, no value.
-    public static func == (path: PredicatePath, value: (any PredicateArgument)?) -> RecordPredicate {
+    public static func == (path: PredicatePath, value: (any PredicateArgument)?) -> RowPredicate {
         .compare(path, .equal, value)
     }
 
     /// Also true where there is no value, compared with one.
-    public static func != (path: PredicatePath, value: (any PredicateArgument)?) -> RecordPredicate {
+    public static func != (path: PredicatePath, value: (any PredicateArgument)?) -> RowPredicate {
         .compare(path, .notEqual, value)
     }
 
     /// Never true where there is no value.
-    public static func < (path: PredicatePath, value: any PredicateArgument) -> RecordPredicate {
+    public static func < (path: PredicatePath, value: any PredicateArgument) -> RowPredicate {
         .compare(path, .less, value)
     }
 
     /// Never true where there is no value.
-    public static func <= (path: PredicatePath, value: any PredicateArgument) -> RecordPredicate {
+    public static func <= (path: PredicatePath, value: any PredicateArgument) -> RowPredicate {
         .compare(path, .lessOrEqual, value)
     }
 
     /// Never true where there is no value.
-    public static func > (path: PredicatePath, value: any PredicateArgument) -> RecordPredicate {
+    public static func > (path: PredicatePath, value: any PredicateArgument) -> RowPredicate {
         .compare(path, .greater, value)
     }
 
     /// Never true where there is no value.
-    public static func >= (path: PredicatePath, value: any PredicateArgument) -> RecordPredicate {
+    public static func >= (path: PredicatePath, value: any PredicateArgument) -> RowPredicate {
         .compare(path, .greaterOrEqual, value)
     }
 
     /// The same text, whatever its case.
-    public func equals(_ text: String, ignoringCase: Bool) -> RecordPredicate {
+    public func equals(_ text: String, ignoringCase: Bool) -> RowPredicate {
         .compare(self, .equal, text, ignoringCase: ignoringCase)
     }
 
     /// Equal to one of the values; ``PredicateValue/null`` among them is no value. Case is for texts.
-    public func isIn(_ values: [some PredicateArgument], ignoringCase: Bool = false) -> RecordPredicate {
+    public func isIn(_ values: [some PredicateArgument], ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .in, values, ignoringCase: ignoringCase)
     }
 
     /// From one value to another, both included.
-    public func isBetween(_ first: some PredicateArgument, _ last: some PredicateArgument) -> RecordPredicate {
+    public func isBetween(_ first: some PredicateArgument, _ last: some PredicateArgument) -> RowPredicate {
         .compare(self, .between, PredicateValue.list([first.predicateValue, last.predicateValue]))
     }
 
     /// From the first value of a range to its last, both included.
-    public func isBetween(_ range: ClosedRange<some PredicateArgument>) -> RecordPredicate {
+    public func isBetween(_ range: ClosedRange<some PredicateArgument>) -> RowPredicate {
         isBetween(range.lowerBound, range.upperBound)
     }
 
     /// Whether the text contains this one.
-    public func contains(_ text: String, ignoringCase: Bool = false) -> RecordPredicate {
+    public func contains(_ text: String, ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .contains, text, ignoringCase: ignoringCase)
     }
 
     /// Whether the text begins with this one.
-    public func beginsWith(_ text: String, ignoringCase: Bool = false) -> RecordPredicate {
+    public func beginsWith(_ text: String, ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .beginsWith, text, ignoringCase: ignoringCase)
     }
 
     /// Whether the text ends with this one.
-    public func endsWith(_ text: String, ignoringCase: Bool = false) -> RecordPredicate {
+    public func endsWith(_ text: String, ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .endsWith, text, ignoringCase: ignoringCase)
     }
 
     /// Whether the whole text matches a pattern with `*` and `?`. See ``PredicateOperator/like``.
-    public func like(_ pattern: String, ignoringCase: Bool = false) -> RecordPredicate {
+    public func like(_ pattern: String, ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .like, pattern, ignoringCase: ignoringCase)
     }
 
     /// Whether the whole text matches a regular expression. See ``PredicateOperator/matches``.
-    public func matches(_ pattern: String, ignoringCase: Bool = false) -> RecordPredicate {
+    public func matches(_ pattern: String, ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .matches, pattern, ignoringCase: ignoringCase)
     }
 }

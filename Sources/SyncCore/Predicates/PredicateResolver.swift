@@ -24,7 +24,7 @@ struct PredicateResolver {
 
     private func resolved(_ comparison: PredicateComparison) throws -> ResolvedComparison {
         let path = comparison.path
-        let route = try PredicateRoute(path, from: root, in: model, at: comparison.pathPlace)
+        let route = try ResolvedPredicatePath(path, from: root, in: model, at: comparison.pathPlace)
         let place = try path.quantifier.map { try many($0, route, comparison) } ?? single(route, comparison)
         let test = try PredicateTestBuilder(comparison: comparison, type: place.subject.type, root: root).test()
         return ResolvedComparison(
@@ -36,7 +36,7 @@ struct PredicateResolver {
         many: ResolvedComparison.Many?, hops: [CompiledRelationship], subject: ResolvedComparison.Subject
     )
 
-    private func single(_ route: PredicateRoute, _ comparison: PredicateComparison) throws -> Place {
+    private func single(_ route: ResolvedPredicatePath, _ comparison: PredicateComparison) throws -> Place {
         if let hop = route.hops.first(where: \.isToMany) {
             throw comparison.pathPlace.error(
                 "'\(hop.name)' leads to many rows: write ANY, ALL or NONE before '\(route.name)'", entity: root.name)
@@ -53,7 +53,7 @@ struct PredicateResolver {
     }
 
     private func many(
-        _ quantifier: PredicatePath.Quantifier, _ route: PredicateRoute, _ comparison: PredicateComparison
+        _ quantifier: PredicatePath.Quantifier, _ route: ResolvedPredicatePath, _ comparison: PredicateComparison
     ) throws -> Place {
         var (hops, end) = (route.hops, route.end)
         if case .relationship(let last) = end, last.isToMany {
@@ -77,7 +77,7 @@ struct PredicateResolver {
     }
 
     private func subject(
-        _ hops: [CompiledRelationship], _ end: PredicateRoute.End, _ comparison: PredicateComparison
+        _ hops: [CompiledRelationship], _ end: ResolvedPredicatePath.End, _ comparison: PredicateComparison
     ) throws -> ResolvedComparison.Subject {
         switch end {
         case .attribute(let slot):
@@ -104,7 +104,7 @@ struct PredicateResolver {
     }
 }
 
-extension RecordPredicate {
+extension RowPredicate {
     /// The condition on the rows of an entity, with its names found and its values brought to their types.
     ///
     /// - Throws: ``SyncError`` `invalidPredicate`, naming what there is where a name is unknown.
@@ -281,7 +281,9 @@ extension PredicateResolver {
     func parts(of comparison: PredicateComparison) throws -> PredicateNode? {
         let path = comparison.path
         guard path.quantifier == nil, comparison.literal != .null,
-            case .relationship(let last) = try PredicateRoute(path, from: root, in: model, at: comparison.pathPlace).end,
+            case .relationship(let last) = try ResolvedPredicatePath(
+                path, from: root, in: model, at: comparison.pathPlace
+            ).end,
             !last.isToMany, let key = model.entities[last.destination].compositeKey
         else { return nil }
         let destination = model.entities[last.destination]
@@ -318,7 +320,7 @@ extension PredicateResolver {
     }
 }
 
-extension RecordKey {
+extension PrimaryKeyValue {
     /// The key as a condition has it.
     fileprivate var literal: PredicateLiteral {
         switch self {

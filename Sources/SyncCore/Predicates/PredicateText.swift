@@ -37,7 +37,7 @@ enum PredicateText {
         return words.joined(separator: " ")
     }
 
-    private static func text(_ related: PredicateRelated) -> String {
+    private static func text(_ related: PredicateExists) -> String {
         let quantifier = (related.path.quantifier ?? .any).rawValue
         return "\(quantifier) \(names(related.path)) (\(text(related.condition)))"
     }

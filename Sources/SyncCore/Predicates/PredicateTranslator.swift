@@ -90,7 +90,7 @@ struct PredicateTranslator {
         -> PredicateNode
     {
         .related(
-            PredicateRelated(path: try named(rows, quantifier: quantifier), condition: condition, place: .none))
+            PredicateExists(path: try named(rows, quantifier: quantifier), condition: condition, place: .none))
     }
 
     /// The path, if it begins at the row that the condition is about.

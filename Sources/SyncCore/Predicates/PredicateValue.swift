@@ -35,7 +35,7 @@ public struct PredicateValue: Sendable, Hashable {
         return PredicateValue(.list(literals))
     }
 
-    func literal(at place: PredicatePlace) throws(SyncError) -> PredicateLiteral {
+    func literal(at place: PredicateSourceLocation) throws(SyncError) -> PredicateLiteral {
         switch content {
         case .success(let literal): return literal
         case .failure(let error): throw place.error(error.message)
@@ -43,7 +43,7 @@ public struct PredicateValue: Sendable, Hashable {
     }
 
     /// The literal as an element of a list.
-    func element(at place: PredicatePlace) throws(SyncError) -> PredicateLiteral {
+    func element(at place: PredicateSourceLocation) throws(SyncError) -> PredicateLiteral {
         let literal = try literal(at: place)
         if case .list = literal { throw place.error("a list cannot hold a list") }
         return literal

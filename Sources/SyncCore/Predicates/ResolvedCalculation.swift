@@ -270,7 +270,8 @@ extension PredicateResolver {
     }
 
     private func type(
-        of operation: PredicateTerm.Operation, _ left: PredicateTerm, _ right: PredicateTerm, at place: PredicatePlace
+        of operation: PredicateTerm.Operation, _ left: PredicateTerm, _ right: PredicateTerm,
+        at place: PredicateSourceLocation
     ) throws -> AttributeType {
         let types = try [left, right].map { try self.type(of: $0) ?? $0.literalType(beside: .integer) }
         for found in types where found != .integer && found != .double {
@@ -287,12 +288,12 @@ extension PredicateResolver {
 
     /// What a path leads to, and the type of that.
     private func found(
-        _ path: PredicatePath, at place: PredicatePlace
+        _ path: PredicatePath, at place: PredicateSourceLocation
     ) throws -> (term: ResolvedCalculation.Term, type: AttributeType) {
         if let quantifier = path.quantifier {
             throw place.error("\(quantifier.rawValue) has no place in a calculation", entity: root.name)
         }
-        let route = try PredicateRoute(path, from: root, in: model, at: place)
+        let route = try ResolvedPredicatePath(path, from: root, in: model, at: place)
         if let hop = route.hops.first(where: \.isToMany) {
             throw place.error("'\(hop.name)' leads to many rows, of which none is calculated with", entity: root.name)
         }
@@ -333,9 +334,9 @@ extension PredicateResolver {
 
     // MARK: Related rows
 
-    func resolved(_ related: PredicateRelated) throws -> ResolvedPredicate {
+    func resolved(_ related: PredicateExists) throws -> ResolvedPredicate {
         let quantifier = related.path.quantifier ?? .any
-        let route = try PredicateRoute(related.path, from: root, in: model, at: related.place)
+        let route = try ResolvedPredicatePath(related.path, from: root, in: model, at: related.place)
         guard case .relationship(let last) = route.end else {
             throw related.place.error(
                 "\(quantifier.rawValue) (…) needs a relationship, which '\(route.name)' is not", entity: root.name)

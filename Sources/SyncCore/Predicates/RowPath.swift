@@ -93,7 +93,7 @@ package struct RowPath: Sendable {
     ) -> SyncError {
         let paths = all(of: entity, in: model).map(\.name)
         let names = paths + entity.relationships.filter(\.isToMany).map(\.name)
-        let known = ShortList(names).text
+        let known = TruncatedList(names).text
         return SyncError(
             .unknownAttribute,
             "unknown \(kind) '\(name)'; there are \(known.isEmpty ? "none" : known)"
@@ -102,7 +102,7 @@ package struct RowPath: Sendable {
 }
 
 /// A path with its names resolved.
-struct PredicateRoute {
+struct ResolvedPredicatePath {
     enum End {
         case attribute(slot: Int)
         case relationship(CompiledRelationship)
@@ -115,7 +115,9 @@ struct PredicateRoute {
     let name: String
 
     /// - Throws: ``SyncError`` `invalidPredicate` for a name there is not, listing those there are.
-    init(_ path: PredicatePath, from root: CompiledEntity, in model: CompiledModel, at place: PredicatePlace) throws {
+    init(_ path: PredicatePath, from root: CompiledEntity, in model: CompiledModel, at place: PredicateSourceLocation)
+        throws
+    {
         var hops: [CompiledRelationship] = []
         var entity = root
         name = path.name
@@ -143,7 +145,8 @@ struct PredicateRoute {
     }
 
     private static func unknown(
-        _ name: String, _ kind: String, _ entity: CompiledEntity, _ model: CompiledModel, _ place: PredicatePlace
+        _ name: String, _ kind: String, _ entity: CompiledEntity, _ model: CompiledModel,
+        _ place: PredicateSourceLocation
     ) -> SyncError {
         if entity.slotByName[name] != nil {
             return place.error("'\(name)' is an attribute, so no name can follow it", entity: entity.name)
@@ -151,7 +154,7 @@ struct PredicateRoute {
         let attributes = entity.slots.map { model[entity.table].attributes[$0].name }
         let relationships = entity.relationships.map(\.name)
         let known = [("attributes", attributes), ("relationships", relationships)].filter { !$0.1.isEmpty }
-            .map { "the \($0.0) \(ShortList($0.1).text)" }
+            .map { "the \($0.0) \(TruncatedList($0.1).text)" }
         let has = known.isEmpty ? "no attributes" : known.joined(separator: " and ")
         let hint = SimilarName.hint(
             for: name, among: kind == "relationship" ? relationships : attributes + relationships)

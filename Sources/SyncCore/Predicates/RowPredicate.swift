@@ -5,18 +5,18 @@ public import Foundation
 /// Made from text with arguments, or from Swift values:
 ///
 /// ```swift
-/// let text: RecordPredicate = .where("age >= %@ AND company.name == 'Apple'", 18)
+/// let text: RowPredicate = .where("age >= %@ AND company.name == 'Apple'", 18)
 /// let same = .attribute("age") >= 18 && .attribute("company.name") == "Apple"
 /// ```
 ///
 /// Conditions are two-valued, because they decide what is deleted: `!=` is true for nil against a value, an order
 /// comparison with nil is false, and `NOT` is the exact complement.
-public struct RecordPredicate: Sendable, Hashable {
+public struct RowPredicate: Sendable, Hashable {
     /// Holds for every row.
-    public static let all = RecordPredicate(.constant(true))
+    public static let all = RowPredicate(.constant(true))
 
     /// Holds for no row.
-    public static let nothing = RecordPredicate(.constant(false))
+    public static let nothing = RowPredicate(.constant(false))
 
     /// How deeply conditions may be nested.
     package static let maximumNesting = 100
@@ -48,12 +48,12 @@ public struct RecordPredicate: Sendable, Hashable {
     }
 
     /// Reads a condition without throwing: what is wrong with it is thrown where it is used.
-    public static func `where`(_ format: String, _ arguments: (any PredicateArgument)?...) -> RecordPredicate {
+    public static func `where`(_ format: String, _ arguments: (any PredicateArgument)?...) -> RowPredicate {
         do {
-            return try RecordPredicate(parsing: format, arguments: arguments)
+            return try RowPredicate(parsing: format, arguments: arguments)
         } catch {
             let error = error as? SyncError ?? SyncError(.invalidPredicate, "\(error)")
-            return RecordPredicate(.invalid(error, text: format))
+            return RowPredicate(.invalid(error, text: format))
         }
     }
 
@@ -65,19 +65,19 @@ public struct RecordPredicate: Sendable, Hashable {
         return node
     }
 
-    static func nestedTooDeeply(at place: PredicatePlace = .none) -> SyncError {
+    static func nestedTooDeeply(at place: PredicateSourceLocation = .none) -> SyncError {
         SyncError(
             .invalidPredicate, "the condition is nested deeper than \(maximumNesting) levels", line: place.line,
             column: place.column)
     }
 }
 
-extension RecordPredicate: ExpressibleByStringLiteral {
+extension RowPredicate: ExpressibleByStringLiteral {
     /// A condition as literal text: `where: "age > 20"`. Values that vary go in with ``where(_:_:)``.
     public init(stringLiteral text: String) { self = .where(text) }
 }
 
-extension RecordPredicate: CustomStringConvertible {
+extension RowPredicate: CustomStringConvertible {
     /// Text that reads as the same condition.
     public var description: String { PredicateText.text(node) }
 }
@@ -92,7 +92,7 @@ package indirect enum PredicateNode: Sendable, Hashable {
     case not(PredicateNode)
     case comparison(PredicateComparison)
     case calculation(PredicateCalculation)
-    case related(PredicateRelated)
+    case related(PredicateExists)
     /// What could not be read, with its text; thrown when the condition is used.
     case invalid(SyncError, text: String)
 
@@ -138,14 +138,14 @@ package struct PredicateComparison: Sendable, Hashable {
     package let `operator`: PredicateOperator
     package let ignoresCase: Bool
     package let literal: PredicateLiteral
-    package let pathPlace: PredicatePlace
-    package let valuePlace: PredicatePlace
+    package let pathPlace: PredicateSourceLocation
+    package let valuePlace: PredicateSourceLocation
 
     /// - Parameter names: Components of the path that are names, whatever they look like: of a model, or escaped.
     /// - Throws: ``SyncError`` `invalidPredicate` if the operator does not take such a value.
     init(
         _ path: PredicatePath, _ op: PredicateOperator, _ value: PredicateValue, ignoresCase: Bool = false,
-        names: Set<String> = [], pathPlace: PredicatePlace = .none, valuePlace: PredicatePlace = .none
+        names: Set<String> = [], pathPlace: PredicateSourceLocation = .none, valuePlace: PredicateSourceLocation = .none
     ) throws {
         self.path = path
         self.operator = op
@@ -237,15 +237,15 @@ package struct PredicateCalculation: Sendable, Hashable {
     let left: PredicateTerm
     let `operator`: PredicateOperator
     let right: PredicateTerm
-    let place: PredicatePlace
+    let place: PredicateSourceLocation
 }
 
 /// A condition on the rows that a relationship leads to, all of whose parts are about the same row: `ANY notes (stars >
 /// 2 AND text CONTAINS 'x')`.
-package struct PredicateRelated: Sendable, Hashable {
+package struct PredicateExists: Sendable, Hashable {
     let path: PredicatePath
     let condition: PredicateNode
-    let place: PredicatePlace
+    let place: PredicateSourceLocation
 }
 
 /// What a calculation is made of: `age * 2`, `#company.size - 1`.
@@ -263,9 +263,9 @@ package indirect enum PredicateTerm: Sendable, Hashable {
     }
 
     /// An attribute, or the number of rows that a relationship leads to; through to-one relationships.
-    case path(PredicatePath, PredicatePlace)
-    case literal(PredicateLiteral, PredicatePlace)
-    case calculated(PredicateTerm, Operation, PredicateTerm, PredicatePlace)
+    case path(PredicatePath, PredicateSourceLocation)
+    case literal(PredicateLiteral, PredicateSourceLocation)
+    case calculated(PredicateTerm, Operation, PredicateTerm, PredicateSourceLocation)
 
     /// How many operations are nested in each other.
     var nesting: Int {
@@ -279,15 +279,15 @@ package indirect enum PredicateTerm: Sendable, Hashable {
 /// Where something stands in the text of a condition, for messages.
 ///
 /// All places are equal: the same condition written with other blanks is the same condition.
-package struct PredicatePlace: Sendable, Hashable {
-    package static let none = PredicatePlace(line: nil, column: nil)
+package struct PredicateSourceLocation: Sendable, Hashable {
+    package static let none = PredicateSourceLocation(line: nil, column: nil)
 
     /// From 1; nil for a condition that was not made from text.
     package let line: Int?
     /// In bytes, from 1.
     package let column: Int?
 
-    package static func == (left: PredicatePlace, right: PredicatePlace) -> Bool { true }
+    package static func == (left: PredicateSourceLocation, right: PredicateSourceLocation) -> Bool { true }
     package func hash(into hasher: inout Hasher) {}
 
     /// An error about the text here.
@@ -298,7 +298,7 @@ package struct PredicatePlace: Sendable, Hashable {
 
 // MARK: - Building
 
-extension RecordPredicate {
+extension RowPredicate {
     /// That an attribute or to-one relationship of this name has no value, whatever its name looks like.
     package init(isNil name: String) {
         self.init(.comparison(PredicateComparison(isNil: PredicatePath(components: [name]))))
@@ -322,50 +322,50 @@ extension RecordPredicate {
     /// One comparison. A value the operator does not take is an error where the predicate is used.
     public static func compare(
         _ path: PredicatePath, _ op: PredicateOperator, _ value: (any PredicateArgument)?, ignoringCase: Bool = false
-    ) -> RecordPredicate {
+    ) -> RowPredicate {
         do {
             let value = value?.predicateValue ?? .null
-            return RecordPredicate(.comparison(try PredicateComparison(path, op, value, ignoresCase: ignoringCase)))
+            return RowPredicate(.comparison(try PredicateComparison(path, op, value, ignoresCase: ignoringCase)))
         } catch {
             let error = error as? SyncError ?? SyncError(.invalidPredicate, "\(error)")
-            return RecordPredicate(.invalid(error, text: "\(path.name) \(op.rawValue)"))
+            return RowPredicate(.invalid(error, text: "\(path.name) \(op.rawValue)"))
         }
     }
 
     /// All of the conditions; with none, every row.
-    public static func allOf(_ conditions: [RecordPredicate]) -> RecordPredicate {
-        conditions.isEmpty ? .all : RecordPredicate(.all(of: conditions.map(\.node)))
+    public static func allOf(_ conditions: [RowPredicate]) -> RowPredicate {
+        conditions.isEmpty ? .all : RowPredicate(.all(of: conditions.map(\.node)))
     }
 
     /// At least one of the conditions; with none, no row.
-    public static func anyOf(_ conditions: [RecordPredicate]) -> RecordPredicate {
-        conditions.isEmpty ? .nothing : RecordPredicate(.any(of: conditions.map(\.node)))
+    public static func anyOf(_ conditions: [RowPredicate]) -> RowPredicate {
+        conditions.isEmpty ? .nothing : RowPredicate(.any(of: conditions.map(\.node)))
     }
 
     /// Both conditions.
-    public static func && (left: RecordPredicate, right: RecordPredicate) -> RecordPredicate {
-        RecordPredicate(.all(of: [left.node, right.node]))
+    public static func && (left: RowPredicate, right: RowPredicate) -> RowPredicate {
+        RowPredicate(.all(of: [left.node, right.node]))
     }
 
     /// At least one of the conditions.
-    public static func || (left: RecordPredicate, right: RecordPredicate) -> RecordPredicate {
-        RecordPredicate(.any(of: [left.node, right.node]))
+    public static func || (left: RowPredicate, right: RowPredicate) -> RowPredicate {
+        RowPredicate(.any(of: [left.node, right.node]))
     }
 
     /// The exact complement.
-    public static prefix func ! (predicate: RecordPredicate) -> RecordPredicate {
-        RecordPredicate(.not(predicate.node))
+    public static prefix func ! (predicate: RowPredicate) -> RowPredicate {
+        RowPredicate(.not(predicate.node))
     }
 }
 
 // MARK: - Foundation
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
-extension RecordPredicate {
+extension RowPredicate {
     /// The condition that a predicate of Foundation's is, on the rows of a type.
     ///
     /// ```swift
-    /// let busy = try RecordPredicate(#Predicate<User> { user in
+    /// let busy = try RowPredicate(#Predicate<User> { user in
     ///     user.age > 18 && user.notes.contains { $0.stars > 2 && !$0.isDraft }
     /// })
     /// ```

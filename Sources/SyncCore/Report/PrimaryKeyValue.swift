@@ -1,5 +1,5 @@
 /// The key of a row, as a result reports it.
-public enum RecordKey: Sendable, CustomStringConvertible {
+public enum PrimaryKeyValue: Sendable, CustomStringConvertible {
     /// Of an entity with an integer key; of a row without a key, the hidden one of its table.
     case integer(Int64)
     /// Of an entity with a double key.
@@ -7,7 +7,7 @@ public enum RecordKey: Sendable, CustomStringConvertible {
     /// A string, a UUID in upper case, a decimal in its shortest form, or a date as `2024-02-29T18:29:59.999Z`.
     case text(String)
     /// Of a key of several parts, in the order of the model.
-    case parts([RecordKey])
+    case parts([PrimaryKeyValue])
 
     /// The key as JSON, which coerces back to it.
     public var json: JSONValue {
@@ -30,9 +30,9 @@ public enum RecordKey: Sendable, CustomStringConvertible {
     }
 }
 
-extension RecordKey: Hashable {
+extension PrimaryKeyValue: Hashable {
     /// Texts are compared by their bytes, as the database does.
-    public static func == (left: RecordKey, right: RecordKey) -> Bool {
+    public static func == (left: PrimaryKeyValue, right: PrimaryKeyValue) -> Bool {
         switch (left, right) {
         case (.integer(let l), .integer(let r)): l == r
         case (.double(let l), .double(let r)): l == r
@@ -54,7 +54,7 @@ extension RecordKey: Hashable {
     }
 }
 
-extension RecordKey: Codable, Comparable {
+extension PrimaryKeyValue: Codable, Comparable {
     /// Decodes a number, a string, or an array of such.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
@@ -62,7 +62,7 @@ extension RecordKey: Codable, Comparable {
             self = .integer(integer)
         } else if let double = try? container.decode(Double.self) {
             self = .double(double)
-        } else if let parts = try? container.decode([RecordKey].self) {
+        } else if let parts = try? container.decode([PrimaryKeyValue].self) {
             self = .parts(parts)
         } else {
             self = .text(try container.decode(String.self))
@@ -81,7 +81,7 @@ extension RecordKey: Codable, Comparable {
     }
 
     /// Numbers before text, and text before lists, each in its own order; of lists the first difference decides.
-    public static func < (left: RecordKey, right: RecordKey) -> Bool {
+    public static func < (left: PrimaryKeyValue, right: PrimaryKeyValue) -> Bool {
         switch (left, right) {
         case (.integer(let l), .integer(let r)): l < r
         case (.double(let l), .double(let r)): l < r
@@ -93,7 +93,7 @@ extension RecordKey: Codable, Comparable {
         }
     }
 
-    private static func precedes(_ left: [RecordKey], _ right: [RecordKey]) -> Bool {
+    private static func precedes(_ left: [PrimaryKeyValue], _ right: [PrimaryKeyValue]) -> Bool {
         for place in 0..<min(left.count, right.count) where left[place] != right[place] {
             return left[place] < right[place]
         }

@@ -116,7 +116,7 @@ extension SyncResult.Row {
 }
 
 /// Merges the results of payloads that come one after the other, as they come.
-package struct MergedResults: Sendable {
+package struct ResultAccumulator: Sendable {
     /// Of neighbouring payloads what they changed: each of as many payloads as the next ones together, so that no list
     /// is merged more often than there are doublings.
     private var parts: [(count: Int, result: SyncResult)] = []
@@ -137,7 +137,7 @@ package struct MergedResults: Sendable {
         return parts.first?.result
     }
 
-    package mutating func keepUnresolved(
+    package mutating func preservePending(
         _ kept: ([SyncResult.UnresolvedReference]) throws -> [SyncResult.UnresolvedReference]
     ) rethrows {
         for index in parts.indices { parts[index].result.unresolved = try kept(parts[index].result.unresolved) }

@@ -3,14 +3,14 @@ public struct SyncResult: Sendable, Hashable, Codable {
     /// A stored row that differs from the payload, with the names of the attributes and to-one relationships written.
     public struct Update: Sendable, Hashable, Codable {
         /// The key of the row.
-        public var key: RecordKey
+        public var key: PrimaryKeyValue
         /// The attributes and to-one relationships written, by name.
         public var changed: [String]
         /// What each of them was and is; nil unless ``SyncOptions/collectsValues`` asks for it.
         public var values: [String: ValueChange]?
 
         /// An update of one row.
-        public init(key: RecordKey, changed: [String], values: [String: ValueChange]? = nil) {
+        public init(key: PrimaryKeyValue, changed: [String], values: [String: ValueChange]? = nil) {
             self.key = key
             self.changed = changed
             self.values = values
@@ -28,11 +28,11 @@ public struct SyncResult: Sendable, Hashable, Codable {
         /// Rows the payload gives in full or in part that are stored just so.
         public var unchangedCount = 0
         /// The keys of new rows, in key order.
-        public var inserted: [RecordKey] = []
+        public var inserted: [PrimaryKeyValue] = []
         /// The stored rows written, in key order.
         public var updated: [Update] = []
         /// The keys of rows deleted, cascades included.
-        public var deleted: [RecordKey] = []
+        public var deleted: [PrimaryKeyValue] = []
         /// The new rows with their values, in key order; nil unless ``SyncOptions/collectsValues`` asks for them.
         public var insertedRows: [Row]?
         /// The deleted rows with the values they had, in key order; nil unless ``SyncOptions/collectsValues`` asks for
@@ -65,14 +65,14 @@ public struct SyncResult: Sendable, Hashable, Codable {
         /// The entity of the row that refers to another.
         public var entity: String
         /// The key of that row.
-        public var key: RecordKey
+        public var key: PrimaryKeyValue
         /// The relationship the reference is of.
         public var relationship: String
         /// The key of the row that is not stored.
-        public var target: RecordKey
+        public var target: PrimaryKeyValue
 
         /// A reference from one row to another.
-        public init(entity: String, key: RecordKey, relationship: String, target: RecordKey) {
+        public init(entity: String, key: PrimaryKeyValue, relationship: String, target: PrimaryKeyValue) {
             self.entity = entity
             self.key = key
             self.relationship = relationship
@@ -158,7 +158,7 @@ public struct SyncResult: Sendable, Hashable, Codable {
 
     /// Adds an attribute to what was written of a row.
     package mutating func addUpdate(
-        of attribute: String, entity: String, key: RecordKey, values: ValueChange? = nil
+        of attribute: String, entity: String, key: PrimaryKeyValue, values: ValueChange? = nil
     ) {
         var changes = self[entity]
         if let place = changes.updated.firstIndex(where: { $0.key == key }) {
@@ -179,7 +179,7 @@ public struct SyncResult: Sendable, Hashable, Codable {
 }
 
 /// How far the sync of one payload is. See ``SyncOptions/progress``.
-public struct PayloadProgress: Sendable, Hashable {
+public struct SyncProgress: Sendable, Hashable {
     /// What a sync does, in this order.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
         /// Reads the JSON and maps it to rows; counted in bytes, or in records of a payload of values.
@@ -270,12 +270,12 @@ extension SyncResult {
     /// The values of a row that is new, or of one that was deleted.
     public struct Row: Sendable, Hashable, Codable {
         /// The key of the row.
-        public var key: RecordKey
+        public var key: PrimaryKeyValue
         /// Attributes and to-one relationships by name. Those that are nil are left out.
         public var values: [String: JSONValue]
 
         /// A row and what it has.
-        public init(key: RecordKey, values: [String: JSONValue]) {
+        public init(key: PrimaryKeyValue, values: [String: JSONValue]) {
             self.key = key
             self.values = values
         }
@@ -286,15 +286,15 @@ extension SyncResult {
         /// The entity of the row that has the relationship.
         public var entity: String
         /// The key of that row.
-        public var key: RecordKey
+        public var key: PrimaryKeyValue
         /// The relationship; of two that are inverse the to-one one, else the one that the payload speaks of, or that its
         /// entity has.
         public var relationship: String
         /// The key of the row it leads to.
-        public var target: RecordKey
+        public var target: PrimaryKeyValue
 
         /// A link between two rows.
-        public init(entity: String, key: RecordKey, relationship: String, target: RecordKey) {
+        public init(entity: String, key: PrimaryKeyValue, relationship: String, target: PrimaryKeyValue) {
             self.entity = entity
             self.key = key
             self.relationship = relationship

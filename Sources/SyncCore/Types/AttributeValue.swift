@@ -200,7 +200,7 @@ extension Optional: OptionalValue {
 }
 
 /// `Codable` values as JSON, which is how attributes keep them.
-package enum CodedValue {
+package enum JSONCodedValue {
     /// Whether values of a type may be nil.
     package static func isOptional(_ type: Any.Type) -> Bool { type is any OptionalValue.Type }
 
@@ -269,7 +269,7 @@ struct CodedFitting<Value: Decodable>: ValueFitting {
     var typeName: String { "\(Value.self)" }
 
     func fits(_ value: StoredValue) -> Bool {
-        value.json.map { (try? CodedValue.value($0, as: Value.self)) != nil } ?? false
+        value.json.map { (try? JSONCodedValue.value($0, as: Value.self)) != nil } ?? false
     }
 }
 

@@ -50,7 +50,7 @@ public struct SyncProperty: Sendable, ExpressibleByStringLiteral {
 ///
 /// `Row` has no constraint. With one, the compiler would need the conformances of a type for the properties of that type, which
 /// it does not have yet under `.defaultIsolation(MainActor.self)`.
-public struct Related<Row> {
+public struct RelatedRows<Row> {
     /// The rows; nil if they were not loaded, so that nothing is said of them.
     public var rows: [Row]?
 
@@ -58,10 +58,10 @@ public struct Related<Row> {
     public init(_ rows: [Row]? = nil) { self.rows = rows }
 }
 
-extension Related: Sendable where Row: Sendable {}
-extension Related: Equatable where Row: Equatable {}
-extension Related: Hashable where Row: Hashable {}
-extension Related: Codable where Row: Codable {}
+extension RelatedRows: Sendable where Row: Sendable {}
+extension RelatedRows: Equatable where Row: Equatable {}
+extension RelatedRows: Hashable where Row: Hashable {}
+extension RelatedRows: Codable where Row: Codable {}
 
 // MARK: - SyncModel+Types
 
@@ -181,8 +181,8 @@ extension SyncModel.Attribute {
         column: String? = nil
     ) {
         self.init(
-            name, stored ?? .json, remoteKey: remoteKey, isOptional: CodedValue.isOptional(Value.self),
-            defaultValue: defaultValue.flatMap { try? CodedValue.json($0) }.map(StoredValue.json),
+            name, stored ?? .json, remoteKey: remoteKey, isOptional: JSONCodedValue.isOptional(Value.self),
+            defaultValue: defaultValue.flatMap { try? JSONCodedValue.json($0) }.map(StoredValue.json),
             isExportable: isExportable, renamedFrom: renamedFrom, transformers: transformers, format: format,
             column: column)
         check(CodedFitting<Value>(), .json)
@@ -199,7 +199,7 @@ extension SyncModel.Relationship {
         _ name: String, to destination: Destination.Type, many isToMany: Bool = false, ordered isOrdered: Bool = false,
         inverse: PartialKeyPath<Destination>? = nil, deleteRule: SyncModel.DeleteRule = .nullify,
         remoteKey: String? = nil, isExportable: Bool = true, isOptional: Bool = true, renamedFrom: String? = nil,
-        keyedBy: MemberNames? = nil,
+        keyedBy: KeyedBy? = nil,
         table: String? = nil, column: String? = nil, inverseColumn: String? = nil
     ) {
         self.init(
@@ -217,7 +217,7 @@ extension SyncModel.Relationship {
     public init<Destination: SyncEntity>(
         _ name: String, to destination: Destination.Type, many isToMany: Bool = false, ordered isOrdered: Bool = false,
         inverse: String, deleteRule: SyncModel.DeleteRule = .nullify, remoteKey: String? = nil,
-        isExportable: Bool = true, isOptional: Bool = true, renamedFrom: String? = nil, keyedBy: MemberNames? = nil,
+        isExportable: Bool = true, isOptional: Bool = true, renamedFrom: String? = nil, keyedBy: KeyedBy? = nil,
         table: String? = nil, column: String? = nil, inverseColumn: String? = nil
     ) {
         self.init(
@@ -244,7 +244,7 @@ extension SyncResult {
     /// What happened to the rows of an entity, by keys of a Swift type. Keys that are none of it are left out; of a key of
     /// several parts use ``JSONValue``.
     public func typedChanges<Key: AttributeValue>(of entity: String, by type: Key.Type) -> TypedChanges<Key> {
-        func key(_ key: RecordKey) -> Key? {
+        func key(_ key: PrimaryKeyValue) -> Key? {
             Coercion.storedValue(key.json, as: Key.attributeType).flatMap { Key(storedValue: $0) }
         }
         let changes = self[entity]

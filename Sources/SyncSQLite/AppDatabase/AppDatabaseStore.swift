@@ -5,25 +5,27 @@ public import SyncCore
 import SyncStore
 
 /// A store whose tables are beside those of an app, in the app's database.
-struct GuestStore {
+struct AppDatabaseStore {
     let writer: any DatabaseWriter
 
     /// Makes the tables of a model, or brings those that are there to it.
     func open(_ model: SyncModel, policy: MigrationPolicy) throws -> OpenStore {
         let message = "the database cannot be given the tables of the model"
-        let isAdopted = try StoreFailure.mapped(.storeFailure, message) { try writer.read(KeptModel.isAdopted) }
-        if isAdopted { return try AdoptedStore(writer: writer).open(model) }
-        let version = try StoreFailure.mapped(.storeFailure, message) {
+        let isAdopted = try DatabaseErrorMapper.mapped(.storeFailure, message) {
+            try writer.read(StoredModel.isAdopted)
+        }
+        if isAdopted { return try ExistingTablesStore(writer: writer).open(model) }
+        let version = try DatabaseErrorMapper.mapped(.storeFailure, message) {
             try writer.writeWithoutTransaction { db in
-                ConnectionFunctions.install(in: db)
-                try GuestConnection.checkDatabase(db)
-                if try GuestConnection.isReadOnly(db) {
-                    if try KeptModel.schema(db, or: .guest)?.needsMigration(to: model) == false {
-                        return try StoreWatch.schemaVersion(db)
+                SQLFunctionInstaller.install(in: db)
+                try AppConnectionCheck.checkDatabase(db)
+                if try AppConnectionCheck.isReadOnly(db) {
+                    if try StoredModel.schema(db, or: .guest)?.needsMigration(to: model) == false {
+                        return try StoreMonitor.schemaVersion(db)
                     }
-                    try GuestConnection.check(db)
+                    try AppConnectionCheck.check(db)
                 }
-                return try KeptModel.createOrMigrate(model, policy: policy, in: db)
+                return try StoredModel.createOrMigrate(model, policy: policy, in: db)
             }
         }
         return OpenStore(model: model, database: writer, schemaVersion: version, isGuest: true)
@@ -31,7 +33,7 @@ struct GuestStore {
 }
 
 /// What a connection of an app's own database must be set to, for a sync to be what it says.
-enum GuestConnection {
+enum AppConnectionCheck {
     /// Before any table is made.
     static func checkDatabase(_ db: Database) throws {
         try checkForeignKeys(db)
@@ -70,12 +72,12 @@ enum GuestConnection {
 /// opened, whose pool makes connections when it needs them.
 ///
 /// `@unchecked Sendable`: `known` is only touched while `lock` is held.
-final class ConnectionFunctions: @unchecked Sendable {
+final class SQLFunctionInstaller: @unchecked Sendable {
     private struct Connection {
         weak var db: Database?
     }
 
-    private static let shared = ConnectionFunctions()
+    private static let shared = SQLFunctionInstaller()
 
     private let lock = NSLock()
     private var known: [ObjectIdentifier: Connection] = [:]
@@ -186,7 +188,7 @@ extension DataStack {
         transformers: TransformerPolicy = .required
     ) throws {
         try transformers.check(model)
-        self.init(try GuestStore(writer: writer).open(model, policy: migration))
+        self.init(try AppDatabaseStore(writer: writer).open(model, policy: migration))
     }
 
     /// Makes the tables of a model in a database that has none of ours, in the caller's transaction.
@@ -199,9 +201,9 @@ extension DataStack {
     ///
     /// - Throws: ``SyncError`` `nameCollision`.
     public static func createTables(of model: SyncModel, in db: Database) throws {
-        guard try KeptModel.schema(db, or: .guest) == nil else { return }
-        try StoreFailure.mapped(.storeFailure, "the tables of the model cannot be made") {
-            try KeptModel.create(model, in: db)
+        guard try StoredModel.schema(db, or: .guest) == nil else { return }
+        try DatabaseErrorMapper.mapped(.storeFailure, "the tables of the model cannot be made") {
+            try StoredModel.create(model, in: db)
         }
     }
 

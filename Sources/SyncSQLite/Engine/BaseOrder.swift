@@ -2,12 +2,12 @@ import GRDB
 import SyncStore
 
 /// The order that both sides had last agreed on of a list that was edited since, as `sync_base` has it.
-struct ListBase {
-    private let table: EngineTable
-    private let pairs: EngineTable.Pairs
+struct BaseOrder {
+    private let table: TrackedTable
+    private let pairs: TrackedTable.JoinTable
     private let db: Database
 
-    init(_ table: EngineTable, _ pairs: EngineTable.Pairs, _ db: Database) {
+    init(_ table: TrackedTable, _ pairs: TrackedTable.JoinTable, _ db: Database) {
         self.table = table
         self.pairs = pairs
         self.db = db
@@ -18,12 +18,12 @@ struct ListBase {
         guard pairs.isOrdered else { return nil }
         let statement = try db.cachedStatement(sql: "SELECT value FROM sync_base WHERE e = ? AND k = ? AND domain = ?")
         let text = try DatabaseValue.fetchOne(statement, arguments: [table.number, key, pairs.domain])
-        return try text.map(PairList.keys)
+        return try text.map(LinkedRowList.keys)
     }
 
     /// - Parameter keys: Nil for a list that both sides have in the same order.
-    func set(_ keys: [DatabaseValue]?, of key: DatabaseValue, edited: Int64 = SQLiteEngine.now) throws {
-        try table.setBase(keys.map(PairList.text), of: pairs.domain, key, edited: edited, in: db)
+    func set(_ keys: [DatabaseValue]?, of key: DatabaseValue, edited: Int64 = SQLiteEngineStore.now) throws {
+        try table.setBase(keys.map(LinkedRowList.text), of: pairs.domain, key, edited: edited, in: db)
     }
 
     /// A row that the lists name has another key, where it is stored, too. The lists that had it have it still, or it was taken out of

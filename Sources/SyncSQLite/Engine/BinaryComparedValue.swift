@@ -2,12 +2,12 @@ import GRDB
 
 /// A value that equals another one as SQLite says it: text byte for byte. Swift, and GRDB's values, hold the two spellings of `é` for
 /// equal (Unicode's canonical equivalence); a service and a database have them apart.
-struct ExactValue: Hashable {
+struct BinaryComparedValue: Hashable {
     let value: DatabaseValue
 
     init(_ value: DatabaseValue) { self.value = value }
 
-    static func == (left: ExactValue, right: ExactValue) -> Bool {
+    static func == (left: BinaryComparedValue, right: BinaryComparedValue) -> Bool {
         guard case .string(let own) = left.value.storage, case .string(let other) = right.value.storage else {
             return left.value == right.value
         }
@@ -18,7 +18,7 @@ struct ExactValue: Hashable {
 }
 
 extension DatabaseValue {
-    var exact: ExactValue { ExactValue(self) }
+    var exact: BinaryComparedValue { BinaryComparedValue(self) }
 
     func isExactly(_ other: DatabaseValue) -> Bool { exact == other.exact }
 }

@@ -1,7 +1,7 @@
 import GRDB
 
 /// What the engine is at while it writes, as triggers see it: lines of `sync_mute`, which no other connection ever sees.
-enum MuteMark: Int {
+enum CaptureSuppression: Int {
     /// Anything: nothing of it is an edit.
     case writing = 1
     /// It deletes rows, and services do not delete along what these take along.

@@ -20,7 +20,7 @@ enum CascadeMark {
     }
 
     /// Whether a line is parked for a reason, as SQL; never NULL.
-    static func isParked(for reason: String) -> String {
+    static func isBlocked(for reason: String) -> String {
         "(coalesce(\"reason\", '') IN (\(reason.literal), \(prefix) || \(reason.literal)))"
     }
 

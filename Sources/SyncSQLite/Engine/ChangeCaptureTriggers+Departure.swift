@@ -1,7 +1,7 @@
 import SyncCore
 import SyncStore
 
-extension OutboxTriggers {
+extension ChangeCaptureTriggers {
     /// A row that the engine unlinks because it deletes what the row belonged to, where the service does not: that is sent. It gives
     /// way to what the server has, since nobody meant it: that is what the time 0 says.
     var unlinked: [String] {
@@ -31,23 +31,23 @@ extension OutboxTriggers {
             "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete' AND NOT \(CascadeMark.isSet))"
         let isDeleted = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" = 'delete')"
         let isUntouched = "NOT \(isEdited) AND NOT \(isDeleted)"
-        let isPresumed =
-            "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow("OLD")) AND \(PresumedRows.condition))"
+        let isPreexisting =
+            "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow("OLD")) AND \(PreexistingRows.condition))"
         let isAudited =
-            "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow("OLD")) AND \(RowStanding.auditedCondition))"
-            + " AND NOT \(isPresumed) AND \(isUntouched)"
+            "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow("OLD")) AND \(LocalRowState.auditedCondition))"
+            + " AND NOT \(isPreexisting) AND \(isUntouched)"
         // So does what goes along with another one though nobody edited it: the service has it still.
         let wentAlong =
-            "\(MuteMark.cascading.isSet) AND \(isKnown("OLD")) AND NOT \(isPresumed) AND NOT (\(isAudited)) AND \(isUntouched)"
+            "\(CaptureSuppression.cascading.isSet) AND \(isKnown("OLD")) AND NOT \(isPreexisting) AND NOT (\(isAudited)) AND \(isUntouched)"
         return [
-            (isEdited, ConflictLog.deleted), ("\(isPresumed) AND \(isUntouched)", ConflictLog.presumed),
+            (isEdited, ConflictLog.deleted), ("\(isPreexisting) AND \(isUntouched)", ConflictLog.presumed),
             (isAudited, ConflictLog.audited),
         ]
             + (table.registration.sendsCascades ? [(wentAlong, ConflictLog.wentAlong)] : [])
     }
 
     /// A pair that the engine removes while it deletes rows: it goes before its row, whose list goes into the log.
-    func parting(_ pairs: EngineTable.Pairs) -> String {
+    func parting(_ pairs: TrackedTable.JoinTable) -> String {
         let (owner, other) = ("OLD.\(pairs.table.mine)", "OLD.\(pairs.table.other)")
         let place = pairs.table.place.map { "OLD.\($0)" } ?? "NULL"
         return """
@@ -60,12 +60,12 @@ extension OutboxTriggers {
         table.pairs.flatMap { pairs -> [String] in
             let list =
                 "SELECT \"other\" AS k FROM \"sync_parting\" WHERE \"list\" = \(pairs.domain.literal) AND \"owner\" = +OLD.\(key)"
-            let order = LinkOrderSQL.terms(place: "\"place\"", key: "\"other\"")
+            let order = LinkOrderingSQL.terms(place: "\"place\"", key: "\"other\"")
             return departureReasons.map { condition, why in
                 """
                 INSERT INTO "sync_conflict" ("at", "e", "k", "domain", "base", "local", "remote", "winner", "why")
                 SELECT \(Self.now), \(table.number), OLD.\(key), \(pairs.domain.literal), NULL,
-                  \(EngineTable.Pairs.arraySQL(of: "\(list) ORDER BY \(order)")), NULL, 'remote', \(why.literal)
+                  \(TrackedTable.JoinTable.arraySQL(of: "\(list) ORDER BY \(order)")), NULL, 'remote', \(why.literal)
                 WHERE \(condition) AND EXISTS (\(list))
                 """
             }
@@ -94,7 +94,7 @@ extension OutboxTriggers {
                 """
                 INSERT INTO "sync_change" ("e", "k", "kind", "seq", "reason")
                 SELECT \(table.number), OLD.\(key), 'delete', (SELECT "seq" FROM "sync_engine"), \(CascadeMark.text.literal)
-                WHERE \(MuteMark.cascading.isSet) AND \(isKnown("OLD"))
+                WHERE \(CaptureSuppression.cascading.isSet) AND \(isKnown("OLD"))
                 ON CONFLICT DO UPDATE SET "kind" = 'delete'
                 """
             ] : []

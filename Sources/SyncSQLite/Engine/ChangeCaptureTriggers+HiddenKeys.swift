@@ -1,7 +1,7 @@
 import SyncStore
 
 // Where keys are hidden, a row that is gone is known by its name: its key may be given anew.
-extension OutboxTriggers {
+extension ChangeCaptureTriggers {
     /// A key that is made of another row's changes with that, and no column of the row itself does.
     var hasOtherName: [String] {
         guard table.key.isHidden, table.key.hasParts else { return [] }

@@ -3,9 +3,9 @@ import SyncStore
 
 // Pairs of a many-to-many: which were added and removed, and the order that a list had before it was edited. What a row had that is
 // deleted is kept as removed: it may be inserted again, or `REPLACE` may have given its key to another one.
-extension OutboxTriggers {
-    func pairs(_ pairs: EngineTable.Pairs) -> [String] {
-        func note(_ row: String, _ op: Int) -> [String] {
+extension ChangeCaptureTriggers {
+    func pairs(_ pairs: TrackedTable.JoinTable) -> [String] {
+        func insertEdit(_ row: String, _ op: Int) -> [String] {
             let (owner, other) = ("\(row).\(pairs.table.mine)", "\(row).\(pairs.table.other)")
             let isThere = isStored(owner)
             let isNoted = op > 0 ? isThere : "(\(isThere) OR \(isKnown(key: owner)))"
@@ -24,8 +24,8 @@ extension OutboxTriggers {
             ]
         }
         let after = [
-            ("insert", "AFTER INSERT", note("NEW", 1)), ("delete", "AFTER DELETE", note("OLD", -1)),
-            ("update", "AFTER UPDATE", note("OLD", -1) + note("NEW", 1)),
+            ("insert", "AFTER INSERT", insertEdit("NEW", 1)), ("delete", "AFTER DELETE", insertEdit("OLD", -1)),
+            ("update", "AFTER UPDATE", insertEdit("OLD", -1) + insertEdit("NEW", 1)),
         ]
         // `REPLACE` fires no trigger for what it takes away, so an insertion may be a move too.
         let before = [
@@ -36,7 +36,7 @@ extension OutboxTriggers {
         let owner = table.isPart ? "_\(table.entity.name)" : ""
         let part = Self.trigger(
             "\(pairs.name)_part_\(pairs.end)\(owner)", "AFTER DELETE", on: pairs.name,
-            when: MuteMark.deleting.isSet, [parting(pairs)])
+            when: CaptureSuppression.deleting.isSet, [parting(pairs)])
         return [part]
             + (after + (pairs.isOrdered ? before : [])).map { name, event, body in
                 let condition = Self.heard + (name.hasSuffix("update") ? named.isNoRenumbering(of: pairs) : "")
@@ -51,7 +51,7 @@ extension OutboxTriggers {
 
     /// Keeps the list as it was before its first edit. Whether it is in another order is looked at when it is sent, also where
     /// the edit turns out to be none (`OR IGNORE`).
-    private func order(_ pairs: EngineTable.Pairs, _ row: String) -> [String] {
+    private func order(_ pairs: TrackedTable.JoinTable, _ row: String) -> [String] {
         let owner = "\(row).\(pairs.table.mine)"
         let base = "\"e\" = \(table.number) AND \"k\" = +\(owner) AND \"domain\" = \(pairs.domain.literal)"
         let isKnown = isKnown(key: owner)
@@ -61,7 +61,7 @@ extension OutboxTriggers {
             """
             INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
             SELECT \(table.number), \(owner), \(pairs.domain.literal),
-              \(EngineTable.Pairs.arraySQL(of: pairs.listSQL(owner))), \(Self.now)
+              \(TrackedTable.JoinTable.arraySQL(of: pairs.listSQL(owner))), \(Self.now)
             WHERE \(isKnown) AND \(isThere) AND NOT EXISTS (SELECT 1 FROM "sync_base" WHERE \(base))
             ON CONFLICT DO NOTHING
             """,

@@ -7,8 +7,8 @@ import SyncStore
 ///
 /// An upsert's own clause holds whatever the statement that fires a trigger says of conflicts. Keys are compared as
 /// `k = +NEW.id`: with the affinity of the column SQLite could not use the index.
-struct OutboxTriggers {
-    let table: EngineTable
+struct ChangeCaptureTriggers {
+    let table: TrackedTable
     let key: String
     /// The columns of each of the table's unique indexes besides that of its key: `REPLACE` takes rows away by them, and
     /// fires no trigger.
@@ -18,9 +18,9 @@ struct OutboxTriggers {
     /// The foreign keys of registered tables that rows are told apart by, and that lead here: their keys change with ours.
     let dependents: [(table: String, column: String)]
     /// The edited pairs that name rows of this table by hidden keys.
-    let named: HiddenPairs
+    let named: JoinEditRekeying
 
-    init(_ table: EngineTable, uniqueColumns: [[String]], among tables: [EngineTable], _ layout: StoreLayout) {
+    init(_ table: TrackedTable, uniqueColumns: [[String]], among tables: [TrackedTable], _ layout: StoreLayout) {
         let model = layout.model
         dependents = model.links.compactMap { link in
             guard link.isKeyPart, link.second.table == table.entity.table,
@@ -29,7 +29,7 @@ struct OutboxTriggers {
             else { return nil }
             return (owner, column)
         }
-        named = HiddenPairs(table, among: tables)
+        named = JoinEditRekeying(table, among: tables)
         self.table = table
         key = table.table.keyColumn.quoted
         self.uniqueColumns = uniqueColumns
@@ -62,7 +62,8 @@ struct OutboxTriggers {
             let columns = table.columns.filter { $0.destination != nil }.map(\.name.quoted).joined(separator: ", ")
             triggers.append(
                 trigger(
-                    "unlink", "AFTER UPDATE OF \(columns)", when: "\(MuteMark.cascading.isSet)\(isOld)\(isNew)",
+                    "unlink", "AFTER UPDATE OF \(columns)",
+                    when: "\(CaptureSuppression.cascading.isSet)\(isOld)\(isNew)",
                     unlinked))
         }
         if table.key.isHidden {
@@ -193,11 +194,11 @@ struct OutboxTriggers {
     }
 
     /// What an edited column held when its row was deleted: if the row comes back, the edit is what was lost.
-    private func lastHeld(_ column: EngineTable.Column) -> String {
+    private func lastHeld(_ column: TrackedTable.Column) -> String {
         let value = "OLD.\(column.name.quoted)"
         return """
             INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
-            SELECT \(table.number), OLD.\(key), \(LastHeld.domain(column.name).literal), \(value), \(Self.now)
+            SELECT \(table.number), OLD.\(key), \(DeletedValues.domain(column.name).literal), \(value), \(Self.now)
             WHERE EXISTS (SELECT 1 FROM "sync_base" WHERE \(isRow("OLD")) AND "domain" = \(column.name.literal)
               AND "value" IS NOT \(value) COLLATE BINARY)
             ON CONFLICT DO UPDATE SET "value" = excluded."value"
@@ -280,7 +281,7 @@ struct OutboxTriggers {
     }
 
     private func base(
-        _ column: EngineTable.Column, _ version: String, _ row: String, _ condition: String, edits: Bool
+        _ column: TrackedTable.Column, _ version: String, _ row: String, _ condition: String, edits: Bool
     ) -> String {
         var value = "\(version).\(column.name.quoted)"
         if let relationship = column.relationship {

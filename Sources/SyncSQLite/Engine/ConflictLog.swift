@@ -23,8 +23,8 @@ struct ConflictLog {
     init(_ db: Database) { self.db = db }
 
     func add(
-        _ table: EngineTable, _ key: DatabaseValue, domain: String, base: DatabaseValue, local: DatabaseValue,
-        remote: DatabaseValue, _ ruling: ConflictRuling
+        _ table: TrackedTable, _ key: DatabaseValue, domain: String, base: DatabaseValue, local: DatabaseValue,
+        remote: DatabaseValue, _ ruling: ConflictOutcome
     ) throws {
         try db.cachedStatement(
             sql: """
@@ -33,20 +33,21 @@ struct ConflictLog {
                 """
         ).execute(
             arguments: [
-                SQLiteEngine.now, table.number, key, domain, base, local, remote, ruling.winner.rawValue, ruling.why,
+                SQLiteEngineStore.now, table.number, key, domain, base, local, remote, ruling.winner.rawValue,
+                ruling.why,
                 ruling.winner == .open ? 1 : 0,
             ])
     }
 
     /// What was logged since an entry as deleted there is merely missing.
-    func noteMissing(since entry: Int) throws {
+    func recordMissing(since entry: Int) throws {
         try db.executeCached(
             sql: "UPDATE sync_conflict SET why = ? WHERE id > ? AND why = ?",
             arguments: [Self.missing, entry, Self.deleted])
     }
 
     /// A row of which the server said itself that it is deleted went along with none.
-    func noteDeleted(_ key: DatabaseValue, _ table: EngineTable, since line: Int) throws {
+    func recordDeleted(_ key: DatabaseValue, _ table: TrackedTable, since line: Int) throws {
         try db.executeCached(
             sql: "DELETE FROM sync_conflict WHERE id > ? AND e = ? AND k = ? AND why = ?",
             arguments: [line, table.number, key, Self.wentAlong])
@@ -54,7 +55,7 @@ struct ConflictLog {
 
     /// What a row held that was deleted last under a key: SQLite may have given the same to several.
     func lastGone(
-        _ key: DatabaseValue?, _ table: EngineTable
+        _ key: DatabaseValue?, _ table: TrackedTable
     ) throws -> [(id: Int64, domain: String, value: DatabaseValue)] {
         let lines = try Row.fetchAll(
             db,
@@ -71,7 +72,7 @@ struct ConflictLog {
         return Array(lines.prefix { seen.insert($0.domain).inserted })
     }
 
-    func noteRestored(_ lines: [Int64]) throws {
+    func markRestored(_ lines: [Int64]) throws {
         for line in lines {
             try db.executeCached(
                 sql: "UPDATE sync_conflict SET why = why || ', restored' WHERE id = ?", arguments: [line])
@@ -79,8 +80,8 @@ struct ConflictLog {
     }
 
     /// How many rows with edits of each entity were logged since a line, and in how many lines.
-    func counts(since line: Int, _ tables: [EngineTable]) throws -> PageOutcome {
-        var outcome = PageOutcome()
+    func counts(since line: Int, _ tables: [TrackedTable]) throws -> AppliedChanges {
+        var outcome = AppliedChanges()
         let rows = try Row.fetchAll(
             db.cachedStatement(
                 sql: "SELECT e, count(DISTINCT k), count(*) FROM sync_conflict WHERE id > ? AND why <> ? GROUP BY e"),
@@ -94,7 +95,7 @@ struct ConflictLog {
     }
 
     /// Closes what nobody has to decide any more: the row is gone, or holds what the server has.
-    func closeSettled(_ tables: [EngineTable]) throws {
+    func closeSettled(_ tables: [TrackedTable]) throws {
         let open = try db.rowsCached(sql: "SELECT id, e, k, domain, remote FROM sync_conflict WHERE open = 1")
         for row in open {
             guard let table = try tables.first(where: { try $0.number == row.decode(atIndex: 1) }) else { continue }
@@ -119,7 +120,7 @@ struct ConflictLog {
     }
 
     /// Has a row sent again of which nothing waits for a decision any more.
-    func release(_ table: EngineTable, _ key: DatabaseValue) throws {
+    func release(_ table: TrackedTable, _ key: DatabaseValue) throws {
         try db.executeCached(
             sql: """
                 UPDATE sync_change SET state = 'ready' WHERE e = ? AND k = ? AND state = 'conflicted'
@@ -128,15 +129,15 @@ struct ConflictLog {
     }
 
     /// What a row holds of a domain by now; nil for a row that is not stored.
-    func value(of domain: String, _ table: EngineTable, _ key: DatabaseValue) throws -> DatabaseValue? {
+    func value(of domain: String, _ table: TrackedTable, _ key: DatabaseValue) throws -> DatabaseValue? {
         try table.domains.values(of: key, in: db).flatMap { try value(of: domain, table, key, $0) }
     }
 
     private func value(
-        of domain: String, _ table: EngineTable, _ key: DatabaseValue, _ values: [String: DatabaseValue]
+        of domain: String, _ table: TrackedTable, _ key: DatabaseValue, _ values: [String: DatabaseValue]
     ) throws -> DatabaseValue? {
         guard let pairs = table.pairs.first(where: { $0.domain == domain }) else { return values[domain] }
-        return PairList.text(try PairList(pairs).others(of: key, in: db))
+        return LinkedRowList.text(try LinkedRowList(pairs).others(of: key, in: db))
     }
 
     /// An edit that was made while a conflict waits is what would be lost.
@@ -146,13 +147,13 @@ struct ConflictLog {
     }
 
     /// Closes the open conflicts of a row.
-    func closeAll(_ key: DatabaseValue, _ table: EngineTable, _ ruling: ConflictRuling) throws {
+    func closeAll(_ key: DatabaseValue, _ table: TrackedTable, _ ruling: ConflictOutcome) throws {
         try db.executeCached(
             sql: "UPDATE sync_conflict SET open = 0, winner = ?, why = ? WHERE e = ? AND k = ? AND open = 1",
             arguments: [ruling.winner.rawValue, ruling.why, table.number, key])
     }
 
-    private func close(_ id: DatabaseValue, _ winner: ConflictRuling.Winner, _ why: String) throws {
+    private func close(_ id: DatabaseValue, _ winner: ConflictOutcome.Winner, _ why: String) throws {
         try db.execute(
             sql: "UPDATE sync_conflict SET open = 0, winner = ?, why = ? WHERE id = ?",
             arguments: [winner.rawValue, why, id])

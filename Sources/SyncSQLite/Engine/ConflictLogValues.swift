@@ -3,14 +3,14 @@ import SyncCore
 import SyncStore
 
 /// What the log of conflicts has of the values of a table, as an export writes them.
-struct LoggedValues {
-    private let engine: SQLiteEngine
+struct ConflictLogValues {
+    private let engine: SQLiteEngineStore
     private let db: Database
-    private let table: EngineTable
-    private let columns: [String: EngineTable.Column]
+    private let table: TrackedTable
+    private let columns: [String: TrackedTable.Column]
     private let attributes: [SyncModel.Attribute]
 
-    init(_ engine: SQLiteEngine, _ table: EngineTable, _ db: Database) {
+    init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) {
         self.engine = engine
         self.db = db
         self.table = table
@@ -22,7 +22,7 @@ struct LoggedValues {
     func json(_ value: DatabaseValue, domain: String) throws -> JSONValue {
         guard !value.isNull else { return .null }
         if let pairs = table.pairs.first(where: { $0.domain == domain }) {
-            return .array(try PairList.keys(value).map { try engine.id($0, of: pairs.destination, in: db) })
+            return .array(try LinkedRowList.keys(value).map { try engine.id($0, of: pairs.destination, in: db) })
         }
         guard let column = columns[domain] else {
             if domain.isEmpty, case .string(let text) = value.storage, let record = try? JSONValue(parsing: text) {

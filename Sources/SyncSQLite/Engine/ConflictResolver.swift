@@ -4,10 +4,10 @@ import SyncCore
 import SyncStore
 
 /// Who wins where both sides changed a domain of a row: by the app's resolver, else by the policy.
-struct EditRulings {
+struct ConflictResolver {
     /// A row that both sides changed.
     struct Subject {
-        let table: EngineTable
+        let table: TrackedTable
         let key: DatabaseValue
         /// The server's time of the row; nil if it does not say.
         let changed: Int64?
@@ -25,32 +25,32 @@ struct EditRulings {
         let edited: Int64
     }
 
-    private let engine: SQLiteEngine
+    private let engine: SQLiteEngineStore
     private let db: Database
     private let clock: Int64
 
-    init(_ engine: SQLiteEngine, _ db: Database, clock: Int64) {
+    init(_ engine: SQLiteEngineStore, _ db: Database, clock: Int64) {
         self.engine = engine
         self.db = db
         self.clock = clock
     }
 
     /// Who wins, and the value of the resolver's own, if it made one.
-    func ruling(_ values: Case, of row: Subject) throws -> (ConflictRuling, own: JSONValue?) {
+    func ruling(_ values: Case, of row: Subject) throws -> (ConflictOutcome, own: JSONValue?) {
         let conflict = DomainConflict(
             entity: row.table.entity.name, key: try row.table.recordKey(row.key, in: db),
             domain: row.table.domain(values.domain), base: values.base, local: values.here, remote: values.there,
             edited: Date(timeIntervalSince1970: Double(values.edited) / 1000))
         switch engine.registration.resolver?(conflict) ?? .byPolicy {
-        case .local: return (ConflictRuling(winner: .local, why: "resolver"), nil)
-        case .remote: return (ConflictRuling(winner: .remote, why: "resolver"), nil)
-        case .wait: return (ConflictRuling(winner: .open, why: "resolver"), nil)
-        case .value(let json): return (ConflictRuling(winner: .local, why: "resolver: \(json)"), json)
+        case .local: return (ConflictOutcome(winner: .local, why: "resolver"), nil)
+        case .remote: return (ConflictOutcome(winner: .remote, why: "resolver"), nil)
+        case .wait: return (ConflictOutcome(winner: .open, why: "resolver"), nil)
+        case .value(let json): return (ConflictOutcome(winner: .local, why: "resolver: \(json)"), json)
         case .byPolicy:
             return (
-                ConflictRuling(
+                ConflictOutcome(
                     row.table.registration.policy, edited: values.edited, changed: row.changed, known: row.known,
-                    now: SQLiteEngine.now, clock: clock), nil
+                    now: SQLiteEngineStore.now, clock: clock), nil
             )
         }
     }

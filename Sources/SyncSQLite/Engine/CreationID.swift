@@ -3,7 +3,7 @@ import GRDB
 import SyncCore
 
 /// The name that a new row has before the server gives it one: for every try to create it the same.
-struct BirthID {
+struct CreationID {
     /// 32 hexadecimal digits.
     let text: String
 
@@ -23,12 +23,12 @@ struct BirthID {
     ///
     /// - Parameter ids: What the row may be called.
     static func revival(
-        ofAny ids: [String], _ table: EngineTable, _ key: DatabaseValue, in db: Database
-    ) throws -> BirthID? {
+        ofAny ids: [String], _ table: TrackedTable, _ key: DatabaseValue, in db: Database
+    ) throws -> CreationID? {
         let birth = try String.fetchOne(
             db.cachedStatement(sql: "SELECT birth FROM sync_change WHERE e = ? AND k = ? AND kind = 'create'"),
             arguments: [table.number, key])
-        return ids.map { BirthID(reviving: $0, of: table.entity.name) }.first { $0.text == birth }
+        return ids.map { CreationID(reviving: $0, of: table.entity.name) }.first { $0.text == birth }
     }
 
     /// As an id of so many characters, of a to z and 0 to 9; as a UUID where none is given.

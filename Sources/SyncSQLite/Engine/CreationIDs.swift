@@ -4,15 +4,15 @@ import SyncStore
 
 /// The rows made here whose name the service keeps, in a member of the record or as the id that it has from here: one that was
 /// made before, by an older copy of the store or after nobody waited any more, is the same row.
-struct Births {
-    private let engine: SQLiteEngine
-    private let table: EngineTable
+struct CreationIDs {
+    private let engine: SQLiteEngineStore
+    private let table: TrackedTable
     private let db: Database
     private let marker: String?
     private let rows: NewRows
 
     /// Nil for a service that keeps no such name, or if no rows are new here.
-    init?(_ engine: SQLiteEngine, _ table: EngineTable, _ db: Database) throws {
+    init?(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) throws {
         marker = engine.registration.marker
         guard marker != nil || engine.registration.makesIDs else { return nil }
         self.engine = engine
@@ -25,7 +25,7 @@ struct Births {
 
     /// - Parameter key: Nil for all new rows.
     static func read(
-        into rows: NewRows, _ engine: SQLiteEngine, _ table: EngineTable, _ key: DatabaseValue?, _ db: Database
+        into rows: NewRows, _ engine: SQLiteEngineStore, _ table: TrackedTable, _ key: DatabaseValue?, _ db: Database
     ) throws {
         let registration = engine.registration
         let found = try db.rowsCached(
@@ -36,7 +36,7 @@ struct Births {
         rows.births = nil
         for row in found {
             let birth = try row.decode(String.self, atIndex: 0)
-            births[registration.marker == nil ? BirthID(birth).text(of: registration.idLength) : birth] = row[1]
+            births[registration.marker == nil ? CreationID(birth).text(of: registration.idLength) : birth] = row[1]
         }
         rows.births = births
     }
@@ -45,7 +45,7 @@ struct Births {
     ///
     /// - Parameter key: What the server's row is known by.
     /// - Returns: What the new row is known by then; nil if there is none.
-    func adopt(_ row: PulledPage.Row, _ key: DatabaseValue) throws -> DatabaseValue? {
+    func adopt(_ row: PulledPage.Record, _ key: DatabaseValue) throws -> DatabaseValue? {
         guard let name = name(of: row), let own = rows.births?[name], let id = table.key.rowKey(row.id),
             try isNew(own)
         else { return nil }
@@ -55,7 +55,7 @@ struct Births {
             sql: "SELECT 1 FROM sync_request WHERE e = ? AND k = ? AND attempts = 0 AND taken IS NULL",
             arguments: [table.number, own])
         guard !isOnItsWay, try table.isStored(own, in: db) else { return nil }
-        let adoption = KeyAdoption(engine, table, db)
+        let adoption = KeyReplacement(engine, table, db)
         return try table.isStored(key, in: db) ? adoption.unite(own, with: key) : adoption.rekey(own, to: id)
     }
 
@@ -65,7 +65,7 @@ struct Births {
             arguments: [table.number, key])
     }
 
-    private func name(of row: PulledPage.Row) -> String? {
+    private func name(of row: PulledPage.Record) -> String? {
         guard let marker else { return if case .string(let id) = row.id { id } else { nil } }
         guard case .string(let name)? = row.record?[marker] else { return nil }
         return birth(name)

@@ -18,7 +18,7 @@ extension DataStack {
         let isStored = "SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = ?"
         if try db.finds(sql: isStored, arguments: [own]) { return nil }
         let numbers = model.compiled.engineNumbers(of: entity.table)
-        return try FormerKeys.later(than: own, ofEntities: numbers, in: db).flatMap { RowKey($0) }
+        return try KeyAliases.later(than: own, ofEntities: numbers, in: db).flatMap { RowKey($0) }
     }
 
     /// The last integer that was the local key of a row of the entity's table: it is not given again, since the row is found by it.
@@ -28,7 +28,7 @@ extension DataStack {
             db.cachedStatement(
                 sql: """
                     SELECT max((
-                      SELECT old FROM sync_alias AS a WHERE a.e = n.e AND old < \(LocalKey.integerBound) ORDER BY old DESC LIMIT 1))
+                      SELECT old FROM sync_alias AS a WHERE a.e = n.e AND old < \(TemporaryKey.integerBound) ORDER BY old DESC LIMIT 1))
                     FROM (\(model.compiled.engineNumbers(of: entity.table))) AS n
                     """))
     }

@@ -13,11 +13,11 @@ extension DataStack {
     ///   see them, or have them sent. Rows of other entities stay, also in a table that several entities share.
     /// - Throws: ``SyncError`` `engineBusy` while an engine syncs the database.
     public func removeEngine(deletingRows: Bool) async throws {
-        try await StoreFailure.mapped(.storeFailure, "the engine's tables cannot be removed") {
+        try await DatabaseErrorMapper.mapped(.storeFailure, "the engine's tables cannot be removed") {
             try await database.write { [self] db in
                 try watch.check(db)
                 guard try EngineSchema.isThere(in: db) else { return }
-                _ = try EngineDamage.located(in: db) { try EngineLeases.take(UUID().uuidString, in: db) }
+                _ = try EngineDamage.located(in: db) { try LeaseStore.take(UUID().uuidString, in: db) }
                 try DeferredForeignKeys.during(db, isAdopted) {
                     try EngineSchema.removeTriggers(from: db)
                     if deletingRows { try deleteRowsInStep(db) }

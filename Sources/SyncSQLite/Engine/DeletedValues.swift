@@ -3,7 +3,7 @@ import SyncCore
 import SyncStore
 
 /// What edited columns of a row held when it was deleted here. It is kept beside their bases.
-struct LastHeld {
+struct DeletedValues {
     struct Edit {
         let key: DatabaseValue
         let domain: String
@@ -14,10 +14,10 @@ struct LastHeld {
     /// What the value is called in `sync_base`.
     static func domain(_ column: String) -> String { "\(column) when it was deleted" }
 
-    private let table: EngineTable
+    private let table: TrackedTable
     private let db: Database
 
-    init(_ table: EngineTable, _ db: Database) { (self.table, self.db) = (table, db) }
+    init(_ table: TrackedTable, _ db: Database) { (self.table, self.db) = (table, db) }
 
     /// The edits of a row that was deleted.
     func edits(of key: DatabaseValue) throws -> [Edit] {
@@ -34,7 +34,7 @@ struct LastHeld {
     }
 
     /// They are lost, but for what the row that came back holds too.
-    func log(_ edits: [Edit], _ ruling: ConflictRuling) throws -> Int {
+    func log(_ edits: [Edit], _ ruling: ConflictOutcome) throws -> Int {
         var lost = 0
         for edit in edits {
             let there = try table.domains.values(of: edit.key, in: db)?[edit.domain] ?? .null

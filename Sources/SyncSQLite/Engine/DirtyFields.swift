@@ -3,19 +3,19 @@ import SyncCore
 import SyncStore
 
 /// Which domains of a table's rows are sent.
-struct EditedDomains {
-    private let table: EngineTable
+struct DirtyFields {
+    private let table: TrackedTable
     private let sendsWholeRows: Bool
-    /// See ``ColumnsInStep``.
+    /// See ``SyncedColumns``.
     private let inStep: Set<String>
     private let db: Database
 
-    init(_ table: EngineTable, sendsWholeRows: Bool, _ db: Database) throws {
+    init(_ table: TrackedTable, sendsWholeRows: Bool, _ db: Database) throws {
         (self.table, self.sendsWholeRows, self.db) = (table, sendsWholeRows, db)
-        inStep = try ColumnsInStep(table, db).names()
+        inStep = try SyncedColumns(table, db).names()
     }
 
-    func all(of key: DatabaseValue, _ values: [String: DatabaseValue]) throws -> [OutgoingDomain] {
+    func all(of key: DatabaseValue, _ values: [String: DatabaseValue]) throws -> [OutgoingField] {
         try table.columns.map { domain($0, values) } + table.pairs.map { try domain($0, key) }
     }
 
@@ -23,7 +23,7 @@ struct EditedDomains {
     /// before is pulled before it is sent.
     ///
     /// - Returns: Nil if all that differs is to be pulled first.
-    func dirty(of key: DatabaseValue, _ values: [String: DatabaseValue]) throws -> [OutgoingDomain]? {
+    func dirty(of key: DatabaseValue, _ values: [String: DatabaseValue]) throws -> [OutgoingField]? {
         let rows = try Row.fetchAll(
             db.cachedStatement(sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?"),
             arguments: [table.number, key])
@@ -38,11 +38,13 @@ struct EditedDomains {
                 try table.setBase(nil, of: name, key, in: db)
             }
         }
-        let editedPairs = try table.pairs.filter { try isEdited($0, key) }
+        let editedJoinRows = try table.pairs.filter { try isEdited($0, key) }
         let known = edited.filter(isInStep)
         let groups = table.groups.filter { !known.isDisjoint(with: $0) }
-        let (names, pairs) = (known.union(groups.joined().filter(isInStep)), editedPairs.filter { isInStep($0.name) })
-        guard !names.isEmpty || !pairs.isEmpty else { return edited.isEmpty && editedPairs.isEmpty ? [] : nil }
+        let (names, pairs) = (
+            known.union(groups.joined().filter(isInStep)), editedJoinRows.filter { isInStep($0.name) }
+        )
+        guard !names.isEmpty || !pairs.isEmpty else { return edited.isEmpty && editedJoinRows.isEmpty ? [] : nil }
         if table.registration.isOneDomain || sendsWholeRows {
             return try all(of: key, values).filter { domain in
                 names.contains(domain.name) || inStep.contains(domain.pairs?.name ?? domain.name)
@@ -53,10 +55,10 @@ struct EditedDomains {
     }
 
     /// Whether pairs were added or removed, or a list is in another order. One that has its old order back was not edited.
-    private func isEdited(_ pairs: EngineTable.Pairs, _ key: DatabaseValue) throws -> Bool {
-        let base = ListBase(table, pairs, db)
+    private func isEdited(_ pairs: TrackedTable.JoinTable, _ key: DatabaseValue) throws -> Bool {
+        let base = BaseOrder(table, pairs, db)
         if let agreed = try base.keys(of: key) {
-            if ListOrder.isMoved(try PairList(pairs).others(of: key, in: db), from: agreed) { return true }
+            if ListOrderMerge.isMoved(try LinkedRowList(pairs).others(of: key, in: db), from: agreed) { return true }
         }
         let isEdited = try db.finds(
             sql: "SELECT 1 FROM sync_link WHERE link = ? AND owner = ?", arguments: [pairs.name, key])
@@ -64,13 +66,13 @@ struct EditedDomains {
         return isEdited
     }
 
-    private func domain(_ column: EngineTable.Column, _ values: [String: DatabaseValue]) -> OutgoingDomain {
-        OutgoingDomain(name: column.name, column: column, pairs: nil, value: values[column.name] ?? .null, others: [])
+    private func domain(_ column: TrackedTable.Column, _ values: [String: DatabaseValue]) -> OutgoingField {
+        OutgoingField(name: column.name, column: column, pairs: nil, value: values[column.name] ?? .null, others: [])
     }
 
-    private func domain(_ pairs: EngineTable.Pairs, _ key: DatabaseValue) throws -> OutgoingDomain {
-        let others = try PairList(pairs).others(of: key, in: db)
-        return OutgoingDomain(
-            name: pairs.domain, column: nil, pairs: pairs, value: PairList.text(others), others: others)
+    private func domain(_ pairs: TrackedTable.JoinTable, _ key: DatabaseValue) throws -> OutgoingField {
+        let others = try LinkedRowList(pairs).others(of: key, in: db)
+        return OutgoingField(
+            name: pairs.domain, column: nil, pairs: pairs, value: LinkedRowList.text(others), others: others)
     }
 }

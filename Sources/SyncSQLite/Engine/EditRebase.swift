@@ -5,9 +5,9 @@ import SyncStore
 
 /// Edits of rows that the server has its say about: taken off before its page is written, and put back by the three-way
 /// merge of what both had agreed on, what was here and what is there now.
-struct LocalEdits {
+struct EditRebase {
     private struct Edit {
-        let row: EditRulings.Subject
+        let row: ConflictResolver.Subject
         /// Nil for a row that nobody is known to have edited.
         let kind: String?
         /// The columns that a unique index kept from holding their base.
@@ -26,11 +26,11 @@ struct LocalEdits {
         var agreed: Set<String> = []
         /// What each column held.
         let local: [String: DatabaseValue]
-        let pairs: PairEdits
+        let pairs: JoinRowEdits
         /// Whether the server has the version that was known: nothing of it is news.
         let isCurrent: Bool
 
-        var table: EngineTable { row.table }
+        var table: TrackedTable { row.table }
         var key: DatabaseValue { row.key }
 
         /// Whether nothing is agreed on of the row: it was made here, and the server did not know it.
@@ -49,24 +49,24 @@ struct LocalEdits {
             var edit = self
             for (name, values) in tried where !stuck.contains(name) && (base[name] != nil || kind == "create") {
                 guard let there = remote[name], values.contains(where: there.isExactly) else { continue }
-                edit.base[name] = (there, edited(name) ?? SQLiteEngine.now)
+                edit.base[name] = (there, edited(name) ?? SQLiteEngineStore.now)
                 edit.agreed.insert(name)
             }
             return edit
         }
     }
 
-    private let engine: SQLiteEngine
+    private let engine: SQLiteEngineStore
     private let db: Database
-    private let rulings: EditRulings
+    private let rulings: ConflictResolver
     private var edits: [Edit] = []
-    private var taken: [Int: Set<ExactValue>] = [:]
+    private var taken: [Int: Set<BinaryComparedValue>] = [:]
     private var inStep: [Int: Set<String>] = [:]
 
-    init(_ engine: SQLiteEngine, _ db: Database, clock: Int64) {
+    init(_ engine: SQLiteEngineStore, _ db: Database, clock: Int64) {
         self.engine = engine
         self.db = db
-        rulings = EditRulings(engine, db, clock: clock)
+        rulings = ConflictResolver(engine, db, clock: clock)
     }
 
     // MARK: Taking off
@@ -77,7 +77,7 @@ struct LocalEdits {
     ///   - isAudited: Whether edits of it may have been missed: at the version that is known whatever differs is one;
     ///     at another nobody can tell, so what the server has is taken, and what was here is logged.
     mutating func takeOff(
-        _ key: DatabaseValue, of table: EngineTable, changed: Int64?, known: Int64?, isCurrent: Bool, isAudited: Bool
+        _ key: DatabaseValue, of table: TrackedTable, changed: Int64?, known: Int64?, isCurrent: Bool, isAudited: Bool
     ) throws {
         guard taken[table.number, default: []].insert(key.exact).inserted, let local = try values(of: key, table) else {
             return
@@ -90,11 +90,11 @@ struct LocalEdits {
             db.cachedStatement(sql: "SELECT domain, value, edited FROM sync_base WHERE e = ? AND k = ?"),
             arguments: [table.number, key])
         while let row = try rows.next() { base[try row.decode(atIndex: 0)] = (row[1], try row.decode(atIndex: 2)) }
-        let row = EditRulings.Subject(table: table, key: key, changed: changed, known: known)
+        let row = ConflictResolver.Subject(table: table, key: key, changed: changed, known: known)
         let inStep = try columnsInStep(table)
         let tried = kind == nil ? [:] : try TriedValues(table, db).all(of: key)
         let made = kind == "create" ? try MadeTimes(of: key, table, db) : nil
-        let pairs = try PairEdits(
+        let pairs = try JoinRowEdits(
             row, isNew: made?.isRevived == false, isAudited: isAudited, isCurrent: isCurrent, inStep: inStep,
             base: base,
             tried: tried, engine, db)
@@ -108,9 +108,9 @@ struct LocalEdits {
                 pairs: pairs, isCurrent: isCurrent))
     }
 
-    private mutating func columnsInStep(_ table: EngineTable) throws -> Set<String> {
+    private mutating func columnsInStep(_ table: TrackedTable) throws -> Set<String> {
         if let known = inStep[table.number] { return known }
-        let names = try ColumnsInStep(table, db).names()
+        let names = try SyncedColumns(table, db).names()
         inStep[table.number] = names
         return names
     }
@@ -119,7 +119,7 @@ struct LocalEdits {
     ///
     /// - Returns: Those columns.
     private func takeOff(
-        _ values: [String: DatabaseValue], from key: DatabaseValue, _ table: EngineTable
+        _ values: [String: DatabaseValue], from key: DatabaseValue, _ table: TrackedTable
     ) throws -> Set<String> {
         if try write(values, to: key, table, orIgnore: true) { return [] }
         var stuck: Set<String> = []
@@ -133,8 +133,8 @@ struct LocalEdits {
     // MARK: Putting back
 
     /// - Returns: What was in conflict.
-    func putBack() throws -> PageOutcome {
-        var outcome = PageOutcome()
+    func putBack() throws -> AppliedChanges {
+        var outcome = AppliedChanges()
         for edit in edits {
             let values = try putBack(edit)
             guard values > 0 else { continue }
@@ -158,7 +158,7 @@ struct LocalEdits {
         try dropReferences(merged.kept, edit)
         let pairs = try edit.pairs.putBack(rulings)
         merged.isOpen = merged.isOpen || pairs.isOpen
-        try note(merged, edit)
+        try record(merged, edit)
         try settle(edit)
         return merged.conflicts + pairs.conflicts
     }
@@ -192,7 +192,7 @@ struct LocalEdits {
         case .local:
             merged.kept[name] = here
             if edit.agreed.contains(name) { merged.bases[name] = .some(base.value) }
-        // Nobody edited it: it was unlinked because of another row. See `OutboxTriggers.unlinked`.
+        // Nobody edited it: it was unlinked because of another row. See `ChangeCaptureTriggers.unlinked`.
         case .conflict where base.edited == 0: merged.bases[name] = .some(nil)
         case .conflict: try rule(name, edit, base: base.value, here, there, base.edited, &merged)
         }
@@ -232,7 +232,7 @@ struct LocalEdits {
             for name in names { try merge(name, edit, remote, &merged) }
             return
         }
-        let edited = names.compactMap(edit.edited).max() ?? SQLiteEngine.now
+        let edited = names.compactMap(edit.edited).max() ?? SQLiteEngineStore.now
         for name in names {
             guard let here = edit.local[name], let there = remote[name], !here.isExactly(there) else {
                 merged.bases[name] = .some(nil)
@@ -247,7 +247,7 @@ struct LocalEdits {
         _ edited: Int64, _ merged: inout Merged
     ) throws {
         let (ruling, own) = try rulings.ruling(
-            EditRulings.Case(domain: name, base: base.json, here: here.json, there: there.json, edited: edited),
+            ConflictResolver.Case(domain: name, base: base.json, here: here.json, there: there.json, edited: edited),
             of: edit.row)
         if ruling.winner == .remote {
             merged.bases[name] = .some(nil)
@@ -263,9 +263,9 @@ struct LocalEdits {
 
     // MARK: Notes
 
-    private func note(_ merged: Merged, _ edit: Edit) throws {
+    private func record(_ merged: Merged, _ edit: Edit) throws {
         for (name, base) in merged.bases {
-            let edited = edit.edited(name) ?? SQLiteEngine.now
+            let edited = edit.edited(name) ?? SQLiteEngineStore.now
             try edit.table.setBase(base, of: name, edit.key, edited: edited, in: db)
         }
         if edit.kind == nil, !merged.bases.isEmpty { try edit.table.touch(edit.key, in: db) }
@@ -299,14 +299,14 @@ struct LocalEdits {
 
     // MARK: Rows
 
-    private func values(of key: DatabaseValue, _ table: EngineTable) throws -> [String: DatabaseValue]? {
+    private func values(of key: DatabaseValue, _ table: TrackedTable) throws -> [String: DatabaseValue]? {
         try table.domains.values(of: key, in: db)
     }
 
     /// - Returns: Whether it was written.
     @discardableResult
     private func write(
-        _ values: [String: DatabaseValue], to key: DatabaseValue, _ table: EngineTable, orIgnore: Bool = false
+        _ values: [String: DatabaseValue], to key: DatabaseValue, _ table: TrackedTable, orIgnore: Bool = false
     ) throws -> Bool {
         let values = values.sorted { $0.key < $1.key }
         guard !values.isEmpty else { return true }

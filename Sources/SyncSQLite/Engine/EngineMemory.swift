@@ -7,14 +7,14 @@ import GRDB
 /// `@unchecked Sendable`: it is used inside transactions that write, one at a time, and its own variables while `lock` is held.
 final class EngineMemory: @unchecked Sendable {
     private let lock = NSLock()
-    private var point: StoreWatch.Moment?
+    private var point: StoreMonitor.Moment?
     private var newRows: [Int: NewRows] = [:]
     /// What a push has looked at.
     let waitingRows = WaitingRows()
 
     /// - Parameter isKept: Whether the transaction leaves it true, because it notes here what it changes itself.
     func during<T>(_ db: Database, isKept: Bool, _ body: () throws -> T) throws -> T {
-        let start = try StoreWatch.Moment(db)
+        let start = try StoreMonitor.Moment(db)
         lock.withLock {
             if point != start || !isKept { clear() }
             point = nil

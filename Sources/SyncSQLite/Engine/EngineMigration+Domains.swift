@@ -4,8 +4,8 @@ import SyncStore
 
 // What was edited, sent and logged is in columns and lists of other names, and of other types.
 extension EngineMigration {
-    mutating func followDomains(of entity: Registered) throws {
-        let domains = EngineDomains(from: entity.old, to: entity.new, map, keys, senders).all
+    mutating func migrateFields(of entity: Registered) throws {
+        let domains = MigratedFields(from: entity.old, to: entity.new, map, keys, senders).all
         let names = Dictionary((domains + domains.map(\.whenDeleted)).map { ($0.old, $0) }) { first, _ in first }
         var moved: [[DatabaseValue]] = []
         for row in try Row.fetchAll(
@@ -25,27 +25,27 @@ extension EngineMigration {
                 sql: "INSERT OR IGNORE INTO sync_base (e, k, domain, value, edited) VALUES (?, ?, ?, \(value.sql), ?)",
                 arguments: [entity.number, values[0], values[1], value.value, values[3]])
         }
-        try followUnread(of: entity, names)
-        try followSent(of: entity, names)
-        try followTried(of: entity, names)
-        try followTimes(of: entity, names)
-        try followLog(of: entity, names)
-        try followColumns(of: entity, domains)
+        try migrateUnreadable(of: entity, names)
+        try migrateSent(of: entity, names)
+        try migrateTried(of: entity, names)
+        try migrateTimes(of: entity, names)
+        try migrateLog(of: entity, names)
+        try migrateColumns(of: entity, domains)
     }
 
     /// An edit that has no place. Of a deleted row nothing was edited.
-    private mutating func lose(_ domain: EngineDomains.Domain, _ row: Row, of entity: Registered) throws {
+    private mutating func lose(_ domain: MigratedFields.Domain, _ row: Row, of entity: Registered) throws {
         if isDeleted(row[0], of: entity) { return }
         lose("entities.\(entity.old.name).\(domain.path)", "an edit of it was not sent", 1, "edit")
         try db.execute(
             sql: """
                 INSERT INTO sync_conflict (at, e, k, domain, base, winner, why)
                 VALUES (?, ?, ?, ?, ?, 'remote', 'an edit that was not sent: it is not in the model any more')
-                """, arguments: [SQLiteEngine.now, entity.number, row[0], domain.old, row[2]])
+                """, arguments: [SQLiteEngineStore.now, entity.number, row[0], domain.old, row[2]])
     }
 
     /// What could not be read, and may be readable now: the pull after a migration tells.
-    private func followUnread(of entity: Registered, _ names: [String: EngineDomains.Domain]) throws {
+    private func migrateUnreadable(of entity: Registered, _ names: [String: MigratedFields.Domain]) throws {
         let rows = try Row.fetchAll(
             db, sql: "SELECT k, domain, value FROM sync_unread WHERE e = ?", arguments: [entity.number])
         try db.execute(sql: "DELETE FROM sync_unread WHERE e = ?", arguments: [entity.number])
@@ -58,7 +58,7 @@ extension EngineMigration {
     }
 
     /// What was sent and not answered. What has no place is not waited for.
-    private func followSent(of entity: Registered, _ names: [String: EngineDomains.Domain]) throws {
+    private func migrateSent(of entity: Registered, _ names: [String: MigratedFields.Domain]) throws {
         let rows = try Row.fetchAll(
             db,
             sql: """
@@ -80,7 +80,7 @@ extension EngineMigration {
     }
 
     /// The same of requests that are forgotten, and may have been carried out.
-    private func followTried(of entity: Registered, _ names: [String: EngineDomains.Domain]) throws {
+    private func migrateTried(of entity: Registered, _ names: [String: MigratedFields.Domain]) throws {
         let rows = try Row.fetchAll(
             db, sql: "SELECT id, domain, value FROM sync_tried WHERE e = ?", arguments: [entity.number])
         for row in rows {
@@ -97,7 +97,7 @@ extension EngineMigration {
     }
 
     /// When columns of new rows were set.
-    private func followTimes(of entity: Registered, _ names: [String: EngineDomains.Domain]) throws {
+    private func migrateTimes(of entity: Registered, _ names: [String: MigratedFields.Domain]) throws {
         let rows = try Row.fetchAll(
             db, sql: "SELECT k, domain, edited FROM sync_made WHERE e = ?", arguments: [entity.number])
         try db.execute(sql: "DELETE FROM sync_made WHERE e = ?", arguments: [entity.number])
@@ -111,7 +111,7 @@ extension EngineMigration {
     }
 
     /// What is logged stays as it was, but under the name that its domain has now; nobody decides of what is gone.
-    private func followLog(of entity: Registered, _ names: [String: EngineDomains.Domain]) throws {
+    private func migrateLog(of entity: Registered, _ names: [String: MigratedFields.Domain]) throws {
         let logged = try Row.fetchAll(
             db, sql: "SELECT id, domain, base, local, remote FROM sync_conflict WHERE e = ?",
             arguments: [entity.number])
@@ -137,7 +137,7 @@ extension EngineMigration {
                 """, arguments: [entity.number])
     }
 
-    private func followColumns(of entity: Registered, _ domains: [EngineDomains.Domain]) throws {
+    private func migrateColumns(of entity: Registered, _ domains: [MigratedFields.Domain]) throws {
         let names = Dictionary(domains.map { ($0.column, $0.newColumn) }) { first, _ in first }
         let text = try String.fetchOne(
             db, sql: "SELECT columns FROM sync_entity WHERE e = ?", arguments: [entity.number])

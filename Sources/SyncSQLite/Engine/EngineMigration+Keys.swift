@@ -4,9 +4,9 @@ import SyncStore
 
 // The rows have other keys, as numbers that are texts now.
 extension EngineMigration {
-    mutating func followKeys(of entity: Registered) throws {
+    mutating func migrateKeys(of entity: Registered) throws {
         guard !keys.isStable(entity.old.table) else { return }
-        let follower = EngineKeys(entity.old, entity.new, map, keys)
+        let follower = MigratedKeyMap(entity.old, entity.new, map, keys)
         let selects = EngineSchema.rowTables.map { "SELECT k FROM \($0) WHERE e = \(entity.number)" }
         let known = try DatabaseValue.fetchAll(db, sql: selects.joined(separator: " UNION "))
         var lost = 0

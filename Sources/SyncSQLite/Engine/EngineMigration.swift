@@ -23,12 +23,12 @@ struct EngineMigration {
     let db: Database
     let map: MigrationMap
     let keys: MigratedKeys
-    let senders: EngineSenders
+    let senders: SendingEnds
     private(set) var losses: [Loss] = []
     /// By the number of their entity, the keys that deleted rows had before the migration.
-    private var deleted: [Int: Set<ExactValue>] = [:]
+    private var deleted: [Int: Set<BinaryComparedValue>] = [:]
 
-    init(_ db: Database, _ map: MigrationMap, _ keys: MigratedKeys, _ senders: EngineSenders) {
+    init(_ db: Database, _ map: MigrationMap, _ keys: MigratedKeys, _ senders: SendingEnds) {
         self.db = db
         self.map = map
         self.keys = keys
@@ -38,18 +38,18 @@ struct EngineMigration {
     /// For tables that are another's, whose rows keep their keys unless these are of another type.
     static func follow(_ db: Database, from old: SyncModel, to new: SyncModel) throws {
         let map = MigrationMap(from: old, to: new)
-        var migration = EngineMigration(db, map, MigratedKeys(map), EngineSenders(from: old, to: new))
+        var migration = EngineMigration(db, map, MigratedKeys(map), SendingEnds(from: old, to: new))
         try migration.follow()
     }
 
     /// Has parked rows be sent again, as another model says them, but for those that the server does not have. A request that may
     /// have been carried out is tried again in any case.
-    static func wakeParked(in db: Database) throws {
+    static func unblockRows(in db: Database) throws {
         guard try EngineSchema.isThere(in: db) else { return }
         try db.execute(
             sql: """
                 UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept), rounds = 0
-                WHERE state = 'parked' AND NOT \(RequestSettlement.isGone) AND NOT EXISTS (
+                WHERE state = 'parked' AND NOT \(RequestCompletion.isGone) AND NOT EXISTS (
                   SELECT 1 FROM sync_request AS r WHERE r.e = sync_change.e AND r.k = sync_change.k)
                 """)
     }
@@ -83,10 +83,10 @@ struct EngineMigration {
         for entity in registered {
             try db.execute(
                 sql: "UPDATE sync_entity SET name = ? WHERE e = ?", arguments: [entity.new.name, entity.number])
-            try followDomains(of: entity)
-            try followKeys(of: entity)
+            try migrateFields(of: entity)
+            try migrateKeys(of: entity)
         }
-        try followLinks(of: registered)
+        try migrateLinks(of: registered)
     }
 
     /// An entity that is not in the model any more.
@@ -112,7 +112,7 @@ struct EngineMigration {
     // MARK: Links
 
     /// Pairs that were added or removed and not sent.
-    private mutating func followLinks(of registered: [Registered]) throws {
+    private mutating func migrateLinks(of registered: [Registered]) throws {
         let rows = try Row.fetchAll(db, sql: "SELECT link, owner, other, op, edited FROM sync_link")
         guard !rows.isEmpty else { return }
         try db.execute(sql: "DELETE FROM sync_link")
@@ -127,8 +127,8 @@ struct EngineMigration {
                 map.old.model.entities[old.side(end).entity], map.old.model.entities[old.side(end.other).entity]
             )
             guard let new = senders.successor(of: old, map), case .joinTable(let table, _, _, _, _) = map.new[new.id],
-                let owner = try EngineKeys(mine, map, keys)?.key(row[1]),
-                let other = try EngineKeys(theirs, map, keys)?.key(row[2])
+                let owner = try MigratedKeyMap(mine, map, keys)?.key(row[1]),
+                let other = try MigratedKeyMap(theirs, map, keys)?.key(row[2])
             else {
                 let owners = registered.filter { $0.old.table == mine.table }
                 if !owners.contains(where: { isDeleted(row[1], of: $0) }) {

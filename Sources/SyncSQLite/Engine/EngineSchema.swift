@@ -253,7 +253,7 @@ enum EngineSchema {
     private static let entityTables =
         rowTables + ["sync_cursor", "sync_sweep", "sync_gone", "sync_inbound", "sync_alias"]
 
-    /// Forgets all that is known of an entity, but its number. Of its lists see ``SQLiteEngine/forgetLinks(of:in:)``.
+    /// Forgets all that is known of an entity, but its number. Of its lists see ``SQLiteEngineStore/removeLinks(of:in:)``.
     static func forgetEntity(_ number: Int, in db: Database) throws {
         try db.execute(
             sql: "DELETE FROM sync_sent WHERE request IN (SELECT id FROM sync_request WHERE e = ?)",
@@ -265,7 +265,7 @@ enum EngineSchema {
 
     static func isThere(in db: Database) throws -> Bool { try db.tableExists("sync_engine", in: "main") }
 
-    /// Of rows whose key in their table is hidden. See ``EngineKey``.
+    /// Of rows whose key in their table is hidden. See ``TrackedKey``.
     private static let knownNames =
         "CREATE UNIQUE INDEX \"sync_known_name\" ON \"sync_known\" (\"e\", \"name\") WHERE \"name\" IS NOT NULL"
 
@@ -296,7 +296,7 @@ enum EngineSchema {
     }
 
     /// Forgets all that is known of rows, and takes no notice of what is done to them until ``unmute(in:)``.
-    static func forgetRows(in db: Database) throws {
+    static func removeRows(in db: Database) throws {
         guard try isThere(in: db) else { return }
         let names = [
             "sync_known", "sync_change", "sync_base", "sync_link", "sync_request", "sync_sent", "sync_cursor",
@@ -304,7 +304,7 @@ enum EngineSchema {
         ]
         for name in names { try db.execute(sql: "DELETE FROM \(name)") }
         try forgetLater(in: db)
-        try MuteMark.writing.set(in: db)
+        try CaptureSuppression.writing.set(in: db)
     }
 
     static func unmute(in db: Database) throws {

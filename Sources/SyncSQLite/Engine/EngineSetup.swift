@@ -4,7 +4,7 @@ import SyncCore
 import SyncStore
 
 /// Opens a database to an engine, in one transaction (T0).
-struct EngineOpening {
+struct EngineSetup {
     private let stack: DataStack
     private let registration: EngineRegistration
     private let db: Database
@@ -16,7 +16,7 @@ struct EngineOpening {
     }
 
     /// - Returns: The tables of the entities that are registered, and of those that other engines of the database keep in step.
-    func open() throws -> (own: [EngineTable], others: [EngineTable]) {
+    func open() throws -> (own: [TrackedTable], others: [TrackedTable]) {
         let isNew = try !EngineSchema.isThere(in: db)
         if isNew {
             try EngineSchema.create(in: db)
@@ -28,14 +28,14 @@ struct EngineOpening {
         }
         try EngineSchema.createLater(in: db)
         var adopted: Set<Int> = []
-        let tables = try registration.entities.map { entity -> EngineTable in
+        let tables = try registration.entities.map { entity -> TrackedTable in
             let isThere = try Int.fetchOne(
                 db, sql: "SELECT e FROM sync_entity WHERE name = ?", arguments: [entity.name])
             if isThere == nil {
                 try db.execute(sql: "INSERT INTO sync_entity (name) VALUES (?)", arguments: [entity.name])
             }
             let number = isThere ?? Int(db.lastInsertedRowID)
-            let table = try EngineTable(
+            let table = try TrackedTable(
                 entity, number: number, takesParts: registration.takesParts, stack.model, stack.layout)
             if isThere == nil {
                 // An earlier version left what it knew of an entity that had the number before.
@@ -54,7 +54,7 @@ struct EngineOpening {
     }
 
     /// The tables of entities that other engines of the database keep in step. Those that this engine could not keep are left out.
-    private func otherTables(than tables: [EngineTable]) throws -> [EngineTable] {
+    private func otherTables(than tables: [TrackedTable]) throws -> [TrackedTable] {
         let compiled = stack.model.compiled
         let families = Set(tables.flatMap(\.entity.family))
         return try Row.fetchAll(db, sql: "SELECT name, e FROM sync_entity ORDER BY e").compactMap { row in
@@ -66,7 +66,7 @@ struct EngineOpening {
             let unregistered = EngineRegistration.Entity(
                 name: name, policy: .clientWins, deletions: .deleteWins, isOneDomain: false, naturalKey: [],
                 sendsCascades: true)
-            return try? EngineTable(
+            return try? TrackedTable(
                 unregistered, number: number, takesParts: registration.takesParts, stack.model, stack.layout)
         }
     }
@@ -103,7 +103,7 @@ struct EngineOpening {
                 """, arguments: [])
     }
 
-    private func checkKeys(_ tables: [EngineTable]) throws {
+    private func checkKeys(_ tables: [TrackedTable]) throws {
         guard registration.makesIDs else { return }
         for table in tables {
             guard case .single(let type) = table.key.type, ![.uuid, .string, .integer].contains(type) else { continue }
@@ -115,7 +115,7 @@ struct EngineOpening {
     }
 
     /// A row is of one entity: those of a sub-entity are those of what it inherits from too.
-    private func checkFamilies(_ tables: [EngineTable]) throws {
+    private func checkFamilies(_ tables: [TrackedTable]) throws {
         for table in tables {
             guard
                 let other = tables.first(where: { other in
@@ -129,7 +129,7 @@ struct EngineOpening {
     }
 
     /// Rows of a to-many whose other side is a to-one are sent with the row that they belong to. No request has their order.
-    private func checkLists(_ tables: [EngineTable]) throws {
+    private func checkLists(_ tables: [TrackedTable]) throws {
         let model = stack.model.compiled
         for table in tables {
             let ordered = table.entity.family.lazy.flatMap { model.entities[$0].relationships }.first { list in
@@ -147,7 +147,7 @@ struct EngineOpening {
 
     /// Rows that were there before the engine: the server has those whose key is its own, as far as anybody knows; -1 says that
     /// nobody has heard it say so.
-    private func adopt(_ table: EngineTable) throws {
+    private func adopt(_ table: TrackedTable) throws {
         let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
         let isLocal = table.key.isLocal
         try db.execute(
@@ -170,12 +170,12 @@ struct EngineOpening {
     /// with rows that this engine deletes: their triggers are kept too. Entities that only an import filled have none.
     ///
     /// - Parameter adopted: The tables that are new to the engine.
-    private func watch(_ own: [EngineTable], _ others: [EngineTable], adopted: Set<Int>) throws {
+    private func watch(_ own: [TrackedTable], _ others: [TrackedTable], adopted: Set<Int>) throws {
         // An import sends nothing. Where an engine keeps entities of the database in step, its triggers stay as they are.
         if registration.isImport { return try own.forEach(importPages) }
         let tables = try own + others.filter { try $0.isWatched(in: db) }
         let statements = try tables.map { table in
-            try OutboxTriggers(
+            try ChangeCaptureTriggers(
                 table, uniqueColumns: UniqueColumns(table.table, db).indexes, among: tables, stack.layout
             ).statements
         }
@@ -184,32 +184,32 @@ struct EngineOpening {
         let wasMuted = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_mute)") ?? false
         let owned = Set(own.map(\.number))
         if Set(statements.joined()) == found, !wasMuted,
-            try tables.allSatisfy({ try TriggerMarks.isOfOther(lastMarks($0)) != owned.contains($0.number) })
+            try tables.allSatisfy({ try TriggerChecksums.isOfOther(lastMarks($0)) != owned.contains($0.number) })
         {
-            for table in tables { try ColumnsInStep(table, db).pullNew() }
+            for table in tables { try SyncedColumns(table, db).pullNew() }
             return
         }
         try EngineSchema.removeTriggers(from: db)
         for statement in statements.joined() { try db.execute(sql: statement) }
         try db.execute(sql: "DELETE FROM sync_mute")
-        let marks = TriggerMarks(found)
+        let marks = TriggerChecksums(found)
         for (table, statements) in zip(tables, statements) {
-            let isWatched = try !wasMuted && TriggerMarks(text: lastMarks(table)).areAll(in: marks)
+            let isWatched = try !wasMuted && TriggerChecksums(text: lastMarks(table)).areAll(in: marks)
             if !isWatched, !adopted.contains(table.number) { try audit(table) }
             // With a unique index that the triggers did not know rows may have been replaced.
-            if isWatched { try table.noteMissing(in: db) }
-            try ColumnsInStep(table, db).pullNew()
+            if isWatched { try table.recordMissing(in: db) }
+            try SyncedColumns(table, db).pullNew()
             try db.execute(
                 sql: "UPDATE sync_entity SET triggers = ? WHERE e = ?",
                 arguments: [
-                    TriggerMarks(statements).text(isOfOther: !owned.contains(table.number)), table.number,
+                    TriggerChecksums(statements).text(isOfOther: !owned.contains(table.number)), table.number,
                 ])
         }
     }
 
     /// Where the engine that was opened last does not keep an entity in step, rows that an import brings have no edits to be found later.
-    private func importPages(_ table: EngineTable) throws {
-        try ColumnsInStep(table, db).pullNew()
+    private func importPages(_ table: TrackedTable) throws {
+        try SyncedColumns(table, db).pullNew()
         let found = try Row.fetchAll(
             db,
             sql: """
@@ -217,25 +217,25 @@ struct EngineOpening {
                 """
         ).map { (name: try $0.decode(String.self, atIndex: 0), sql: try $0.decode(String.self, atIndex: 1)) }
         let last = try lastMarks(table)
-        let marks = TriggerMarks(text: last)
-        if !TriggerMarks.isOfOther(last), marks.areAll(in: TriggerMarks(found.map(\.sql))) { return }
-        for trigger in found where TriggerMarks([trigger.sql]).areAll(in: marks) {
+        let marks = TriggerChecksums(text: last)
+        if !TriggerChecksums.isOfOther(last), marks.areAll(in: TriggerChecksums(found.map(\.sql))) { return }
+        for trigger in found where TriggerChecksums([trigger.sql]).areAll(in: marks) {
             try db.execute(sql: "DROP TRIGGER \(trigger.name.quoted)")
         }
         try db.execute(sql: "UPDATE sync_entity SET triggers = '' WHERE e = ?", arguments: [table.number])
     }
 
-    private func lastMarks(_ table: EngineTable) throws -> String {
+    private func lastMarks(_ table: TrackedTable) throws -> String {
         try String.fetchOne(db, sql: "SELECT triggers FROM sync_entity WHERE e = ?", arguments: [table.number]) ?? ""
     }
 
     /// Edits may have been missed: rows that are gone were deleted here, those that are new were made here, and of the
-    /// others the next pull, a whole one, tells. See ``LocalEdits``. Rows that an import brought, and that went before any engine
+    /// others the next pull, a whole one, tells. See ``EditRebase``. Rows that an import brought, and that went before any engine
     /// kept the entity, come again.
-    private func audit(_ table: EngineTable) throws {
+    private func audit(_ table: TrackedTable) throws {
         let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
-        if try table.isWatched(in: db) { try table.noteMissing(in: db) } else { try table.forgetMissing(in: db) }
-        try noteBack(table)
+        if try table.isWatched(in: db) { try table.recordMissing(in: db) } else { try table.forgetMissing(in: db) }
+        try reopenReinserted(table)
         try db.execute(
             sql: """
                 INSERT INTO sync_change (e, k, kind, birth, seq)
@@ -252,8 +252,8 @@ struct EngineOpening {
     }
 
     /// Rows that were deleted, and are stored, were inserted again. A pair that is as it was before it was edited is no edit.
-    private func noteBack(_ table: EngineTable) throws {
-        try db.execute(sql: OutboxTriggers.count)
+    private func reopenReinserted(_ table: TrackedTable) throws {
+        try db.execute(sql: ChangeCaptureTriggers.count)
         try db.execute(
             sql: """
                 UPDATE sync_change SET kind = CASE WHEN birth IS NULL THEN 'update' ELSE 'create' END,

@@ -3,14 +3,14 @@ import SyncStore
 
 /// Reads the domains of one row. A foreign key reads as the key that is waited for, if there is one: whoever writes
 /// the column drops that.
-struct DomainReader: Sendable {
+struct FieldReader: Sendable {
     private let names: [String]
     private let sql: String
 
     /// - Parameters:
     ///   - family: The names of the entities whose rows are read, as SQL.
     ///   - isPart: Whether the table has rows of others too.
-    init(_ columns: [EngineTable.Column], of table: TableLayout, family: String, isPart: Bool) {
+    init(_ columns: [TrackedTable.Column], of table: TableLayout, family: String, isPart: Bool) {
         let key = table.keyColumn.quoted
         let own = isPart ? " AND r.\(TableLayout.entityColumn.quoted) IN (\(family))" : ""
         let values = columns.map { column in

@@ -10,10 +10,10 @@ struct HiddenKeys {
         "sync_made", "sync_known",
     ]
 
-    private let table: EngineTable
+    private let table: TrackedTable
     private let db: Database
 
-    init(_ table: EngineTable, _ db: Database) { (self.table, self.db) = (table, db) }
+    init(_ table: TrackedTable, _ db: Database) { (self.table, self.db) = (table, db) }
 
     func find() throws {
         guard table.key.isHidden else { return }

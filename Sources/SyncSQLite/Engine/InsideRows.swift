@@ -16,16 +16,16 @@ struct InsideRows {
         let outer: TableLayout
         /// The entities of the outer table that are kept in step, as SQL.
         let outerNumbers: String
-        let inner: EngineTable
+        let inner: TrackedTable
     }
 
-    private let engine: SQLiteEngine
+    private let engine: SQLiteEngineStore
     private let db: Database
 
-    init(_ engine: SQLiteEngine, _ db: Database) { (self.engine, self.db) = (engine, db) }
+    init(_ engine: SQLiteEngineStore, _ db: Database) { (self.engine, self.db) = (engine, db) }
 
     /// Whether any row of a table is known only inside others, and no listing has it.
-    func isAnyUnlisted(of table: EngineTable) throws -> Bool {
+    func isAnyUnlisted(of table: TrackedTable) throws -> Bool {
         try db.finds(
             sql: """
                 SELECT 1 FROM sync_known AS n WHERE e = ? AND \(Self.condition)
@@ -62,7 +62,7 @@ struct InsideRows {
             Int.fetchAll(db, sql: "SELECT DISTINCT e FROM sync_known WHERE \(Self.condition)"))
         let tables = Dictionary(grouping: engine.tables, by: \.entity.table)
         return engine.model.compiled.links.flatMap { link in
-            [Link.End.first, .second].flatMap { end -> [Way] in
+            [CompiledAssociation.End.first, .second].flatMap { end -> [Way] in
                 // A record has others inside by its own relationships.
                 guard link.side(end).relationship != nil else { return [] }
                 let names = LinkTable(link, end, engine.stack.layout)

@@ -4,13 +4,13 @@ import SyncStore
 
 /// What is noted of edited pairs of rows with hidden keys, by either side of them: where such a row goes, or its hidden key is
 /// another one by now, what is said of it in `sync_link` goes along. Hidden keys are given anew.
-struct HiddenPairs {
-    private let table: EngineTable
+struct JoinEditRekeying {
+    private let table: TrackedTable
     /// The registered tables whose rows are sent with the keys of ours.
-    private let pointing: [(table: EngineTable, pairs: EngineTable.Pairs)]
-    private let tables: [EngineTable]
+    private let pointing: [(table: TrackedTable, pairs: TrackedTable.JoinTable)]
+    private let tables: [TrackedTable]
 
-    init(_ table: EngineTable, among tables: [EngineTable]) {
+    init(_ table: TrackedTable, among tables: [TrackedTable]) {
         self.table = table
         self.tables = tables
         pointing = tables.flatMap { other in
@@ -45,7 +45,7 @@ struct HiddenPairs {
     }
 
     /// A pair that only follows a row to another hidden key is none that was edited.
-    func isNoRenumbering(of pairs: EngineTable.Pairs) -> String {
+    func isNoRenumbering(of pairs: TrackedTable.JoinTable) -> String {
         let ends =
             [(pairs.table.mine, table)]
             + tables.filter { $0.entity.table == pairs.destination }.map { (pairs.table.other, $0) }

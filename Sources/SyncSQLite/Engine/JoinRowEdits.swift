@@ -4,13 +4,13 @@ import SyncCore
 import SyncStore
 
 /// Edits of the pairs of one row: which were added and removed, and in which order its lists are. Taken off and put back with
-/// its other edits (``LocalEdits``).
+/// its other edits (``EditRebase``).
 ///
 /// Which pairs there are never is in conflict: what was added here is there then, and what was removed is not. Their order is
 /// that of whoever moved some; of two that did the policy says whose.
-struct PairEdits {
+struct JoinRowEdits {
     private struct Change {
-        let pairs: EngineTable.Pairs
+        let pairs: TrackedTable.JoinTable
         let other: DatabaseValue
         /// 1 added, -1 removed.
         let op: Int
@@ -18,7 +18,7 @@ struct PairEdits {
 
     /// A list as it was here.
     private struct List {
-        let pairs: EngineTable.Pairs
+        let pairs: TrackedTable.JoinTable
         /// What both sides had, where its order was edited.
         var base: [DatabaseValue]?
         let edited: Int64
@@ -27,7 +27,7 @@ struct PairEdits {
 
     /// A list that was sent, and never answered. See ``TriedValues``.
     private struct Tried {
-        let pairs: EngineTable.Pairs
+        let pairs: TrackedTable.JoinTable
         let lists: [[DatabaseValue]]
         let local: [DatabaseValue]
     }
@@ -40,8 +40,8 @@ struct PairEdits {
         var isOpen = false
     }
 
-    private let row: EditRulings.Subject
-    private let engine: SQLiteEngine
+    private let row: ConflictResolver.Subject
+    private let engine: SQLiteEngineStore
     private let db: Database
     private let isNew: Bool
     private let isAudited: Bool
@@ -54,11 +54,11 @@ struct PairEdits {
     /// - Parameters:
     ///   - base: What both sides had of the domains that were edited.
     ///   - tried: What was sent, and never answered.
-    ///   - inStep: See ``ColumnsInStep``.
+    ///   - inStep: See ``SyncedColumns``.
     init(
-        _ row: EditRulings.Subject, isNew: Bool, isAudited: Bool, isCurrent: Bool, inStep: Set<String>,
+        _ row: ConflictResolver.Subject, isNew: Bool, isAudited: Bool, isCurrent: Bool, inStep: Set<String>,
         base: [String: (value: DatabaseValue, edited: Int64)], tried: [String: [DatabaseValue]],
-        _ engine: SQLiteEngine, _ db: Database
+        _ engine: SQLiteEngineStore, _ db: Database
     ) throws {
         self.row = row
         self.engine = engine
@@ -79,14 +79,15 @@ struct PairEdits {
                 self.tried.append(
                     Tried(
                         pairs: pairs, lists: try sent.map { try engine.sentKeys($0, pairs, in: db) },
-                        local: try PairList(pairs).others(of: row.key, in: db)))
+                        local: try LinkedRowList(pairs).others(of: row.key, in: db)))
             }
             guard pairs.isOrdered || isAudited else { continue }
             let known = base[pairs.domain]
             lists.append(
                 List(
-                    pairs: pairs, base: try known.map { try PairList.keys($0.value) },
-                    edited: known?.edited ?? SQLiteEngine.now, local: try PairList(pairs).others(of: row.key, in: db)))
+                    pairs: pairs, base: try known.map { try LinkedRowList.keys($0.value) },
+                    edited: known?.edited ?? SQLiteEngineStore.now,
+                    local: try LinkedRowList(pairs).others(of: row.key, in: db)))
         }
     }
 
@@ -94,15 +95,15 @@ struct PairEdits {
 
     func takeOff() throws {
         for change in changes { try set(change.op < 0, change.pairs, change.other) }
-        for list in lists { if let base = list.base { try PairList(list.pairs).order(base, of: row.key, in: db) } }
+        for list in lists { if let base = list.base { try LinkedRowList(list.pairs).order(base, of: row.key, in: db) } }
     }
 
     // MARK: Putting back
 
-    func putBack(_ rulings: EditRulings) throws -> Outcome {
+    func putBack(_ rulings: ConflictResolver) throws -> Outcome {
         var outcome = Outcome()
-        let remote = try lists.map { try PairList($0.pairs).others(of: row.key, in: db) }
-        let answered = try tried.map { try PairList($0.pairs).others(of: row.key, in: db) }
+        let remote = try lists.map { try LinkedRowList($0.pairs).others(of: row.key, in: db) }
+        let answered = try tried.map { try LinkedRowList($0.pairs).others(of: row.key, in: db) }
         for change in changes { try putBack(change) }
         for (list, there) in zip(tried, answered) { try putBack(list, there) }
         for (list, there) in zip(lists, remote) {
@@ -120,7 +121,7 @@ struct PairEdits {
                 arguments: [pairs.name, row.key, other])
         }
         try set(change.op > 0, pairs, other)
-        if isNew { try note(1, pairs, other) }
+        if isNew { try record(1, pairs, other) }
     }
 
     /// The pairs that the server has, or has not, as they were sent, are what both agree on: what is otherwise here was edited since.
@@ -136,23 +137,23 @@ struct PairEdits {
             try db.executeCached(
                 sql: "DELETE FROM sync_link WHERE link = ? AND owner = ? AND other = ?",
                 arguments: [list.pairs.name, row.key, other])
-            try note(isThere ? -1 : 1, list.pairs, other)
+            try record(isThere ? -1 : 1, list.pairs, other)
         }
     }
 
     /// A list whose base is the order that was sent, where the server has that.
     private func agreed(_ list: List, _ there: [DatabaseValue]) -> List {
         let sent = tried.first { $0.pairs.domain == list.pairs.domain }?.lists ?? []
-        guard let order = sent.first(where: { !ListOrder.isMoved(there, from: $0) }) else { return list }
+        guard let order = sent.first(where: { !ListOrderMerge.isMoved(there, from: $0) }) else { return list }
         var list = list
         list.base = order
         return list
     }
 
-    private func note(_ op: Int, _ pairs: EngineTable.Pairs, _ other: DatabaseValue) throws {
+    private func record(_ op: Int, _ pairs: TrackedTable.JoinTable, _ other: DatabaseValue) throws {
         try db.executeCached(
             sql: "INSERT INTO sync_link (link, owner, other, op, edited) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            arguments: [pairs.name, row.key, other, op, SQLiteEngine.now])
+            arguments: [pairs.name, row.key, other, op, SQLiteEngineStore.now])
     }
 
     /// Whether pairs were edited while nobody took notice: at the version that is known whatever differs was.
@@ -161,18 +162,18 @@ struct PairEdits {
         let noted = Set(changes.filter { $0.pairs.name == list.pairs.name }.map(\.other))
         let added = Set(list.local).subtracting(there).subtracting(noted)
         let removed = Set(there).subtracting(list.local).subtracting(noted)
-        let isMoved = list.pairs.isOrdered && list.base == nil && ListOrder.isMoved(list.local, from: there)
+        let isMoved = list.pairs.isOrdered && list.base == nil && ListOrderMerge.isMoved(list.local, from: there)
         if added.isEmpty, removed.isEmpty, isCurrent || !isMoved { return }
         guard isCurrent else {
             outcome.conflicts += 1
             return try ConflictLog(db).add(
-                row.table, row.key, domain: list.pairs.domain, base: .null, local: PairList.text(list.local),
-                remote: PairList.text(there), .missedEdits)
+                row.table, row.key, domain: list.pairs.domain, base: .null, local: LinkedRowList.text(list.local),
+                remote: LinkedRowList.text(there), .missedEdits)
         }
         for (others, op) in [(added, 1), (removed, -1)] {
             for other in others {
                 try set(op > 0, list.pairs, other)
-                if try isLinked(list.pairs, other) == (op > 0) { try note(op, list.pairs, other) }
+                if try isLinked(list.pairs, other) == (op > 0) { try record(op, list.pairs, other) }
             }
         }
         try row.table.touch(row.key, in: db)
@@ -181,17 +182,17 @@ struct PairEdits {
     // MARK: Order
 
     private func order(
-        _ list: List, _ there: [DatabaseValue], _ rulings: EditRulings, _ outcome: inout Outcome
+        _ list: List, _ there: [DatabaseValue], _ rulings: ConflictResolver, _ outcome: inout Outcome
     ) throws {
-        let (pairs, names) = (list.pairs, PairList(list.pairs))
+        let (pairs, names) = (list.pairs, LinkedRowList(list.pairs))
         var leader = list.local
         var follower = there
         let isMissed = isAudited && isCurrent && list.base == nil && inStep.contains(pairs.name)
-        switch ListOrder.outcome(base: isMissed ? there : list.base, local: list.local, remote: there) {
+        switch ListOrderMerge.outcome(base: isMissed ? there : list.base, local: list.local, remote: there) {
         case .local: break
         case .remote: (leader, follower) = (there, list.local)
         case .conflict:
-            let values = EditRulings.Case(
+            let values = ConflictResolver.Case(
                 domain: pairs.domain, base: try ids(list.base ?? [], pairs), here: try ids(list.local, pairs),
                 there: try ids(there, pairs), edited: list.edited)
             let (ruling, made) = try rulings.ruling(values, of: row)
@@ -200,42 +201,44 @@ struct PairEdits {
             try log(list, there, ruling, rulings, &outcome)
         }
         let stored = try names.others(of: row.key, in: db)
-        try names.order(ListOrder.merged(leader: leader, follower: follower, of: stored), of: row.key, in: db)
+        try names.order(ListOrderMerge.merged(leader: leader, follower: follower, of: stored), of: row.key, in: db)
         let merged = try names.others(of: row.key, in: db)
-        try setBase(list, to: there, isEdited: ListOrder.isMoved(merged, from: there))
-        try rulings.close(pairs.domain, row, PairList.text(merged), PairList.text(there))
+        try setBase(list, to: there, isEdited: ListOrderMerge.isMoved(merged, from: there))
+        try rulings.close(pairs.domain, row, LinkedRowList.text(merged), LinkedRowList.text(there))
     }
 
     private func log(
-        _ list: List, _ there: [DatabaseValue], _ ruling: ConflictRuling, _ rulings: EditRulings,
+        _ list: List, _ there: [DatabaseValue], _ ruling: ConflictOutcome, _ rulings: ConflictResolver,
         _ outcome: inout Outcome
     ) throws {
         if ruling.winner == .open {
             outcome.isOpen = true
-            if try rulings.isOpen(list.pairs.domain, row, PairList.text(list.local), PairList.text(there)) { return }
+            if try rulings.isOpen(list.pairs.domain, row, LinkedRowList.text(list.local), LinkedRowList.text(there)) {
+                return
+            }
         }
         outcome.conflicts += 1
         try ConflictLog(db).add(
-            row.table, row.key, domain: list.pairs.domain, base: PairList.text(list.base ?? []),
-            local: PairList.text(list.local), remote: PairList.text(there), ruling)
+            row.table, row.key, domain: list.pairs.domain, base: LinkedRowList.text(list.base ?? []),
+            local: LinkedRowList.text(list.local), remote: LinkedRowList.text(there), ruling)
     }
 
     /// What the server has is what both have then; nothing is kept of a list whose order is the same on both sides.
     private func setBase(_ list: List, to there: [DatabaseValue], isEdited: Bool) throws {
-        try ListBase(row.table, list.pairs, db).set(isEdited ? there : nil, of: row.key, edited: list.edited)
+        try BaseOrder(row.table, list.pairs, db).set(isEdited ? there : nil, of: row.key, edited: list.edited)
         if isEdited { try row.table.touch(row.key, in: db) }
     }
 
     // MARK: Ids
 
-    private func ids(_ keys: [DatabaseValue], _ pairs: EngineTable.Pairs) throws -> JSONValue {
+    private func ids(_ keys: [DatabaseValue], _ pairs: TrackedTable.JoinTable) throws -> JSONValue {
         .array(try keys.map { try engine.id($0, of: pairs.destination, in: db) })
     }
 
     /// The keys of a list that the resolver made of those it was given.
-    private func keys(_ json: JSONValue, _ pairs: EngineTable.Pairs) throws -> [DatabaseValue]? {
+    private func keys(_ json: JSONValue, _ pairs: TrackedTable.JoinTable) throws -> [DatabaseValue]? {
         guard case .array(let wanted) = json else { return nil }
-        let stored = try PairList(pairs).others(of: row.key, in: db)
+        let stored = try LinkedRowList(pairs).others(of: row.key, in: db)
         let known = Dictionary(try stored.map { (try engine.id($0, of: pairs.destination, in: db), $0) }) { first, _ in
             first
         }
@@ -244,13 +247,13 @@ struct PairEdits {
 
     // MARK: Pairs
 
-    private func isLinked(_ pairs: EngineTable.Pairs, _ other: DatabaseValue) throws -> Bool {
+    private func isLinked(_ pairs: TrackedTable.JoinTable, _ other: DatabaseValue) throws -> Bool {
         try db.finds(
             sql: "SELECT 1 FROM \(pairs.table.table) WHERE \(pairs.table.mine) = ? AND \(pairs.table.other) = ?",
             arguments: [row.key, other])
     }
 
-    private func set(_ isLinked: Bool, _ pairs: EngineTable.Pairs, _ other: DatabaseValue) throws {
+    private func set(_ isLinked: Bool, _ pairs: TrackedTable.JoinTable, _ other: DatabaseValue) throws {
         let destination = engine.stack.layout[pairs.destination]
         let sql =
             isLinked
@@ -263,8 +266,8 @@ struct PairEdits {
     }
 }
 
-extension ConflictRuling {
+extension ConflictOutcome {
     /// Of what differs at another version than the known one, where nobody can tell who edited it.
-    static let missedEdits = ConflictRuling(
+    static let missedEdits = ConflictOutcome(
         winner: .remote, why: "edits may have been missed, and the service has another version")
 }

@@ -2,7 +2,7 @@ import GRDB
 import SyncCore
 
 /// The keys that rows had before the server gave them others.
-enum FormerKeys {
+enum KeyAliases {
     /// The key that a row has by now which had this one.
     ///
     /// - Parameter entities: The numbers of the entities that it may be of, as SQL.

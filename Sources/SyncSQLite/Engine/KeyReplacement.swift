@@ -4,12 +4,12 @@ import SyncStore
 
 /// Gives rows another key: the one that the server gave them, or a local one where the server gave theirs away. What points
 /// to a row follows, and so does what the engine knows of it.
-struct KeyAdoption {
-    private let engine: SQLiteEngine
-    private let table: EngineTable
+struct KeyReplacement {
+    private let engine: SQLiteEngineStore
+    private let table: TrackedTable
     private let db: Database
 
-    init(_ engine: SQLiteEngine, _ table: EngineTable, _ db: Database) {
+    init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) {
         self.engine = engine
         self.table = table
         self.db = db
@@ -17,7 +17,7 @@ struct KeyAdoption {
 
     /// A row that had the key of another one at the service, as one that became a row of another entity: what points to it there
     /// points to that one still, and is to be sent.
-    func tellReferring(to new: DatabaseValue, formerly old: DatabaseValue) throws {
+    func notifyReferencing(to new: DatabaseValue, formerly old: DatabaseValue) throws {
         for other in engine.tables {
             for column in other.columns where column.destination == table.entity.table {
                 let key = "r.\(other.table.keyColumn.quoted)"
@@ -29,7 +29,7 @@ struct KeyAdoption {
                     sql: """
                         INSERT INTO sync_base (e, k, domain, value, edited) SELECT \(other.number), \(key), ?, ?, ? \(rows)
                         ON CONFLICT DO NOTHING
-                        """, arguments: [column.name, old, SQLiteEngine.now, new])
+                        """, arguments: [column.name, old, SQLiteEngineStore.now, new])
                 try db.execute(
                     sql: """
                         INSERT INTO sync_change (e, k, kind, seq)
@@ -68,35 +68,35 @@ struct KeyAdoption {
     /// Another row has the key that an app gave its own one.
     func giveLocalKey(to k: DatabaseValue) throws {
         guard let key = try RowKey(engine.stack.newKey(for: table.entity, in: db)) else { return }
-        try engine.noteNew(rekey(k, to: key), table, in: db)
+        try engine.insertNew(rekey(k, to: key), table, in: db)
     }
 
     /// - Returns: What the row is known by afterwards.
     @discardableResult
     func rekey(_ old: DatabaseValue, to key: RowKey) throws -> DatabaseValue {
         if let row = try stored(old) {
-            try RowKeyChange(engine.stack, row, db).rekey(to: key)
+            try KeyUpdate(engine.stack, row, db).rekey(to: key)
             try db.executeCached(
                 sql: "UPDATE sync_known SET name = NULL WHERE e = ? AND k = ?", arguments: [table.number, old])
-            try table.key.noteName(old, table.number, in: db)
+            try table.key.insertName(old, table.number, in: db)
         }
         // Of a row that was deleted here meanwhile the engine's tables still speak.
         guard let new = try table.key.k(of: key, in: db), !new.isExactly(old) else { return old }
         try follow(old, new)
-        try noteArrival(of: key)
+        try addArrival(of: key)
         return new
     }
 
     /// Rows may wait for the one that has a key now.
-    private func noteArrival(of key: RowKey) throws {
+    private func addArrival(of key: RowKey) throws {
         let names = engine.stack.layout.entityNames(of: [table.entity.table])
-        let isAwaited = try db.finds(
+        let isPending = try db.finds(
             sql: "SELECT 1 FROM sync_pending WHERE target_entity IN (\(names)) AND target_key = ?",
             arguments: [key.databaseValue])
-        if isAwaited { engine.stack.watch.recordArrival(in: db) }
+        if isPending { engine.stack.watch.recordArrival(in: db) }
     }
 
-    private func stored(_ k: DatabaseValue) throws -> SyncRecord? {
+    private func stored(_ k: DatabaseValue) throws -> SyncRow? {
         guard try table.isStored(k, in: db), let key = try table.key.recordKey(k, in: db)
         else { return nil }
         return try engine.stack.fetch(table.entity, key: RowKey(key, table.key.type), in: db)
@@ -141,7 +141,7 @@ struct KeyAdoption {
             guard let value = values[domain], !value.isExactly(base) else { continue }
             try ConflictLog(db).add(
                 table, key, domain: domain, base: base, local: value, remote: base,
-                ConflictRuling(winner: .local, why: "another row made here is the same"))
+                ConflictOutcome(winner: .local, why: "another row made here is the same"))
         }
     }
 
@@ -177,7 +177,7 @@ struct KeyAdoption {
                         arguments: [new, pairs.name, old])
                 }
                 if pairs.destination == table.entity.table {
-                    try ListBase(other, pairs, db).follow(old, new)
+                    try BaseOrder(other, pairs, db).follow(old, new)
                     try db.executeCached(
                         sql: "UPDATE OR REPLACE sync_link SET other = ? WHERE link = ? AND other = ?",
                         arguments: [new, pairs.name, old])

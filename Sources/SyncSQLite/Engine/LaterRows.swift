@@ -5,18 +5,18 @@ import SyncStore
 /// Rows that belong to deleted rows of a table, and that the service changed after it deleted those: it has them still. They are
 /// deleted here with the rows that they belong to, so all rows of their entity are to be pulled again.
 struct LaterRows {
-    private let engine: SQLiteEngine
+    private let engine: SQLiteEngineStore
     private let db: Database
-    private let owned: [(table: EngineTable, names: LinkTable)]
+    private let owned: [(table: TrackedTable, names: LinkTable)]
 
     /// - Parameter table: That of the deleted rows.
-    init(_ engine: SQLiteEngine, _ table: EngineTable, _ db: Database) {
+    init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) {
         (self.engine, self.db) = (engine, db)
         owned = Self.owned(by: table, engine)
     }
 
     /// The tables of such rows, and those whose rows are deleted with theirs. Call it before the rows are deleted here.
-    func tables(below rows: ArraySlice<(row: PulledPage.Row, standing: RowStanding)>) throws -> [EngineTable] {
+    func tables(below rows: ArraySlice<(row: PulledPage.Record, standing: LocalRowState)>) throws -> [TrackedTable] {
         var found: Set<Int> = []
         for (child, names) in owned where try rows.contains(where: { try isLater(child, names, than: $0) }) {
             add(child, to: &found)
@@ -25,7 +25,7 @@ struct LaterRows {
     }
 
     private func isLater(
-        _ child: EngineTable, _ names: LinkTable, than deleted: (row: PulledPage.Row, standing: RowStanding)
+        _ child: TrackedTable, _ names: LinkTable, than deleted: (row: PulledPage.Record, standing: LocalRowState)
     ) throws -> Bool {
         guard let time = deleted.row.time else { return false }
         return try db.finds(
@@ -35,15 +35,15 @@ struct LaterRows {
                 """, arguments: [child.number, deleted.standing.key, time])
     }
 
-    private func add(_ table: EngineTable, to found: inout Set<Int>) {
+    private func add(_ table: TrackedTable, to found: inout Set<Int>) {
         guard found.insert(table.number).inserted else { return }
         for (child, _) in Self.owned(by: table, engine) { add(child, to: &found) }
     }
 
     /// The tables whose rows are deleted with the row of a table that they point to.
     private static func owned(
-        by table: EngineTable, _ engine: SQLiteEngine
-    ) -> [(table: EngineTable, names: LinkTable)] {
+        by table: TrackedTable, _ engine: SQLiteEngineStore
+    ) -> [(table: TrackedTable, names: LinkTable)] {
         engine.references(to: table).filter { link, _ in
             link.storage == .foreignKey && link.second.relationship?.deleteRule == .cascade
         }.flatMap { link, names in

@@ -4,14 +4,14 @@ import SyncStore
 
 /// Who may run: one process at a time. A run that died is over when its time is up; a clock that jumps costs a run, since
 /// whoever takes the database raises the token, and the other's next transaction is refused.
-enum EngineLeases {
+enum LeaseStore {
     /// How long a run may be silent, in milliseconds.
     private static let duration: Int64 = 120_000
 
     /// - Throws: ``SyncError`` `engineBusy`.
     static func take(_ name: String, in db: Database) throws -> EngineLease {
         let holder = LeaseHolder(name: name).text
-        let now = SQLiteEngine.now
+        let now = SQLiteEngineStore.now
         let row = try db.rowCached(sql: "SELECT holder, token, until FROM sync_lease WHERE name = 'run'")
         let current: (holder: String, until: Int64) = try (row?.decode(atIndex: 0) ?? "", row?.decode(atIndex: 2) ?? 0)
         // Nobody is given more time than that: a later end is of a clock that was wrong.
@@ -37,7 +37,7 @@ enum EngineLeases {
         try check(lease, in: db)
         try db.executeCached(
             sql: "UPDATE sync_lease SET until = ? WHERE name = 'run' AND token = ? AND holder <> ''",
-            arguments: [SQLiteEngine.now + duration, lease.token])
+            arguments: [SQLiteEngineStore.now + duration, lease.token])
     }
 
     /// - Throws: ``SyncError`` `engineBusy` for a run whose database another process has.
@@ -47,7 +47,7 @@ enum EngineLeases {
         guard let row, token == lease.token else {
             throw SyncError(.engineBusy, "another process took the database over; this run ends here")
         }
-        let now = SQLiteEngine.now
+        let now = SQLiteEngineStore.now
         let until: Int64 = try row.decode(atIndex: 1)
         if until < now + duration / 2 {
             try db.execute(sql: "UPDATE sync_lease SET until = ? WHERE name = 'run'", arguments: [now + duration])

@@ -3,11 +3,11 @@ import SyncCore
 import SyncStore
 
 /// The rows that a row is paired with: in their order, or by key.
-struct PairList {
+struct LinkedRowList {
     private let sql: String
     private let placing: String?
 
-    init(_ pairs: EngineTable.Pairs) {
+    init(_ pairs: TrackedTable.JoinTable) {
         let names = pairs.table
         sql = pairs.listSQL("?")
         placing = names.place.map {
@@ -62,7 +62,7 @@ struct PairList {
     }
 }
 
-extension EngineTable.Pairs {
+extension TrackedTable.JoinTable {
     /// What the engine's tables call the list: a domain of its rows.
     var domain: String { "\(name) \(end)" }
 
@@ -75,11 +75,11 @@ extension EngineTable.Pairs {
     func listSQL(_ owner: String) -> String {
         """
         SELECT \(table.other) AS k FROM \(table.table) WHERE \(table.mine) = \(owner)
-        ORDER BY \(LinkOrderSQL.terms(place: table.place, key: table.other))
+        ORDER BY \(LinkOrderingSQL.terms(place: table.place, key: table.other))
         """
     }
 
-    /// Rows `k` as a JSON array: ``PairList/text(_:)``.
+    /// Rows `k` as a JSON array: ``LinkedRowList/text(_:)``.
     static func arraySQL(of rows: String) -> String {
         "(SELECT json_group_array(CASE typeof(k) WHEN 'blob' THEN NULL ELSE k END) FROM (\(rows)))"
     }

@@ -3,7 +3,7 @@ import SyncCore
 import SyncStore
 
 /// Where a row stands on this side.
-struct RowStanding {
+struct LocalRowState {
     let key: DatabaseValue
     let state: LocalState
     let version: String?
@@ -16,20 +16,20 @@ struct RowStanding {
     /// The same of a line of `sync_known`, as SQL.
     static let auditedCondition = "\"whole\" IN (2, 4)"
     /// Whether it was stored before the engine, and the server has not said anything of it yet.
-    let isPresumed: Bool
+    let isPreexisting: Bool
     /// Whether a request to make it was never answered, or refused after one that was not.
     let isTried: Bool
     /// Whether a request found that the server does not have it.
-    let isParkedAsGone: Bool
+    let isBlockedAsMissing: Bool
 
-    init(of key: DatabaseValue, _ table: EngineTable, _ db: Database) throws {
+    init(of key: DatabaseValue, _ table: TrackedTable, _ db: Database) throws {
         let change = try Row.fetchOne(
             db.cachedStatement(
-                sql: "SELECT kind, state, \(RequestSettlement.isGone) FROM sync_change WHERE e = ? AND k = ?"),
+                sql: "SELECT kind, state, \(RequestCompletion.isGone) FROM sync_change WHERE e = ? AND k = ?"),
             arguments: [table.number, key])
         let known = try Row.fetchOne(
             db.cachedStatement(
-                sql: "SELECT version, time, whole, \(PresumedRows.condition) FROM sync_known WHERE e = ? AND k = ?"),
+                sql: "SELECT version, time, whole, \(PreexistingRows.condition) FROM sync_known WHERE e = ? AND k = ?"),
             arguments: [table.number, key])
         var state: LocalState = known == nil ? .absent : .clean
         if let change {
@@ -47,13 +47,13 @@ struct RowStanding {
         let whole: Int? = try known?.decode(atIndex: 2)
         isWhole = whole == 1
         isAudited = whole == 2 || whole == 4
-        isPresumed = try known?.decode(atIndex: 3) == true
+        isPreexisting = try known?.decode(atIndex: 3) == true
         isTried =
             try state != .clean && state != .absent
             && db.finds(
                 sql: "SELECT 1 FROM sync_request WHERE e = ? AND k = ? AND kind = 'create' AND attempts > 0",
                 arguments: [table.number, key])
-        isParkedAsGone =
+        isBlockedAsMissing =
             try change?.decode(String.self, atIndex: 1) == "parked" && change?.decode(Bool.self, atIndex: 2) == true
     }
 }

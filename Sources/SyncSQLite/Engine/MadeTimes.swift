@@ -17,7 +17,7 @@ struct MadeTimes {
     /// Whether a column was set since the row was made, or brought back.
     func isSet(_ column: String) -> Bool { times[column] != nil }
 
-    init(of key: DatabaseValue, _ table: EngineTable, _ db: Database) throws {
+    init(of key: DatabaseValue, _ table: TrackedTable, _ db: Database) throws {
         let rows = try db.rowsCached(
             sql: "SELECT domain, edited FROM sync_made WHERE e = ? AND k = ?", arguments: [table.number, key])
         times = Dictionary(try rows.map { try ($0.decode(String.self, atIndex: 0), $0.decode(Int64.self, atIndex: 1)) })
@@ -38,7 +38,7 @@ struct MadeTimes {
     }
 
     /// A row is to be made anew.
-    static func noteRevived(_ key: DatabaseValue, _ table: EngineTable, in db: Database) throws {
+    static func recordRestored(_ key: DatabaseValue, _ table: TrackedTable, in db: Database) throws {
         try db.executeCached(
             sql: "DELETE FROM sync_made WHERE e = ? AND k = ?", arguments: [table.number, key])
         try db.executeCached(

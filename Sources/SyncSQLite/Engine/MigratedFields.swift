@@ -3,7 +3,7 @@ import SyncCore
 import SyncStore
 
 /// What the domains of an entity are after a migration: columns, and lists of pairs.
-struct EngineDomains {
+struct MigratedFields {
     struct Domain {
         /// What the engine's tables call it.
         let old: String
@@ -17,10 +17,11 @@ struct EngineDomains {
         /// A value as it is then; nil for one that does not fit.
         let converted: (DatabaseValue) throws -> DatabaseValue?
 
-        /// What the column held when its row was deleted. See ``LastHeld``.
+        /// What the column held when its row was deleted. See ``DeletedValues``.
         var whenDeleted: Domain {
             Domain(
-                old: LastHeld.domain(old), new: new.map(LastHeld.domain), column: column, newColumn: newColumn,
+                old: DeletedValues.domain(old), new: new.map(DeletedValues.domain), column: column,
+                newColumn: newColumn,
                 path: path,
                 converted: converted)
         }
@@ -30,7 +31,7 @@ struct EngineDomains {
 
     init(
         from old: CompiledEntity, to new: CompiledEntity, _ map: MigrationMap, _ keys: MigratedKeys,
-        _ senders: EngineSenders
+        _ senders: SendingEnds
     ) {
         all =
             Self.attributes(from: old, to: new, map) + Self.foreignKeys(from: old, to: new, map, keys)
@@ -75,7 +76,7 @@ struct EngineDomains {
                 else { continue }
                 name = column
             }
-            let follower = EngineKeys(map.old.model.entities[link.second.entity], map, keys)
+            let follower = MigratedKeyMap(map.old.model.entities[link.second.entity], map, keys)
             return Domain(
                 old: column, new: name, column: column, newColumn: name,
                 path: "relationships.\(link.first.relationship?.name ?? column)"
@@ -84,7 +85,7 @@ struct EngineDomains {
     }
 
     private static func lists(
-        of old: CompiledEntity, _ map: MigrationMap, _ keys: MigratedKeys, _ senders: EngineSenders
+        of old: CompiledEntity, _ map: MigrationMap, _ keys: MigratedKeys, _ senders: SendingEnds
     ) -> [Domain] {
         map.old.model.links.compactMap { link in
             guard let end = senders.old[link.id], link.side(end).table == old.table,
@@ -97,11 +98,11 @@ struct EngineDomains {
             {
                 (name, newTable) = ("\(table) \(end)", table)
             }
-            let follower = EngineKeys(map.old.model.entities[link.side(end.other).entity], map, keys)
+            let follower = MigratedKeyMap(map.old.model.entities[link.side(end.other).entity], map, keys)
             return Domain(
                 old: "\(table) \(end)", new: name, column: table, newColumn: newTable,
                 path: "relationships.\(link.side(end).relationship?.name ?? table)"
-            ) { value in PairList.text(try PairList.keys(value).compactMap { try follower?.key($0) }) }
+            ) { value in LinkedRowList.text(try LinkedRowList.keys(value).compactMap { try follower?.key($0) }) }
         }
     }
 

@@ -3,7 +3,7 @@ import SyncCore
 import SyncStore
 
 /// What the rows of an entity are known by after a migration.
-struct EngineKeys {
+struct MigratedKeyMap {
     private let old: CompiledEntity
     private let new: CompiledEntity
     private let map: MigrationMap
@@ -32,7 +32,7 @@ struct EngineKeys {
 
     /// How the service goes on to spell the id of a row, as JSON; nil where ours is the same.
     func spelled(_ key: DatabaseValue) -> String? {
-        guard let types, types.old != types.new, !LocalKey.isLocal(key) else { return nil }
+        guard let types, types.old != types.new, !TemporaryKey.isLocal(key) else { return nil }
         return RowKey(key)?.recordKey(.single(types.old)).json.text
     }
 

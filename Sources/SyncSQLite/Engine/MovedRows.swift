@@ -6,8 +6,8 @@ import SyncStore
 /// belongs to the row there: one that was moved below it here, and not sent, belongs to what it did before.
 struct MovedRows {
     struct Move {
-        let table: EngineTable
-        let column: EngineTable.Column
+        let table: TrackedTable
+        let column: TrackedTable.Column
         let key: DatabaseValue
         /// What the log knows the row by once it is gone.
         let name: DatabaseValue
@@ -23,12 +23,12 @@ struct MovedRows {
         }
     }
 
-    private let engine: SQLiteEngine
+    private let engine: SQLiteEngineStore
     private let db: Database
     private var all: [Move] = []
 
     /// Where edits win over deletions they bring back what they point to: those rows are none of these.
-    init(_ engine: SQLiteEngine, _ db: Database) throws {
+    init(_ engine: SQLiteEngineStore, _ db: Database) throws {
         self.engine = engine
         self.db = db
         for table in engine.tables where table.registration.deletions == .deleteWins {
@@ -36,7 +36,7 @@ struct MovedRows {
         }
     }
 
-    private mutating func find(_ column: EngineTable.Column, of table: EngineTable) throws {
+    private mutating func find(_ column: TrackedTable.Column, of table: TrackedTable) throws {
         guard case .toOne(let id) = column.domain else { return }
         let link = engine.model.compiled[id]
         let goesAlong = link.second.relationship?.deleteRule == .cascade
@@ -105,13 +105,13 @@ struct MovedRows {
         if move.former.isExactly(move.base) { try table.setBase(nil, of: move.column.name, move.key, in: db) }
         try ConflictLog(db).add(
             table, move.key, domain: move.column.name, base: move.base, local: move.target, remote: move.base,
-            Orphans.ruling)
+            OrphanedRows.ruling)
         // It may have been refused for what it names.
         try db.executeCached(
             sql: """
                 UPDATE sync_change SET state = 'ready', reason = NULL
                 WHERE e = ? AND k = ? AND state = 'parked' AND reason IS NOT ?
-                """, arguments: [table.number, move.key, RequestSettlement.gone])
+                """, arguments: [table.number, move.key, RequestCompletion.gone])
     }
 
     private func isThere(_ move: Move) throws -> Bool {

@@ -4,16 +4,16 @@ import SyncStore
 
 /// The rows made here that are told from others by attributes that people see, and not only by a key: one that the server
 /// has too is the same row.
-struct NaturalKeys {
-    private let engine: SQLiteEngine
-    private let table: EngineTable
+struct NaturalKeyMatcher {
+    private let engine: SQLiteEngineStore
+    private let table: TrackedTable
     private let db: Database
     private typealias Slot = (name: String, column: String, type: AttributeType)
     private let slots: [Slot]
     private let rows: NewRows
 
     /// Nil for an entity without such a key, or if no rows are new here.
-    init?(_ engine: SQLiteEngine, _ table: EngineTable, _ db: Database) throws {
+    init?(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) throws {
         guard !table.registration.naturalKey.isEmpty else { return nil }
         self.engine = engine
         self.table = table
@@ -24,7 +24,7 @@ struct NaturalKeys {
         if rows.natural?.isEmpty != false { return nil }
     }
 
-    private static func slots(_ engine: SQLiteEngine, _ table: EngineTable) -> [Slot] {
+    private static func slots(_ engine: SQLiteEngineStore, _ table: TrackedTable) -> [Slot] {
         table.registration.naturalKey.compactMap { name in
             guard let slot = table.entity.slotByName[name] else { return nil }
             return (
@@ -35,7 +35,7 @@ struct NaturalKeys {
 
     /// - Parameter key: Nil for all new rows.
     static func read(
-        into rows: NewRows, _ engine: SQLiteEngine, _ table: EngineTable, _ key: DatabaseValue?, _ db: Database
+        into rows: NewRows, _ engine: SQLiteEngineStore, _ table: TrackedTable, _ key: DatabaseValue?, _ db: Database
     ) throws {
         let slots = slots(engine, table)
         let columns = slots.map { "r.\($0.column.quoted)" }.joined(separator: ", ")
@@ -67,7 +67,7 @@ struct NaturalKeys {
     ///
     /// - Parameter key: What the server's row is known by.
     /// - Returns: What the new row is known by then; nil if there is none.
-    func adopt(_ row: PulledPage.Row, _ key: DatabaseValue) throws -> DatabaseValue? {
+    func adopt(_ row: PulledPage.Record, _ key: DatabaseValue) throws -> DatabaseValue? {
         guard let record = row.record, case .object = record, let id = table.key.rowKey(row.id) else { return nil }
         let values = try AttributeMapper(record, of: table.entity, in: engine.model).values
         let natural = slots.map { slot in
@@ -77,6 +77,6 @@ struct NaturalKeys {
             let own = try found.last(where: { try isNew($0, natural) }), !own.isExactly(key),
             try !table.isStored(key, in: db)
         else { return nil }
-        return try KeyAdoption(engine, table, db).rekey(own, to: id)
+        return try KeyReplacement(engine, table, db).rekey(own, to: id)
     }
 }

@@ -6,7 +6,7 @@ import SyncStore
 /// not have that they belong to another one, or to none.
 ///
 /// Only the rows are looked for that a list of the plan names, or that are linked with the row which the list is of.
-struct ListedLinks {
+struct NestedListLinks {
     /// What the lists of a plan say of a link.
     private struct Lists {
         /// The rows that they name.
@@ -17,17 +17,19 @@ struct ListedLinks {
         var isEmpty: Bool { named.isEmpty && owners.isEmpty }
     }
 
-    private let engine: SQLiteEngine
+    private let engine: SQLiteEngineStore
     private let db: Database
-    private var edited: [(table: EngineTable, key: DatabaseValue)] = []
+    private var edited: [(table: TrackedTable, key: DatabaseValue)] = []
     /// Of rows that the server does not know a list says nothing: what they pointed to.
-    private var columns: [(table: EngineTable, column: EngineTable.Column, key: DatabaseValue, value: DatabaseValue)] =
-        []
-    private var pairs: [(table: EngineTable, pairs: EngineTable.Pairs, key: DatabaseValue, other: DatabaseValue)] = []
+    private var columns:
+        [(table: TrackedTable, column: TrackedTable.Column, key: DatabaseValue, value: DatabaseValue)] =
+            []
+    private var pairs:
+        [(table: TrackedTable, pairs: TrackedTable.JoinTable, key: DatabaseValue, other: DatabaseValue)] = []
     /// The order that they were in.
-    private var lists: [(pairs: EngineTable.Pairs, key: DatabaseValue, others: [DatabaseValue])] = []
+    private var lists: [(pairs: TrackedTable.JoinTable, key: DatabaseValue, others: [DatabaseValue])] = []
 
-    init(_ plan: ChangePlan, _ engine: SQLiteEngine, _ db: Database) throws {
+    init(_ plan: PayloadGraph, _ engine: SQLiteEngineStore, _ db: Database) throws {
         self.engine = engine
         self.db = db
         for table in engine.tables {
@@ -48,7 +50,8 @@ struct ListedLinks {
 
     /// - Parameter end: The end that the lists are of. What a row says of its own link is merged with its other edits.
     private static func lists(
-        _ plan: ChangePlan, _ id: LinkID, of end: Link.End, _ engine: SQLiteEngine, _ db: Database
+        _ plan: PayloadGraph, _ id: AssociationID, of end: CompiledAssociation.End, _ engine: SQLiteEngineStore,
+        _ db: Database
     ) throws -> Lists {
         let link = engine.model.compiled[id]
         var (named, owners): (Set<NodeID>, Set<NodeID>) = ([], [])
@@ -66,7 +69,7 @@ struct ListedLinks {
 
     /// What rows of a plan are known by. Those that have no keys are not kept in step.
     private static func keys(
-        of nodes: Set<NodeID>, _ plan: ChangePlan, _ id: TableID, _ engine: SQLiteEngine, _ db: Database
+        of nodes: Set<NodeID>, _ plan: PayloadGraph, _ id: TableID, _ engine: SQLiteEngineStore, _ db: Database
     ) throws -> [DatabaseValue] {
         let own = plan.withTexts { texts in nodes.sorted().compactMap { RowKey(plan[id].nodes[$0.index].key, texts) } }
         guard let key = engine.tables.first(where: { $0.entity.table == id })?.key else {
@@ -75,7 +78,7 @@ struct ListedLinks {
         return try own.compactMap { try key.k(of: $0, in: db) }
     }
 
-    private mutating func find(_ column: EngineTable.Column, of table: EngineTable, _ lists: Lists) throws {
+    private mutating func find(_ column: TrackedTable.Column, of table: TrackedTable, _ lists: Lists) throws {
         let (rows, key, name) = (table.table.name.quoted, table.table.keyColumn.quoted, column.name.quoted)
         for k in lists.named {
             let isEdited = try db.finds(
@@ -107,7 +110,7 @@ struct ListedLinks {
         }
     }
 
-    private mutating func find(_ pairs: EngineTable.Pairs, of table: EngineTable, _ lists: Lists) throws {
+    private mutating func find(_ pairs: TrackedTable.JoinTable, of table: TrackedTable, _ lists: Lists) throws {
         let names = pairs.table
         for k in lists.named {
             let isEdited = try db.finds(
@@ -139,10 +142,10 @@ struct ListedLinks {
         self.pairs += new.map { (table, pairs, $0[0], $0[1]) }
         guard pairs.isOrdered else { return }
         let owners = Set(new.map { $0[0] as DatabaseValue })
-        self.lists += try owners.map { (pairs, $0, try PairList(pairs).others(of: $0, in: db)) }
+        self.lists += try owners.map { (pairs, $0, try LinkedRowList(pairs).others(of: $0, in: db)) }
     }
 
-    func takeOff(_ edits: inout LocalEdits) throws {
+    func takeOff(_ edits: inout EditRebase) throws {
         for (table, key) in edited {
             try edits.takeOff(key, of: table, changed: nil, known: nil, isCurrent: false, isAudited: false)
         }
@@ -169,9 +172,9 @@ struct ListedLinks {
                     """, arguments: [key, other, other, table.number, key])
         }
         for (pairs, key, others) in lists {
-            let stored = try PairList(pairs).others(of: key, in: db)
-            try PairList(pairs).order(
-                ListOrder.merged(leader: others, follower: stored, of: stored), of: key, in: db)
+            let stored = try LinkedRowList(pairs).others(of: key, in: db)
+            try LinkedRowList(pairs).order(
+                ListOrderMerge.merged(leader: others, follower: stored, of: stored), of: key, in: db)
         }
     }
 }

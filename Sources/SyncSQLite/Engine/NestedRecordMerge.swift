@@ -6,12 +6,12 @@ import SyncStore
 /// The record does not say which version of the row it contains.
 ///
 /// Those of entities that another engine of the database keeps in step are recorded too. To that engine they would be rows made here.
-struct NestedRows {
-    private let engine: SQLiteEngine
+struct NestedRecordMerge {
+    private let engine: SQLiteEngineStore
     private let db: Database
-    private var rows: [(table: EngineTable, key: RowKey, standing: RowStanding)] = []
+    private var rows: [(table: TrackedTable, key: RowKey, standing: LocalRowState)] = []
 
-    init(_ plan: ChangePlan, _ engine: SQLiteEngine, _ db: Database) throws {
+    init(_ plan: PayloadGraph, _ engine: SQLiteEngineStore, _ db: Database) throws {
         self.engine = engine
         self.db = db
         for table in engine.tables + engine.otherTables {
@@ -23,18 +23,18 @@ struct NestedRows {
             }
             for key in keys {
                 guard let k = try table.key.k(of: key, in: db) else { continue }
-                rows.append((table, key, try RowStanding(of: k, table, db)))
+                rows.append((table, key, try LocalRowState(of: k, table, db)))
             }
         }
     }
 
     /// Before they are written.
-    func takeOff(_ edits: inout LocalEdits) throws {
+    func takeOff(_ edits: inout EditRebase) throws {
         for (table, _, row) in rows {
             switch row.state {
             case .created where !engine.registration.makesIDs && !table.key.hasParts:
                 // An app gave its new row a key that the server gave another one.
-                try KeyAdoption(engine, table, db).giveLocalKey(to: row.key)
+                try KeyReplacement(engine, table, db).giveLocalKey(to: row.key)
             case .absent, .deleted: break
             case .clean where !row.isAudited: break
             case .created, .updated, .clean:
@@ -45,12 +45,12 @@ struct NestedRows {
     }
 
     /// Before they are written, too.
-    func notePresumed(in presumed: inout PresumedRows) throws {
-        for (table, _, row) in rows { try presumed.note(row, of: table) }
+    func insertPreexisting(in presumed: inout PreexistingRows) throws {
+        for (table, _, row) in rows { try presumed.insert(row, of: table) }
     }
 
     /// After they are written: they are known. What was deleted here stays so.
-    func note() throws {
+    func record() throws {
         for (table, own, row) in rows {
             // A hidden key is given when the row is stored.
             guard let key = try table.key.k(of: own, in: db), try table.isStored(key, in: db) else { continue }
@@ -65,7 +65,7 @@ struct NestedRows {
                     ON CONFLICT DO UPDATE SET whole = 3 WHERE whole = 4
                     """
             ).execute(arguments: [table.number, key])
-            try table.key.noteName(key, table.number, in: db)
+            try table.key.insertName(key, table.number, in: db)
             // A listing that does not have it is no word against the record that does.
             try db.cachedStatement(sql: "INSERT INTO sync_seen (e, k) VALUES (?, ?) ON CONFLICT DO NOTHING")
                 .execute(arguments: [table.number, key])
@@ -73,7 +73,7 @@ struct NestedRows {
     }
 
     /// What points to the row would go along by SQLite's own rules.
-    private func remove(_ key: DatabaseValue, _ table: EngineTable) throws {
+    private func remove(_ key: DatabaseValue, _ table: TrackedTable) throws {
         for other in engine.tables {
             for column in other.columns where column.destination == table.entity.table && column.isOptional {
                 let name = column.name.quoted

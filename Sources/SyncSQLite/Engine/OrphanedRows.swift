@@ -4,13 +4,13 @@ import SyncStore
 
 /// Rows that belonged to one which a connection without foreign keys deleted, as the `sqlite3` shell does: the delete rules are
 /// carried out late, as edits. An edited row that points to what never was there is unlinked.
-struct Orphans {
-    static let ruling = ConflictRuling(winner: .remote, why: "it pointed to a row that is not there")
+struct OrphanedRows {
+    static let ruling = ConflictOutcome(winner: .remote, why: "it pointed to a row that is not there")
 
-    private let engine: SQLiteEngine
+    private let engine: SQLiteEngineStore
     private let db: Database
 
-    init(_ engine: SQLiteEngine, _ db: Database) { (self.engine, self.db) = (engine, db) }
+    init(_ engine: SQLiteEngineStore, _ db: Database) { (self.engine, self.db) = (engine, db) }
 
     func settle() throws {
         while try settleOnce() {}
@@ -38,7 +38,7 @@ struct Orphans {
         return count > 0
     }
 
-    private func settle(_ link: Link, _ names: LinkTable, of table: EngineTable) throws -> Int {
+    private func settle(_ link: CompiledAssociation, _ names: LinkTable, of table: TrackedTable) throws -> Int {
         // What is gone is not known by a hidden key any more.
         let deleted =
             table.key.isHidden
@@ -59,7 +59,7 @@ struct Orphans {
     }
 
     /// It points to what it pointed to before, if that is there, else to nothing. What it was to point to is in the log.
-    private func unlink(_ column: EngineTable.Column, of table: EngineTable) throws {
+    private func unlink(_ column: TrackedTable.Column, of table: TrackedTable) throws {
         guard let destination = column.destination.map({ engine.stack.layout[$0] }) else { return }
         let (name, key, own) = (table.table.name.quoted, table.table.keyColumn.quoted, column.name.quoted)
         let rows = try Row.fetchAll(

@@ -4,7 +4,7 @@ import SyncCore
 import SyncStore
 
 // What a request says of a row.
-extension OutgoingBodies {
+extension OutgoingRecordBuilder {
     /// A row that cannot be sent as it is.
     struct Unsendable: LocalizedError {
         let reason: String
@@ -16,16 +16,16 @@ extension OutgoingBodies {
     /// - Returns: What is sent, and the members that make two new rows the same.
     /// - Throws: ``Unsendable``
     func body(
-        of key: DatabaseValue, _ table: EngineTable, _ domains: [OutgoingDomain], newID: JSONValue?, isNew: Bool
+        of key: DatabaseValue, _ table: TrackedTable, _ domains: [OutgoingField], newID: JSONValue?, isNew: Bool
     ) throws -> (body: JSONValue, naturalKey: JSONValue?) {
-        let (shape, record): (OutgoingShape, JSONValue)
+        let (shape, record): (OutgoingSchema, JSONValue)
         do {
             shape = try table.shape(of: key, engine.model.compiled, in: db)
             record = try self.record(of: key, table)
         } catch let error as SyncError {
             throw Unsendable(reason: error.message)
         }
-        let unread = UnreadValues(engine, table, db)
+        let unread = UnreadableValues(engine, table, db)
         var body = JSONValue.object([])
         if isNew, let newID { body = shape.naming(body, newID) }
         if let kind = shape.kind, domains.contains(where: { $0.column?.domain == .kind }) {
@@ -42,7 +42,7 @@ extension OutgoingBodies {
             case .kind: continue
             case .toOne: value = try reference(domain.value, destination: domain.column?.destination)
             case .pairs:
-                let others = try withAwaited(domain.others, of: key, domain.pairs, table)
+                let others = try withPending(domain.others, of: key, domain.pairs, table)
                 value = .array(try others.map { try reference($0, destination: domain.pairs?.destination) })
             }
             body = body.setting(value, at: member.path)
@@ -51,8 +51,8 @@ extension OutgoingBodies {
     }
 
     /// A list with the rows that the service has in it and that are not stored here yet: they stay in it, where they were.
-    private func withAwaited(
-        _ others: [DatabaseValue], of key: DatabaseValue, _ pairs: EngineTable.Pairs?, _ table: EngineTable
+    private func withPending(
+        _ others: [DatabaseValue], of key: DatabaseValue, _ pairs: TrackedTable.JoinTable?, _ table: TrackedTable
     ) throws -> [DatabaseValue] {
         guard let pairs else { return others }
         let awaited = try Row.fetchAll(
@@ -67,7 +67,7 @@ extension OutgoingBodies {
     }
 
     private func sendable(
-        _ value: JSONValue?, _ domain: OutgoingDomain, _ type: AttributeType
+        _ value: JSONValue?, _ domain: OutgoingField, _ type: AttributeType
     ) throws -> JSONValue {
         guard let value, Double.fromDatabaseValue(domain.value)?.isFinite != false else {
             throw Unsendable(reason: "what its '\(domain.name)' holds cannot be written as JSON")
@@ -78,7 +78,7 @@ extension OutgoingBodies {
         return value
     }
 
-    private func naturalKey(_ table: EngineTable, _ shape: OutgoingShape, _ record: JSONValue) -> JSONValue? {
+    private func naturalKey(_ table: TrackedTable, _ shape: OutgoingSchema, _ record: JSONValue) -> JSONValue? {
         let slots = Set(table.registration.naturalKey.compactMap { table.entity.slotByName[$0] })
         guard !slots.isEmpty else { return nil }
         var natural = JSONValue.object([])

@@ -3,13 +3,13 @@ import SyncCore
 import SyncStore
 
 /// What rows are as records of the service: as an export writes them, with the ids of the rows that they point to.
-final class OutgoingBodies {
-    let engine: SQLiteEngine
+final class OutgoingRecordBuilder {
+    let engine: SQLiteEngineStore
     let db: Database
     private let reader: ExportReader
     private var exporter: RecordExporter<ExportReader>
 
-    init(_ engine: SQLiteEngine, _ db: Database) throws {
+    init(_ engine: SQLiteEngineStore, _ db: Database) throws {
         self.engine = engine
         self.db = db
         reader = try ExportReader(db, engine.stack.layout)
@@ -17,7 +17,7 @@ final class OutgoingBodies {
             model: engine.model, options: ExportOptions(relationships: .none), source: reader)
     }
 
-    func record(of key: DatabaseValue, _ table: EngineTable) throws -> JSONValue {
+    func record(of key: DatabaseValue, _ table: TrackedTable) throws -> JSONValue {
         let kind = try table.kind(of: key, engine.model.compiled, in: db)
         let select = RecordSQL(kind, engine.stack.layout)
         var record = JSONValue.object([])
@@ -28,7 +28,7 @@ final class OutgoingBodies {
     }
 
     /// What the service calls a row.
-    func remoteID(of key: DatabaseValue, _ table: EngineTable) throws -> JSONValue {
+    func remoteID(of key: DatabaseValue, _ table: TrackedTable) throws -> JSONValue {
         let statement = try db.cachedStatement(sql: "SELECT remote FROM sync_known WHERE e = ? AND k = ?")
         let spelled = try String.fetchOne(statement, arguments: [table.number, key])
         return try spelled.map { try EngineDamage.json($0) } ?? table.json(key, in: db)
@@ -40,6 +40,6 @@ final class OutgoingBodies {
         if let table = try engine.table(destination, holding: key, in: db) { return try remoteID(of: key, table) }
         guard let destination else { return .null }
         let root = engine.model.compiled.entities[engine.model.compiled[destination].root]
-        return try EngineKey(root, engine.stack.layout)?.recordKey(key, in: db)?.json ?? .null
+        return try TrackedKey(root, engine.stack.layout)?.recordKey(key, in: db)?.json ?? .null
     }
 }

@@ -3,11 +3,11 @@ import SyncCore
 import SyncStore
 
 // New rows that wait for each other: which of them may be sent without saying what it belongs to.
-extension RequestFreezer {
+extension OutgoingRequestBuilder {
     /// A row, by its table and key.
     struct RowName: Hashable {
         let table: Int
-        private let exact: ExactValue
+        private let exact: BinaryComparedValue
 
         var key: DatabaseValue { exact.value }
 
@@ -16,7 +16,7 @@ extension RequestFreezer {
 
     /// The rows that domains name and that the server does not know yet, or does not have any more. New rows of entities that another
     /// engine keeps in step are sent by that one.
-    func awaited(_ domains: [OutgoingDomain]) throws -> [RowName] {
+    func awaited(_ domains: [OutgoingField]) throws -> [RowName] {
         let tables = engine.tables + engine.otherTables
         return try domains.flatMap { domain in
             let destination = domain.column?.destination ?? domain.pairs?.destination
@@ -34,7 +34,7 @@ extension RequestFreezer {
 
     /// Whether each row that a new row waits for waits for that one itself, by way of others that wait, and none of them for a row
     /// that will not be sent: only such a row is sent without saying what it belongs to.
-    func isInCycle(_ key: DatabaseValue, _ table: EngineTable, _ waiting: [OutgoingDomain]) throws -> Bool {
+    func isInCycle(_ key: DatabaseValue, _ table: TrackedTable, _ waiting: [OutgoingField]) throws -> Bool {
         let own = RowName(table: table.number, key: key)
         var awaitedBy: [RowName: [RowName]] = [:]
         var rest = [own]

@@ -5,19 +5,19 @@ import SyncStore
 
 /// Takes changes out of the outbox and keeps what exactly is sent of them: new and changed rows, those that others point to
 /// first, then deletions, those that point to others first.
-struct RequestFreezer {
-    let engine: SQLiteEngine
+struct OutgoingRequestBuilder {
+    let engine: SQLiteEngineStore
     let db: Database
-    private let bodies: OutgoingBodies
-    let order: [EngineTable]
+    private let bodies: OutgoingRecordBuilder
+    let order: [TrackedTable]
     /// What was edited later waits: a program that writes all the time would else keep a push for ever.
     private let lastEdit: Int64
     /// What of each table's rows is sent, by its number.
-    let edits: [Int: EditedDomains]
+    let edits: [Int: DirtyFields]
     /// The tables of rows that the server is known not to have, and that are not deleted yet.
     private let gone: Set<Int>
     private let waiting: WaitingRows
-    private var requests: [FrozenRequest] = []
+    private var requests: [OutgoingRequest] = []
 
     private struct Change {
         let key: DatabaseValue
@@ -38,15 +38,15 @@ struct RequestFreezer {
     /// - Parameters:
     ///   - order: The tables, those that others point to before them.
     ///   - lastEdit: The counter of the last edit that is sent.
-    init(_ engine: SQLiteEngine, _ order: [EngineTable], upTo lastEdit: Int64, _ db: Database) throws {
+    init(_ engine: SQLiteEngineStore, _ order: [TrackedTable], upTo lastEdit: Int64, _ db: Database) throws {
         self.engine = engine
         self.lastEdit = lastEdit
         self.order = order
         self.db = db
-        bodies = try OutgoingBodies(engine, db)
+        bodies = try OutgoingRecordBuilder(engine, db)
         edits = try Dictionary(
             order.map { table in
-                (table.number, try EditedDomains(table, sendsWholeRows: engine.registration.sendsWholeRows, db))
+                (table.number, try DirtyFields(table, sendsWholeRows: engine.registration.sendsWholeRows, db))
             }
         ) { first, _ in first }
         gone = try Set(
@@ -56,26 +56,26 @@ struct RequestFreezer {
         waiting = engine.memory.waitingRows
     }
 
-    mutating func freeze(_ limit: Int) throws -> [FrozenRequest] {
+    mutating func freeze(_ limit: Int) throws -> [OutgoingRequest] {
         let isAnyPassedBy = !waiting.isEmpty
-        try freezeNext(limit)
+        try prepareNext(limit)
         // What waited when it was looked at may not do so any more, for a reason that is not known here.
         if requests.isEmpty, isAnyPassedBy {
             waiting.clear()
-            try freezeNext(limit)
+            try prepareNext(limit)
         }
         if requests.isEmpty {
             for table in order.reversed() where requests.isEmpty {
                 try look(through: table, .deletions, 1) {
-                    _ = try $0.freezeDeletion($1, table, breaksCycle: true)
+                    _ = try $0.prepareDeletion($1, table, breaksCycle: true)
                 }
             }
         }
-        if requests.isEmpty { try parkCycles() }
+        if requests.isEmpty { try blockCycles() }
         return requests
     }
 
-    private mutating func freezeNext(_ limit: Int) throws {
+    private mutating func prepareNext(_ limit: Int) throws {
         for table in order { try freeze(.rows, table, limit) }
         if requests.isEmpty, !waiting.hasNoCycle {
             try breakCycle(order)
@@ -87,15 +87,15 @@ struct RequestFreezer {
     }
 
     /// Looks at what is to be looked at again, then goes on where the batch before it ended.
-    private mutating func freeze(_ pass: WaitingRows.Pass, _ table: EngineTable, _ limit: Int) throws {
+    private mutating func freeze(_ pass: WaitingRows.Pass, _ table: TrackedTable, _ limit: Int) throws {
         let kinds: Kinds = pass == .rows ? .rows : .deletions
-        func look(_ freezer: inout RequestFreezer, at change: Change) throws {
+        func look(_ freezer: inout OutgoingRequestBuilder, at change: Change) throws {
             if pass == .rows { freezer.waiting.hasNoCycle = false }
             let awaited =
                 try pass == .rows
-                ? freezer.freezeRow(change, table, breaksCycle: false)
-                : freezer.freezeDeletion(change, table, breaksCycle: false)
-            freezer.waiting.note(RowName(table: table.number, key: change.key), waitsFor: awaited)
+                ? freezer.prepareRequest(change, table, breaksCycle: false)
+                : freezer.prepareDeletion(change, table, breaksCycle: false)
+            freezer.waiting.add(RowName(table: table.number, key: change.key), waitsFor: awaited)
         }
         while requests.count < limit, let key = waiting.next(pass, table.number) {
             let row = try db.rowCached(sql: Self.changes("k = ?", kinds), arguments: [table.number, key, lastEdit])
@@ -108,8 +108,8 @@ struct RequestFreezer {
     }
 
     private mutating func look(
-        through table: EngineTable, _ kinds: Kinds, _ limit: Int, after key: DatabaseValue = .null,
-        _ body: (inout RequestFreezer, Change) throws -> Void
+        through table: TrackedTable, _ kinds: Kinds, _ limit: Int, after key: DatabaseValue = .null,
+        _ body: (inout OutgoingRequestBuilder, Change) throws -> Void
     ) throws {
         var last = key
         while requests.count < limit {
@@ -155,9 +155,9 @@ struct RequestFreezer {
     }
 
     /// New rows that point to each other: one is sent without saying so, and told the rest when both are there.
-    private mutating func breakCycle(_ order: [EngineTable]) throws {
+    private mutating func breakCycle(_ order: [TrackedTable]) throws {
         for table in order where requests.isEmpty {
-            try look(through: table, .newRows, 1) { _ = try $0.freezeRow($1, table, breaksCycle: true) }
+            try look(through: table, .newRows, 1) { _ = try $0.prepareRequest($1, table, breaksCycle: true) }
         }
     }
 
@@ -165,8 +165,8 @@ struct RequestFreezer {
     static let cycle = "a cycle: "
 
     /// New rows that point to each other, of which none can be sent without saying so, would wait for ever.
-    private mutating func parkCycles() throws {
-        var stuck: [(change: Change, table: EngineTable, relationship: String)] = []
+    private mutating func blockCycles() throws {
+        var stuck: [(change: Change, table: TrackedTable, relationship: String)] = []
         for table in order where table.columns.contains(where: { $0.destination != nil && !$0.isOptional }) {
             try look(through: table, .newRows, 1) { freezer, change in
                 guard let values = try table.domains.values(of: change.key, in: freezer.db) else { return }
@@ -188,12 +188,12 @@ struct RequestFreezer {
     // MARK: Rows
 
     /// - Returns: The rows that it waits for, if it does.
-    private mutating func freezeRow(
-        _ change: Change, _ table: EngineTable, breaksCycle: Bool
+    private mutating func prepareRequest(
+        _ change: Change, _ table: TrackedTable, breaksCycle: Bool
     ) throws -> [RowName] {
         guard let edits = edits[table.number] else { return [] }
         guard let values = try table.domains.values(of: change.key, in: db) else {
-            try noteGone(change, table)
+            try insertTombstone(change, table)
             return []
         }
         let isNew = change.kind == "create"
@@ -224,9 +224,9 @@ struct RequestFreezer {
     // MARK: What has to wait
 
     /// Whether a domain names a row that the server does not know yet, or does not have any more.
-    private func isWaiting(_ domain: OutgoingDomain) throws -> Bool { try !awaited([domain]).isEmpty }
+    private func isWaiting(_ domain: OutgoingField) throws -> Bool { try !awaited([domain]).isEmpty }
 
-    func isGone(_ key: DatabaseValue, _ table: EngineTable) throws -> Bool {
+    func isGone(_ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
         guard gone.contains(table.number) else { return false }
         return try db.finds(
             sql: "SELECT 1 FROM sync_gone WHERE e = ? AND id = ?",
@@ -235,7 +235,7 @@ struct RequestFreezer {
 
     // MARK: Requests
 
-    private mutating func send(_ change: Change, _ table: EngineTable, _ domains: [OutgoingDomain]) throws {
+    private mutating func send(_ change: Change, _ table: TrackedTable, _ domains: [OutgoingField]) throws {
         let isNew = change.kind == "create"
         let remoteID = try isNew ? newID(change, table) : bodies.remoteID(of: change.key, table)
         if isNew, engine.registration.makesIDs, remoteID == nil {
@@ -248,27 +248,27 @@ struct RequestFreezer {
         do {
             let (body, natural) = try bodies.body(of: change.key, table, domains, newID: remoteID, isNew: isNew)
             try insert(change, table, remoteID, body, natural, domains)
-        } catch let error as OutgoingBodies.Unsendable {
+        } catch let error as OutgoingRecordBuilder.Unsendable {
             try park(change, table, error.reason)
         }
     }
 
     /// The id that a new row has from here; nil where the server gives it.
-    private func newID(_ change: Change, _ table: EngineTable) throws -> JSONValue? {
+    private func newID(_ change: Change, _ table: TrackedTable) throws -> JSONValue? {
         guard engine.registration.makesIDs || table.key.hasParts else { return nil }
         guard try isLocal(change.key, table) else { return try table.json(change.key, in: db) }
         guard table.key.type == .single(.string), let birth = change.birth else { return nil }
-        return .string(BirthID(birth).text(of: engine.registration.idLength))
+        return .string(CreationID(birth).text(of: engine.registration.idLength))
     }
 
-    private func isLocal(_ k: DatabaseValue, _ table: EngineTable) throws -> Bool {
+    private func isLocal(_ k: DatabaseValue, _ table: TrackedTable) throws -> Bool {
         guard !table.key.hasParts, let key = try table.key.recordKey(k, in: db) else { return false }
         return RowKey(key, table.key.type).isLocal
     }
 
     private mutating func insert(
-        _ change: Change, _ table: EngineTable, _ remoteID: JSONValue?, _ body: JSONValue, _ natural: JSONValue?,
-        _ domains: [OutgoingDomain]
+        _ change: Change, _ table: TrackedTable, _ remoteID: JSONValue?, _ body: JSONValue, _ natural: JSONValue?,
+        _ domains: [OutgoingField]
     ) throws {
         let version = try String.fetchOne(
             db.cachedStatement(sql: "SELECT version FROM sync_known WHERE e = ? AND k = ?"),
@@ -277,17 +277,17 @@ struct RequestFreezer {
         let own = try table.json(change.key, in: db)
         let open = try takeOpen(change, table)
         let isRevival =
-            try birth == BirthID(reviving: own.text, of: table.entity.name).text
+            try birth == CreationID(reviving: own.text, of: table.entity.name).text
             || change.kind == "create" && MadeTimes(of: change.key, table, db).isRevived
         // Another device brings the same row back with the same key.
         let idem = open?.key ?? (change.attempts == 0 || isRevival ? birth : "\(birth)-\(change.attempts)")
-        let kind: FrozenRequest.Kind =
+        let kind: OutgoingRequest.Kind =
             switch change.kind {
             case "create": .create
             case "delete": .delete
             default: .update
             }
-        let now = SQLiteEngine.now
+        let now = SQLiteEngineStore.now
         try db.executeCached(
             sql: """
                 INSERT INTO sync_request (e, k, kind, idem, remote, version, body, natural, seq, frozen, attempts)
@@ -303,14 +303,14 @@ struct RequestFreezer {
                 arguments: [id, domain.name, domain.value])
         }
         requests.append(
-            FrozenRequest(
+            OutgoingRequest(
                 id: id, entity: table.entity.name, kind: kind, remoteID: remoteID, body: body, version: version,
                 idempotencyKey: idem, edit: change.seq, frozen: now, attempts: open?.attempts ?? 0, naturalKey: natural,
                 isRevival: isRevival))
     }
 
     /// A creation that may have been carried out, and was refused since: another try has its key.
-    private func takeOpen(_ change: Change, _ table: EngineTable) throws -> (key: String, attempts: Int)? {
+    private func takeOpen(_ change: Change, _ table: TrackedTable) throws -> (key: String, attempts: Int)? {
         let row = try Row.fetchOne(
             db.cachedStatement(sql: "SELECT id, idem, attempts FROM sync_request WHERE e = ? AND k = ?"),
             arguments: [table.number, change.key])
@@ -324,8 +324,8 @@ struct RequestFreezer {
     // MARK: Deletions
 
     /// - Returns: The row that goes first, if one does.
-    private mutating func freezeDeletion(
-        _ change: Change, _ table: EngineTable, breaksCycle: Bool
+    private mutating func prepareDeletion(
+        _ change: Change, _ table: TrackedTable, breaksCycle: Bool
     ) throws -> [RowName] {
         let isKnown = try db.finds(
             sql: "SELECT 1 FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, change.key])
@@ -340,7 +340,7 @@ struct RequestFreezer {
     }
 
     /// A row that is to be deleted too, of the same table, and pointed to it: that goes first.
-    private func pointing(to change: Change, _ table: EngineTable) throws -> RowName? {
+    private func pointing(to change: Change, _ table: TrackedTable) throws -> RowName? {
         for column in table.columns where column.destination == table.entity.table {
             let row = try db.rowCached(
                 sql: """
@@ -356,17 +356,17 @@ struct RequestFreezer {
 
     // MARK: Changes that are none
 
-    private func noteGone(_ change: Change, _ table: EngineTable) throws {
+    private func insertTombstone(_ change: Change, _ table: TrackedTable) throws {
         if change.kind == "create" { return try drop(change, table) }
         try db.executeCached(
             sql: "UPDATE sync_change SET kind = 'delete' WHERE e = ? AND k = ?", arguments: [table.number, change.key])
     }
 
-    private func drop(_ change: Change, _ table: EngineTable) throws {
+    private func drop(_ change: Change, _ table: TrackedTable) throws {
         try engine.forget(change.key, table, isKnown: true, in: db)
     }
 
-    private func park(_ change: Change, _ table: EngineTable, _ reason: String) throws {
+    private func park(_ change: Change, _ table: TrackedTable, _ reason: String) throws {
         try db.executeCached(
             sql: "UPDATE sync_change SET state = 'parked', reason = \(CascadeMark.parked()) WHERE e = ? AND k = ?",
             arguments: [reason, table.number, change.key])

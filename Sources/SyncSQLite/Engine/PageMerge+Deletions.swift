@@ -7,30 +7,30 @@ extension PageMerge {
     /// A row that was deleted here, and that the server changed meanwhile.
     ///
     /// - Returns: Whether it comes back.
-    mutating func stays(_ row: PulledPage.Row, _ standing: RowStanding) throws -> Bool {
+    mutating func stays(_ row: PulledPage.Record, _ standing: LocalRowState) throws -> Bool {
         let isChanged =
             try standing.version != nil && standing.version != row.version && !isAsSent(row, standing.key)
         let wentAlong = try isCascade(standing.key)
         let comesBack = isChanged && (wentAlong || table.registration.deletions == .editWins)
         if isChanged {
             let why = wentAlong ? "nobody deleted it by itself" : comesBack ? "editWins" : "deleteWins"
-            let ruling = ConflictRuling(winner: comesBack ? .remote : .local, why: why)
+            let ruling = ConflictOutcome(winner: comesBack ? .remote : .local, why: why)
             try log(
                 standing.key, domain: "", local: .null, remote: (row.record ?? .null).text.databaseValue, ruling)
-            if comesBack { lost.append((try LastHeld(table, db).edits(of: standing.key), ruling)) }
+            if comesBack { lost.append((try DeletedValues(table, db).edits(of: standing.key), ruling)) }
         }
         if comesBack {
             try forget(standing.key)
         } else {
             // One that is not known was made by a request of which nobody heard.
             if !standing.isKnown { try engine.answerOpen(standing.key, table, in: db) }
-            try noteDeletedHere(row, standing)
+            try recordLocalDelete(row, standing)
         }
         return comesBack
     }
 
     /// Whether the server has nothing of a row that was deleted here but what it had, or what was sent before.
-    private func isAsSent(_ row: PulledPage.Row, _ key: DatabaseValue) throws -> Bool {
+    private func isAsSent(_ row: PulledPage.Record, _ key: DatabaseValue) throws -> Bool {
         guard let record = row.record else { return false }
         let tried = try TriedValues(table, db).all(of: key)
         let known = try db.rowsCached(
@@ -43,11 +43,11 @@ extension PageMerge {
             // What the record says in columns shows when it is written.
             try db.inSavepoint {
                 let options = SyncOptions(collectsKeys: false)
-                let staging = try PayloadStaging(
+                let staging = try PayloadGraphBuilder(
                     inEntity: table.entity.name, of: engine.model, parent: nil, relationship: nil,
                     operations: .all.subtracting(.delete), options: options)
                 let plan = try staging.stage(.array([record])).plan.unlinking(engine.unlinkedTables)
-                _ = try engine.stack.sync(StagedPayload(plan), options, in: db, isOwn: false)
+                _ = try engine.stack.sync(MappedPayload(plan), options, in: db, isOwn: false)
                 guard let there = try table.domains.values(of: key, in: db) else { return .rollback }
                 isSame =
                     try table.columns.allSatisfy { column in
@@ -66,11 +66,11 @@ extension PageMerge {
 
     /// Whether the server has a list as it was, or as it was sent.
     private func hasAsSent(
-        _ pairs: EngineTable.Pairs, _ tried: [DatabaseValue], of key: DatabaseValue
+        _ pairs: TrackedTable.JoinTable, _ tried: [DatabaseValue], of key: DatabaseValue
     ) throws -> Bool {
-        let there = try PairList(pairs).others(of: key, in: db)
+        let there = try LinkedRowList(pairs).others(of: key, in: db)
         let sent = try tried.map { try engine.sentKeys($0, pairs, in: db) }
-        if sent.contains(where: { Set($0) == Set(there) && !ListOrder.isMoved(there, from: $0) }) { return true }
+        if sent.contains(where: { Set($0) == Set(there) && !ListOrderMerge.isMoved(there, from: $0) }) { return true }
         // The pairs that went with the row.
         let before = try DatabaseValue.fetchSet(
             db.cachedStatement(sql: "SELECT other FROM sync_link WHERE link = ? AND owner = ? AND op < 0"),
@@ -79,7 +79,7 @@ extension PageMerge {
     }
 
     /// The deletion is to be sent, also of a row that was not known to be there: it was sent, and its answer lost.
-    private func noteDeletedHere(_ row: PulledPage.Row, _ standing: RowStanding) throws {
+    private func recordLocalDelete(_ row: PulledPage.Record, _ standing: LocalRowState) throws {
         try db.executeCached(
             sql: """
                 INSERT INTO sync_known (e, k, version, time, whole, seq, remote)
@@ -102,7 +102,7 @@ extension PageMerge {
     }
 
     /// The row is made anew on the server, with all values.
-    mutating func bringBack(_ row: PulledPage.Row, _ standing: RowStanding, _ why: String) throws {
+    mutating func bringBack(_ row: PulledPage.Record, _ standing: LocalRowState, _ why: String) throws {
         // Made of the old id, and sent with that key however often edits were refused: two devices that bring a row back make one.
         try db.executeCached(
             sql: """
@@ -110,14 +110,14 @@ extension PageMerge {
                 ON CONFLICT DO UPDATE SET kind = 'create', birth = excluded.birth, state = 'ready', reason = NULL,
                   attempts = 0, rounds = 0
                 """,
-            arguments: [table.number, standing.key, BirthID(reviving: row.id.text, of: table.entity.name).text])
-        try engine.noteNew(standing.key, table, in: db)
+            arguments: [table.number, standing.key, CreationID(reviving: row.id.text, of: table.entity.name).text])
+        try engine.insertNew(standing.key, table, in: db)
         // The bases stay: of a row that another device brings back too, only what was edited here differs from that.
-        try MadeTimes.noteRevived(standing.key, table, in: db)
+        try MadeTimes.recordRestored(standing.key, table, in: db)
         try TriedValues(table, db).forget(standing.key)
         try db.executeCached(
             sql: "DELETE FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, standing.key])
-        try ReferringRows(engine, table, db).release(from: standing.key)
+        try ReferencingRows(engine, table, db).release(from: standing.key)
         try engine.answerOpen(standing.key, table, in: db)
         // Nothing of the service is left to decide for, and all values from here are sent.
         try ConflictLog(db).closeAll(standing.key, table, .init(winner: .local, why: why))
@@ -129,7 +129,7 @@ extension PageMerge {
 
     /// Deletes rows by the delete rules of the model. Triggers log what was edited of them, and of what goes along. Where that may
     /// have to stay (`editWins`), each is deleted by itself.
-    mutating func delete(_ rows: [(row: PulledPage.Row, standing: RowStanding)]) throws {
+    mutating func delete(_ rows: [(row: PulledPage.Record, standing: LocalRowState)]) throws {
         let maySurvive = engine.tables.contains { $0.registration.deletions == .editWins }
         let size = maySurvive ? 1 : Self.deletedTogether
         guard !rows.isEmpty else { return }
@@ -140,7 +140,7 @@ extension PageMerge {
     }
 
     private mutating func deletePart(
-        _ rows: ArraySlice<(row: PulledPage.Row, standing: RowStanding)>, _ moved: MovedRows, _ later: LaterRows
+        _ rows: ArraySlice<(row: PulledPage.Record, standing: LocalRowState)>, _ moved: MovedRows, _ later: LaterRows
     ) throws {
         let before = try lastConflict()
         var keys: Set<StoredRow> = []
@@ -155,7 +155,7 @@ extension PageMerge {
                 arguments: [table.number, standing.key])
             if let name { names.append(name) }
             // What was refused may have been because of this row.
-            try ReferringRows(engine, table, db).release(from: standing.key)
+            try ReferencingRows(engine, table, db).release(from: standing.key)
         }
         var result = SyncResult(entity: table.entity.name)
         var keepsEdits = false
@@ -179,8 +179,8 @@ extension PageMerge {
             return try bringBack(row, standing, "editWins: a row that belongs to it was edited")
         }
         for table in pulledAgain { try table.pullAll(in: db) }
-        for name in names { try ConflictLog(db).noteDeleted(name, table, since: before) }
-        if isMissing { try ConflictLog(db).noteMissing(since: before) }
+        for name in names { try ConflictLog(db).recordDeleted(name, table, since: before) }
+        if isMissing { try ConflictLog(db).recordMissing(since: before) }
         for (_, standing) in rows { try forget(standing.key) }
         outcome.add(try ConflictLog(db).counts(since: before, engine.tables))
         for (entity, changes) in result.entities { outcome[entity].deleted += changes.deletedCount }
@@ -188,12 +188,12 @@ extension PageMerge {
 
     private func deleteByRules(_ rows: Set<StoredRow>) throws -> SyncResult {
         if table.registration.sendsCascades || engine.tables.contains(where: \.registration.sendsCascades) {
-            try MuteMark.cascading.set(in: db)
+            try CaptureSuppression.cascading.set(in: db)
         }
-        try MuteMark.deleting.set(in: db)
+        try CaptureSuppression.deleting.set(in: db)
         let visit = try engine.stack.watch.visit(db, isOwn: false)
         let result = try engine.stack.session(visit, SyncRequest()).delete(rows, of: table.entity)
-        for mark in [MuteMark.cascading, .deleting] { try mark.clear(in: db) }
+        for mark in [CaptureSuppression.cascading, .deleting] { try mark.clear(in: db) }
         try db.executeCached(sql: "DELETE FROM sync_parting")
         return result
     }

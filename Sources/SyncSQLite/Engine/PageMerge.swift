@@ -7,35 +7,35 @@ import SyncStore
 /// edits are put back by the three-way merge. What a row holds in between is what the server has, however the payload says
 /// it.
 struct PageMerge {
-    let engine: SQLiteEngine
-    let table: EngineTable
+    let engine: SQLiteEngineStore
+    let table: TrackedTable
     private let clock: Int64
     let db: Database
     /// Whether rows made here that have the key of one of the server's are that one.
     var isSame = false
     /// Whether rows without a record are merely missing: nobody said that they were deleted.
     var isMissing = false
-    var outcome = PageOutcome()
+    var outcome = AppliedChanges()
     /// Rows that are not stored though they were written, and why.
-    private(set) var refused: [(row: PulledPage.Row, reason: String)] = []
-    private var presumed: PresumedRows
+    private(set) var refused: [(row: PulledPage.Record, reason: String)] = []
+    private var presumed: PreexistingRows
     /// What was edited of rows that were deleted here, and come back.
-    var lost: [(edits: [LastHeld.Edit], ruling: ConflictRuling)] = []
+    var lost: [(edits: [DeletedValues.Edit], ruling: ConflictOutcome)] = []
 
-    init(_ engine: SQLiteEngine, _ table: EngineTable, clock: Int64, _ db: Database) {
+    init(_ engine: SQLiteEngineStore, _ table: TrackedTable, clock: Int64, _ db: Database) {
         self.engine = engine
         self.table = table
         self.clock = clock
         self.db = db
-        presumed = PresumedRows(db)
+        presumed = PreexistingRows(db)
     }
 
-    mutating func apply(_ rows: [PulledPage.Row]) throws {
-        var written: [(row: PulledPage.Row, standing: RowStanding)] = []
-        var edited: [(row: PulledPage.Row, standing: RowStanding)] = []
-        var deleted: [(row: PulledPage.Row, standing: RowStanding)] = []
-        let twins = try NaturalKeys(engine, table, db)
-        let births = try Births(engine, table, db)
+    mutating func apply(_ rows: [PulledPage.Record]) throws {
+        var written: [(row: PulledPage.Record, standing: LocalRowState)] = []
+        var edited: [(row: PulledPage.Record, standing: LocalRowState)] = []
+        var deleted: [(row: PulledPage.Record, standing: LocalRowState)] = []
+        let twins = try NaturalKeyMatcher(engine, table, db)
+        let births = try CreationIDs(engine, table, db)
         for row in rows {
             guard var key = try table.key.k(of: row.id, in: db) else {
                 refused.append((row, "its id is no key of \(table.entity.name)"))
@@ -45,23 +45,23 @@ struct PageMerge {
             let isMarked = marked != nil
             key = try marked ?? twins?.adopt(row, key) ?? key
             let isOurs = isSame || isMarked || engine.registration.makesIDs || table.key.hasParts
-            let standing = try RowStanding(of: key, table, db)
-            if standing.isParkedAsGone, row.record != nil { try isThereAfterAll(row, key) }
+            let standing = try LocalRowState(of: key, table, db)
+            if standing.isBlockedAsMissing, row.record != nil { try isThereAfterAll(row, key) }
             // That it was deleted says that it was made.
             let wasMade = row.record == nil && standing.isTried && standing.state == .created
             switch DecisionTable.action(remote: try remote(row, standing), local: wasMade ? .updated : standing.state) {
-            case .nothing where row.record == nil: try ReferringRows(engine, table, db).forgetAwaited(key)
+            case .nothing where row.record == nil: try ReferencingRows(engine, table, db).forgetAwaited(key)
             case .nothing, .send: break
             case .take, .insert:
                 written.append((row, standing))
-                try presumed.note(standing, of: table)
+                try presumed.insert(standing, of: table)
                 if standing.state == .clean, standing.isAudited { edited.append((row, standing)) }
             case .twin:
                 if isOurs || twins != nil {
                     edited.append((row, standing))
                 } else {
                     // An app gave its new row a key that the server gave another one.
-                    try KeyAdoption(engine, table, db).giveLocalKey(to: key)
+                    try KeyReplacement(engine, table, db).giveLocalKey(to: key)
                 }
                 written.append((row, standing))
             case .threeWay:
@@ -78,20 +78,20 @@ struct PageMerge {
             case .deletedThere, .delete, .deleteGuarded: deleted.append((row, standing))
             case .clear:
                 try forget(standing.key)
-                try ReferringRows(engine, table, db).forgetAwaited(key)
+                try ReferencingRows(engine, table, db).forgetAwaited(key)
             }
         }
         try delete(deleted)
         guard !written.isEmpty else { return }
         try write(written, edited)
         for (edits, ruling) in lost {
-            outcome[table.entity.name].conflictingValues += try LastHeld(table, db).log(edits, ruling)
+            outcome[table.entity.name].conflictingValues += try DeletedValues(table, db).log(edits, ruling)
         }
     }
 
     // MARK: Which case
 
-    private func remote(_ row: PulledPage.Row, _ standing: RowStanding) throws -> RemoteState {
+    private func remote(_ row: PulledPage.Record, _ standing: LocalRowState) throws -> RemoteState {
         if row.record == nil { return .deleted }
         guard standing.isKnown else { return .created }
         guard standing.isWhole, let version = row.version, version == standing.version else { return .updated }
@@ -100,7 +100,7 @@ struct PageMerge {
         return .unchanged
     }
 
-    private func isThereAfterAll(_ row: PulledPage.Row, _ key: DatabaseValue) throws {
+    private func isThereAfterAll(_ row: PulledPage.Record, _ key: DatabaseValue) throws {
         try db.executeCached(
             sql: "UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept) WHERE e = ? AND k = ?",
             arguments: [table.number, key])
@@ -111,31 +111,32 @@ struct PageMerge {
     // MARK: Writing
 
     private mutating func write(
-        _ rows: [(row: PulledPage.Row, standing: RowStanding)], _ edited: [(row: PulledPage.Row, standing: RowStanding)]
+        _ rows: [(row: PulledPage.Record, standing: LocalRowState)],
+        _ edited: [(row: PulledPage.Record, standing: LocalRowState)]
     ) throws {
         let records = rows.compactMap(\.row.record)
         let options = SyncOptions(collectsKeys: false)
-        let staging = try PayloadStaging(
+        let staging = try PayloadGraphBuilder(
             inEntity: table.entity.name, of: engine.model, parent: nil, relationship: nil,
             operations: .all.subtracting(.delete), options: options)
         // Of rows that are pulled by themselves a list says which belong to its row, and not which there are.
         let plan = try staging.stage(.array(records)).plan.unlinking(engine.unlinkedTables)
-        let nested = try NestedRows(plan, engine, db)
-        var edits = LocalEdits(engine, db, clock: clock)
+        let nested = try NestedRecordMerge(plan, engine, db)
+        var edits = EditRebase(engine, db, clock: clock)
         for (row, standing) in edited {
             try edits.takeOff(
                 standing.key, of: table, changed: row.time, known: standing.time,
                 isCurrent: row.version != nil && row.version == standing.version, isAudited: standing.isAudited)
         }
         try nested.takeOff(&edits)
-        try nested.notePresumed(in: &presumed)
-        let links = try ListedLinks(plan, engine, db)
+        try nested.insertPreexisting(in: &presumed)
+        let links = try NestedListLinks(plan, engine, db)
         try links.takeOff(&edits)
-        for (row, standing) in rows { try followKind(row, standing) }
-        let result = try engine.stack.sync(StagedPayload(plan), options, in: db, isOwn: true)
-        noteUnread(result.diagnostics)
-        for (row, standing) in rows { try note(row, standing, result) }
-        try nested.note()
+        for (row, standing) in rows { try migrateKind(row, standing) }
+        let result = try engine.stack.sync(MappedPayload(plan), options, in: db, isOwn: true)
+        recordUnreadable(result.diagnostics)
+        for (row, standing) in rows { try record(row, standing, result) }
+        try nested.record()
         outcome.add(try edits.putBack())
         try links.putBack()
         try presumed.log(&outcome)
@@ -147,23 +148,23 @@ struct PageMerge {
         }
     }
 
-    private mutating func noteUnread(_ diagnostics: [SyncResult.Diagnostic]) {
+    private mutating func recordUnreadable(_ diagnostics: [SyncResult.Diagnostic]) {
         for diagnostic in diagnostics {
             switch diagnostic.kind {
             case .valueDoesNotFit, .shapeDoesNotFit, .unknownKind: break
             default: continue
             }
             outcome[diagnostic.entity].unread += 1
-            guard outcome[diagnostic.entity].firstUnread == nil else { continue }
+            guard outcome[diagnostic.entity].firstUnreadable == nil else { continue }
             // The place in the page says nothing to anybody.
             let member = diagnostic.path.drop { $0 != "]" }.dropFirst(2)
-            outcome[diagnostic.entity].firstUnread =
+            outcome[diagnostic.entity].firstUnreadable =
                 "\(diagnostic.entity) \(diagnostic.key ?? ""), \(member): \(diagnostic.message)"
         }
     }
 
     /// The service says that a stored row is of another entity than before: so it is, and has nothing that only the former had.
-    private func followKind(_ row: PulledPage.Row, _ standing: RowStanding) throws {
+    private func migrateKind(_ row: PulledPage.Record, _ standing: LocalRowState) throws {
         guard table.table.hasEntityColumn, let record = row.record,
             let kind = table.kind(of: record, engine.model.compiled), try table.isStored(standing.key, in: db),
             try table.kind(of: standing.key, engine.model.compiled, in: db).id != kind.id
@@ -177,8 +178,8 @@ struct PageMerge {
                 """, arguments: [kind.name, standing.key])
     }
 
-    private mutating func note(
-        _ row: PulledPage.Row, _ standing: RowStanding, _ result: SyncResult
+    private mutating func record(
+        _ row: PulledPage.Record, _ standing: LocalRowState, _ result: SyncResult
     ) throws {
         // A hidden key is given when the row is stored.
         guard let key = try table.key.k(of: row.id, in: db), try table.isStored(key, in: db) else {
@@ -186,7 +187,7 @@ struct PageMerge {
             refused.append((row, reason))
             return
         }
-        try InboundRows(engine, table, db).remove(row.id)
+        try QuarantinedRecords(engine, table, db).remove(row.id)
         let spelled = try table.spelling(of: row.id, key, in: db)
         try db.cachedStatement(
             sql: """
@@ -201,12 +202,12 @@ struct PageMerge {
             arguments: [
                 table.number, key, row.version, row.time, row.isWhole ? 1 : 0, spelled,
             ])
-        try table.key.noteName(key, table.number, in: db)
-        try UnreadValues(engine, table, db).note(row.record, of: key, isAny: !result.diagnostics.isEmpty)
+        try table.key.insertName(key, table.number, in: db)
+        try UnreadableValues(engine, table, db).record(row.record, of: key, isAny: !result.diagnostics.isEmpty)
     }
 
     mutating func log(
-        _ key: DatabaseValue, domain: String, local: DatabaseValue, remote: DatabaseValue, _ ruling: ConflictRuling
+        _ key: DatabaseValue, domain: String, local: DatabaseValue, remote: DatabaseValue, _ ruling: ConflictOutcome
     ) throws {
         try ConflictLog(db).add(
             table, key, domain: domain, base: .null, local: local, remote: remote, ruling)

@@ -6,24 +6,24 @@ import SyncStore
 /// Writes rows of the server into the store, inside a transaction: merges them with what was edited here, notes their
 /// versions, and sets aside what a constraint refuses.
 struct PageWriter {
-    let engine: SQLiteEngine
-    let table: EngineTable
+    let engine: SQLiteEngineStore
+    let table: TrackedTable
     let db: Database
     /// Whether rows made here that have the key of one of the server's are that one.
     var isSame = false
     /// Whether rows without a record are merely missing: nobody said that they were deleted.
     var isMissing = false
-    private(set) var outcome = PageOutcome()
+    private(set) var outcome = AppliedChanges()
     private let clock: Int64
     private let serverTime: Int64?
 
-    init(_ engine: SQLiteEngine, _ table: EngineTable, _ serverTime: Int64?, _ db: Database) throws {
+    init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ serverTime: Int64?, _ db: Database) throws {
         self.engine = engine
         self.table = table
         self.db = db
         self.serverTime = serverTime
         let known = try Int64.fetchOne(db.cachedStatement(sql: "SELECT clock FROM sync_engine")) ?? 0
-        let difference = serverTime.map { $0 - SQLiteEngine.now } ?? known
+        let difference = serverTime.map { $0 - SQLiteEngineStore.now } ?? known
         // Dates of answers are in whole seconds.
         if difference.clampedSubtracting(known).magnitude > 2000 {
             try db.execute(sql: "UPDATE sync_engine SET clock = ?", arguments: [difference])
@@ -38,13 +38,13 @@ struct PageWriter {
         if case .none = page.end { return try apply(rows) }
         let isDoubtful = try !page.takesOlder && rows.contains { try isNewAndWithoutKey($0) }
         try apply(rows.filter { $0.record != nil })
-        for row in rows { try note(row) }
-        if page.isListing { try noteListed(page.rows) }
-        try noteEnd(page, isDoubtful: isDoubtful)
+        for row in rows { try record(row) }
+        if page.isListing { try insertListed(page.rows) }
+        try recordEnd(page, isDoubtful: isDoubtful)
     }
 
     /// Whether the id of a row is no key, which was not so at the last pull: the row that it means may be lost by that.
-    private func isNewAndWithoutKey(_ row: PulledPage.Row) throws -> Bool {
+    private func isNewAndWithoutKey(_ row: PulledPage.Record) throws -> Bool {
         guard let record = row.record, table.key.rowKey(row.id) == nil else { return false }
         return try !db.finds(
             sql: "SELECT 1 FROM sync_inbound WHERE e = ? AND k = ? AND body = ?",
@@ -52,13 +52,13 @@ struct PageWriter {
     }
 
     /// The rows but for those that are older than is known: a replica of the service is behind, and the next one is not.
-    func current(_ rows: [PulledPage.Row]) throws -> [PulledPage.Row] {
+    func current(_ rows: [PulledPage.Record]) throws -> [PulledPage.Record] {
         guard engine.registration.ordersVersions else { return rows }
         return try rows.filter { try !engine.isBehind($0, table, serverTime, in: db) }
     }
 
     /// All at once. If a constraint refuses one of them, each half by itself, down to the row that is to blame.
-    mutating func apply(_ rows: [PulledPage.Row]) throws {
+    mutating func apply(_ rows: [PulledPage.Record]) throws {
         guard let first = rows.first else { return }
         do {
             try attempt(rows)
@@ -71,7 +71,7 @@ struct PageWriter {
         }
     }
 
-    private mutating func attempt(_ rows: [PulledPage.Row]) throws {
+    private mutating func attempt(_ rows: [PulledPage.Record]) throws {
         var merge = PageMerge(engine, table, clock: clock, db)
         merge.isSame = isSame
         merge.isMissing = isMissing
@@ -83,8 +83,8 @@ struct PageWriter {
     // MARK: Deletions
 
     /// A row that the server says was deleted goes when all is pulled: what points to it here may have moved away.
-    private func note(_ row: PulledPage.Row) throws {
-        guard row.record != nil else { return try noteGone(row.id, isGuarded: false, time: row.time) }
+    private func record(_ row: PulledPage.Record) throws {
+        guard row.record != nil else { return try insertTombstone(row.id, isGuarded: false, time: row.time) }
         try db.cachedStatement(sql: "DELETE FROM sync_gone WHERE e = ? AND id = ?").execute(
             arguments: [table.number, row.id.text])
     }
@@ -92,8 +92,8 @@ struct PageWriter {
     /// - Parameters:
     ///   - isGuarded: Whether the deletion guard has a say: the row is missing, and nobody said it was deleted.
     ///   - time: When the server deleted it, in milliseconds since 1970.
-    func noteGone(_ id: JSONValue, isGuarded: Bool, time: Int64? = nil) throws {
-        try InboundRows(engine, table, db).remove(id)
+    func insertTombstone(_ id: JSONValue, isGuarded: Bool, time: Int64? = nil) throws {
+        try QuarantinedRecords(engine, table, db).remove(id)
         try db.cachedStatement(
             sql: """
                 INSERT INTO sync_gone (e, id, guarded, time) VALUES (?, ?, ?, ?)
@@ -117,14 +117,14 @@ struct PageWriter {
 
     private static func isConstraint(_ error: SyncError) -> Bool {
         if let error = error.underlyingError as? DatabaseError { return error.resultCode == .SQLITE_CONSTRAINT }
-        return error.message == StoreFailure.constraint(DatabaseError()).message
+        return error.message == DatabaseErrorMapper.constraint(DatabaseError()).message
     }
 
     private static func reason(_ error: any Error) -> String {
-        (error as? DatabaseError).map(StoreFailure.text) ?? "\(error)"
+        (error as? DatabaseError).map(DatabaseErrorMapper.text) ?? "\(error)"
     }
 
-    private mutating func setAside(_ row: PulledPage.Row, _ reason: String) throws {
+    private mutating func setAside(_ row: PulledPage.Record, _ reason: String) throws {
         try db.executeCached(
             sql: """
                 INSERT INTO sync_inbound (e, k, body, version, time, reason) VALUES (?, ?, ?, ?, ?, ?)
@@ -139,17 +139,17 @@ struct PageWriter {
 
     // MARK: How far the pull is
 
-    private func noteListed(_ rows: [PulledPage.Row]) throws {
+    private func insertListed(_ rows: [PulledPage.Record]) throws {
         let statement = try db.cachedStatement(
             sql: "INSERT INTO sync_seen (e, k) VALUES (?, ?) ON CONFLICT DO NOTHING")
         for row in rows where row.record != nil {
-            try statement.execute(arguments: [table.number, InboundRows.listed(row.id, table, in: db)])
+            try statement.execute(arguments: [table.number, QuarantinedRecords.listed(row.id, table, in: db)])
         }
     }
 
     /// - Parameter isDoubtful: Whether changes have a row whose id is no key. The next pull is a whole one then: what that lacks does not
     ///   wait any more, and what the row should have been is in it.
-    private func noteEnd(_ page: PulledPage, isDoubtful: Bool) throws {
+    private func recordEnd(_ page: PulledPage, isDoubtful: Bool) throws {
         var (cursor, next): (String?, String?)
         switch page.end {
         case .none: return
@@ -158,7 +158,7 @@ struct PageWriter {
         case .more(let page): (cursor, next) = (nil, page)
         case .last(let word):
             (cursor, next) = (word, nil)
-            try ColumnsInStep(table, db).notePulled()
+            try SyncedColumns(table, db).insertPulled()
         }
         let isForgotten = "SELECT 1 FROM sync_cursor WHERE e = ? AND cursor IS NULL"
         if try isDoubtful || !page.takesOlder && db.finds(sql: isForgotten, arguments: [table.number]) {

@@ -4,9 +4,9 @@ import SyncStore
 
 /// Rows of a page that were stored before the engine: nobody knows whether what they hold is an older version of the service's, or
 /// somebody's own. What the service has counts, and what that overwrites goes into the log.
-struct PresumedRows {
+struct PreexistingRows {
     private struct Presumed {
-        let table: EngineTable
+        let table: TrackedTable
         let key: DatabaseValue
         let values: [String: DatabaseValue]
     }
@@ -14,17 +14,17 @@ struct PresumedRows {
     /// What is known of one, as SQL: -1 says that nobody has heard the service say so.
     static let condition = "\"seq\" < 0 AND \"whole\" <> 3"
 
-    static let ruling = ConflictRuling(winner: .remote, why: "stored before the service was first asked")
+    static let ruling = ConflictOutcome(winner: .remote, why: "stored before the service was first asked")
 
     private let db: Database
     private var rows: [Presumed] = []
-    private var noted: [Int: Set<ExactValue>] = [:]
+    private var noted: [Int: Set<BinaryComparedValue>] = [:]
 
     init(_ db: Database) { self.db = db }
 
     /// Before a row is written. One that was edited since has its edits taken off and put back.
-    mutating func note(_ standing: RowStanding, of table: EngineTable) throws {
-        guard standing.isPresumed, standing.state == .clean,
+    mutating func insert(_ standing: LocalRowState, of table: TrackedTable) throws {
+        guard standing.isPreexisting, standing.state == .clean,
             noted[table.number, default: []].insert(standing.key.exact).inserted,
             let values = try table.domains.values(of: standing.key, in: db)
         else { return }
@@ -32,7 +32,7 @@ struct PresumedRows {
     }
 
     /// After it is written.
-    func log(_ outcome: inout PageOutcome) throws {
+    func log(_ outcome: inout AppliedChanges) throws {
         for row in rows {
             guard let there = try row.table.domains.values(of: row.key, in: db) else { continue }
             var lost = 0

@@ -4,16 +4,16 @@ import SyncStore
 
 /// The links of rows that stay, to rows that are taken away and come again with the next pull. The rows that stay wait for those: that
 /// they are unlinked meanwhile is no edit, and the next pull compares them. An edit of such a link is lost, and goes into the log.
-struct KeptReferences {
-    private let engine: SQLiteEngine
-    private let owners: EngineTable
-    private let targets: EngineTable
+struct PreservedReferences {
+    private let engine: SQLiteEngineStore
+    private let owners: TrackedTable
+    private let targets: TrackedTable
     private let db: Database
 
     /// - Parameters:
     ///   - owners: What stays.
     ///   - targets: What is taken away.
-    init(_ engine: SQLiteEngine, _ owners: EngineTable, to targets: EngineTable, _ db: Database) {
+    init(_ engine: SQLiteEngineStore, _ owners: TrackedTable, to targets: TrackedTable, _ db: Database) {
         self.engine = engine
         self.owners = owners
         self.targets = targets
@@ -42,7 +42,7 @@ struct KeptReferences {
     // MARK: Edits
 
     /// Links rows as the service has them.
-    private func takeOff(_ column: EngineTable.Column) throws {
+    private func takeOff(_ column: TrackedTable.Column) throws {
         let (name, own) = (owners.table.name.quoted, column.name.quoted)
         let (key, target) = ("r.\(owners.table.keyColumn.quoted)", "t.\(targets.table.keyColumn.quoted)")
         let destination = targets.table.name.quoted
@@ -63,7 +63,7 @@ struct KeptReferences {
         }
     }
 
-    private func takeOff(_ pairs: EngineTable.Pairs) throws {
+    private func takeOff(_ pairs: TrackedTable.JoinTable) throws {
         let names = pairs.table
         let edits = try Row.fetchAll(
             db,
@@ -74,7 +74,7 @@ struct KeptReferences {
                 WHERE l.link = ?\(targets.isOwn("t"))
                 """, arguments: [owners.number, pairs.name])
         for (owner, edits) in Dictionary(grouping: edits, by: { ($0[0] as DatabaseValue).exact }) {
-            let local = try PairList(pairs).others(of: owner.value, in: db)
+            let local = try LinkedRowList(pairs).others(of: owner.value, in: db)
             for edit in edits {
                 let pair: StatementArguments = [owner.value, edit[1] as DatabaseValue]
                 try db.execute(
@@ -86,15 +86,16 @@ struct KeptReferences {
                     sql: "DELETE FROM sync_link WHERE owner = ? AND other = ? AND link = ?",
                     arguments: pair + [pairs.name])
             }
-            let remote = PairList.text(try PairList(pairs).others(of: owner.value, in: db))
-            try log(owner.value, pairs.domain, base: .null, local: PairList.text(local), remote: remote)
+            let remote = LinkedRowList.text(try LinkedRowList(pairs).others(of: owner.value, in: db))
+            try log(owner.value, pairs.domain, base: .null, local: LinkedRowList.text(local), remote: remote)
         }
     }
 
     private func log(
         _ key: DatabaseValue, _ domain: String, base: DatabaseValue, local: DatabaseValue, remote: DatabaseValue
     ) throws {
-        try ConflictLog(db).add(owners, key, domain: domain, base: base, local: local, remote: remote, Orphans.ruling)
+        try ConflictLog(db).add(
+            owners, key, domain: domain, base: base, local: local, remote: remote, OrphanedRows.ruling)
     }
 
     // MARK: Waiting

@@ -4,12 +4,12 @@ import SyncCore
 import SyncStore
 
 /// The rows of the server that a constraint here refused: what was said last of each.
-struct InboundRows {
-    private let engine: SQLiteEngine
-    private let table: EngineTable
+struct QuarantinedRecords {
+    private let engine: SQLiteEngineStore
+    private let table: TrackedTable
     private let db: Database
 
-    init(_ engine: SQLiteEngine, _ table: EngineTable, _ db: Database) {
+    init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) {
         self.engine = engine
         self.table = table
         self.db = db
@@ -22,7 +22,7 @@ struct InboundRows {
     }
 
     /// What `sync_seen` has of a row that is listed: its key, or where its id is none the bytes of that, which are no key.
-    static func listed(_ id: JSONValue, _ table: EngineTable, in db: Database) throws -> DatabaseValue {
+    static func listed(_ id: JSONValue, _ table: TrackedTable, in db: Database) throws -> DatabaseValue {
         try table.key.k(of: id, in: db) ?? Data(id.text.utf8).databaseValue
     }
 
@@ -38,11 +38,11 @@ struct InboundRows {
 
     /// Tries them again: together, since one may have what another one is to have, else each by itself as long as that
     /// helps.
-    func retry() throws -> PageOutcome {
+    func retry() throws -> AppliedChanges {
         var rows = try all()
-        guard !rows.isEmpty else { return PageOutcome() }
+        guard !rows.isEmpty else { return AppliedChanges() }
         if let outcome = try together(rows) { return outcome }
-        var outcome = PageOutcome()
+        var outcome = AppliedChanges()
         while true {
             var round = try PageWriter(engine, table, nil, db)
             for row in rows {
@@ -58,12 +58,12 @@ struct InboundRows {
         return outcome
     }
 
-    private func all() throws -> [PulledPage.Row] {
+    private func all() throws -> [PulledPage.Record] {
         try db.rowsCached(
             sql: "SELECT k, body, version, time FROM sync_inbound WHERE e = ?", arguments: [table.number]
         ).map { row in
             let record = try EngineDamage.json(row.decode(atIndex: 1))
-            return PulledPage.Row(
+            return PulledPage.Record(
                 id: try EngineDamage.json(row.decode(atIndex: 0)), record: record == .null ? JSONValue?.none : record,
                 version: try row.decode(atIndex: 2), time: try row.decode(atIndex: 3))
         }
@@ -72,8 +72,8 @@ struct InboundRows {
     // MARK: Together
 
     /// - Returns: Nil if some are refused again: then nothing was done.
-    private func together(_ rows: [PulledPage.Row]) throws -> PageOutcome? {
-        var outcome: PageOutcome?
+    private func together(_ rows: [PulledPage.Record]) throws -> AppliedChanges? {
+        var outcome: AppliedChanges?
         try db.inSavepoint {
             var writer = try PageWriter(engine, table, nil, db)
             for row in rows {
@@ -89,7 +89,7 @@ struct InboundRows {
     }
 
     /// Takes from a row what is unique and what it is about to get another of. One that was edited here keeps all.
-    private func makeRoom(_ row: PulledPage.Row) throws {
+    private func makeRoom(_ row: PulledPage.Record) throws {
         guard let record = row.record, case .object = record,
             let key = try table.key.k(of: row.id, in: db),
             try !db.finds(sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ?", arguments: [table.number, key])
@@ -112,7 +112,7 @@ struct InboundRows {
     }
 
     /// What no other row has.
-    private static func nothing(_ column: EngineTable.Column, _ type: AttributeType) -> String? {
+    private static func nothing(_ column: TrackedTable.Column, _ type: AttributeType) -> String? {
         if column.isOptional { return "NULL" }
         switch type {
         case .string: return "hex(randomblob(16))"

@@ -3,13 +3,13 @@ import SyncCore
 import SyncStore
 
 /// The rows that name a row in what is sent of them: as their to-one, or in a list.
-struct ReferringRows {
-    private let engine: SQLiteEngine
-    private let table: EngineTable
+struct ReferencingRows {
+    private let engine: SQLiteEngineStore
+    private let table: TrackedTable
     private let db: Database
 
     /// - Parameter table: That of the row which is named.
-    init(_ engine: SQLiteEngine, _ table: EngineTable, _ db: Database) {
+    init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) {
         self.engine = engine
         self.table = table
         self.db = db
@@ -31,7 +31,7 @@ struct ReferringRows {
             try db.executeCached(
                 sql: """
                     UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept)
-                    WHERE e = :e AND state = 'parked' AND NOT \(RequestSettlement.isGone)
+                    WHERE e = :e AND state = 'parked' AND NOT \(RequestCompletion.isGone)
                       AND k IN (\((rows + owners).joined(separator: " UNION ALL ")))
                     """, arguments: ["e": other.number, "key": key])
         }
@@ -39,13 +39,13 @@ struct ReferringRows {
 
     /// A row that is not here does not come any more: what waits for it points to nothing, unless it was edited here.
     func forgetAwaited(_ key: DatabaseValue) throws {
-        let isAwaited = "target_entity IN (\(table.family)) AND target_key = ?"
+        let isPending = "target_entity IN (\(table.family)) AND target_key = ?"
         let owners = try Row.fetchAll(
             db.cachedStatement(
-                sql: "SELECT owner_entity, owner_key, relationship FROM sync_pending WHERE \(isAwaited)"),
+                sql: "SELECT owner_entity, owner_key, relationship FROM sync_pending WHERE \(isPending)"),
             arguments: [key])
         guard !owners.isEmpty else { return }
-        try db.executeCached(sql: "DELETE FROM sync_pending WHERE \(isAwaited)", arguments: [key])
+        try db.executeCached(sql: "DELETE FROM sync_pending WHERE \(isPending)", arguments: [key])
         for row in owners {
             guard let kind = try engine.model.compiled.entityID(row.decode(atIndex: 0)) else { continue }
             let owner: DatabaseValue = row[1]
@@ -62,7 +62,7 @@ struct ReferringRows {
                 try db.executeCached(
                     sql: """
                         UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept)
-                        WHERE e = ? AND k = ? AND state = 'parked' AND NOT \(RequestSettlement.isGone)
+                        WHERE e = ? AND k = ? AND state = 'parked' AND NOT \(RequestCompletion.isGone)
                         """, arguments: [other.number, owner])
             }
         }

@@ -3,11 +3,11 @@ import SyncCore
 import SyncStore
 
 // New rows: the server may have them already, under a key of its own, or they may be gone here by now.
-extension RequestSettlement {
+extension RequestCompletion {
     /// The server has the row already: it was made by this request or by one that an older copy of the store sent, which may
     /// have said something else.
-    mutating func unite(_ row: PulledPage.Row, _ old: DatabaseValue) throws {
-        let sent = try sentDomains()
+    mutating func unite(_ row: PulledPage.Record, _ old: DatabaseValue) throws {
+        let sent = try sentFields()
         try TriedValues.keep(reply.request.id, in: db)
         try removeRequest()
         let isGone = try !table.isStored(old, in: db)
@@ -27,7 +27,7 @@ extension RequestSettlement {
             if let pairs = pairs(domain) {
                 // What both had of a row that comes back is kept.
                 if made.isRevived { continue }
-                try ListBase(table, pairs, db).set(
+                try BaseOrder(table, pairs, db).set(
                     pairs.isOrdered ? try engine.sentKeys(value, pairs, in: db) : nil, of: key)
             } else if let now = values[domain], !now.isExactly(value), try !hasBase(domain, key) {
                 try table.setBase(value, of: domain, key, edited: made.edited(domain, holding: now), in: db)
@@ -51,7 +51,7 @@ extension RequestSettlement {
     mutating func givesOtherID(_ old: DatabaseValue) throws -> Bool {
         let own = try table.json(old, in: db).text
         guard engine.registration.makesIDs, case .single(let type) = table.key.type,
-            let birth = try BirthID.revival(ofAny: [own, own.lowercased()], table, old, in: db),
+            let birth = try CreationID.revival(ofAny: [own, own.lowercased()], table, old, in: db),
             try db.finds(
                 sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND rounds = 0", arguments: [table.number, old])
         else { return false }
@@ -66,13 +66,13 @@ extension RequestSettlement {
         }
         try db.executeCached(
             sql: "UPDATE sync_change SET rounds = 1 WHERE e = ? AND k = ?", arguments: [table.number, old])
-        let (table, adoption) = (table, KeyAdoption(engine, table, db))
+        let (table, adoption) = (table, KeyReplacement(engine, table, db))
         let moved = try engine.muted(in: db) {
             let key = try table.isStored(key, in: db) ? adoption.unite(old, with: key) : adoption.rekey(old, to: new)
-            try adoption.tellReferring(to: key, formerly: old)
+            try adoption.notifyReferencing(to: key, formerly: old)
             return key
         }
-        try engine.noteNew(moved, table, in: db)
+        try engine.insertNew(moved, table, in: db)
         self.key = moved
         return true
     }
@@ -94,9 +94,9 @@ extension RequestSettlement {
     /// Deleted while it was on its way: the server must hear of that too. What was sent is what both had: by that an edit of another
     /// device is told, and one made here if the row is inserted again before its deletion is sent.
     func deletedMeanwhile(
-        _ row: PulledPage.Row?, _ key: DatabaseValue, _ sent: [(domain: String, value: DatabaseValue)]
+        _ row: PulledPage.Record?, _ key: DatabaseValue, _ sent: [(domain: String, value: DatabaseValue)]
     ) throws {
-        try note(row, key)
+        try record(row, key)
         try db.executeCached(
             sql: """
                 UPDATE sync_change SET kind = 'delete', birth = NULL, attempts = 0, state = 'ready', reason = NULL
@@ -109,7 +109,7 @@ extension RequestSettlement {
         }
         for pairs in table.pairs {
             guard let value = values[pairs.domain] else { continue }
-            try settlePairs(pairs, key, try engine.sentKeys(value, pairs, in: db))
+            try resolveJoinRows(pairs, key, try engine.sentKeys(value, pairs, in: db))
         }
     }
 
@@ -118,7 +118,7 @@ extension RequestSettlement {
         guard reply.request.kind == .create, let id,
             let own = table.key.rowKey(id), let new = try table.key.k(of: own, in: db), !new.isExactly(old)
         else { return old }
-        let adoption = KeyAdoption(engine, table, db)
+        let adoption = KeyReplacement(engine, table, db)
         if try adoption.isOfAnotherEntity(new) { return old }
         let isTaken = try isTaken(id, old)
         // The row that was sent is gone, and one with the same key was made or pulled since: it is that one.
@@ -134,7 +134,7 @@ extension RequestSettlement {
         return try engine.muted(in: db) {
             if try isNew(new) { try adoption.giveLocalKey(to: new) }
             let key = try isTaken ? adoption.unite(old, with: new) : adoption.rekey(old, to: own)
-            if RowKey(old)?.isLocal == false { try adoption.tellReferring(to: key, formerly: old) }
+            if RowKey(old)?.isLocal == false { try adoption.notifyReferencing(to: key, formerly: old) }
             return key
         }
     }

@@ -4,35 +4,35 @@ import SyncStore
 
 /// Settles one request by what became of it. What was edited since it was sent stays in the outbox. What the server has of
 /// its row is left to be merged.
-struct RequestSettlement {
+struct RequestCompletion {
     /// So often a row is merged and sent again because the server had another version.
     static let patience = 3
     /// Why a row is parked that is deleted, or brought back, once the run has confirmed it.
     static let gone = "the server does not have it any more"
     /// Whether a parked line is for that, as SQL; never NULL.
-    static let isGone = CascadeMark.isParked(for: gone)
+    static let isGone = CascadeMark.isBlocked(for: gone)
 
-    let engine: SQLiteEngine
-    let table: EngineTable
-    let reply: SettledRequest
+    let engine: SQLiteEngineStore
+    let table: TrackedTable
+    let reply: RequestOutcome
     private let serverTime: Int64?
     let db: Database
     /// The row's key, by now; nil for a request that was settled before.
     var key: DatabaseValue?
     /// Whether nothing was done to the row since the request was frozen. Else a refusal says nothing of what is to be sent now.
     private let isUnchanged: Bool
-    private(set) var outcome = PageOutcome()
+    private(set) var outcome = AppliedChanges()
     /// What the server has of the row.
     var answer: Answer?
 
     struct Answer {
-        let table: EngineTable
-        let row: PulledPage.Row
+        let table: TrackedTable
+        let row: PulledPage.Record
         /// Whether a row made here that has its key is that row.
         let isSame: Bool
     }
 
-    init(_ engine: SQLiteEngine, _ reply: SettledRequest, _ serverTime: Int64?, _ db: Database) throws {
+    init(_ engine: SQLiteEngineStore, _ reply: RequestOutcome, _ serverTime: Int64?, _ db: Database) throws {
         self.engine = engine
         self.reply = reply
         self.serverTime = serverTime
@@ -53,13 +53,13 @@ struct RequestSettlement {
         case .unknown:
             try db.executeCached(
                 sql: "UPDATE sync_request SET attempts = attempts + 1, frozen = ?, taken = NULL WHERE id = ?",
-                arguments: [SQLiteEngine.now, reply.request.id])
+                arguments: [SQLiteEngineStore.now, reply.request.id])
         case .taken(let isCertain):
             try db.executeCached(
                 sql: """
                     UPDATE sync_request SET taken = coalesce(taken, (SELECT seq FROM sync_engine)), frozen = ?,
                       attempts = CASE WHEN ? THEN 0 ELSE attempts + 1 END WHERE id = ?
-                    """, arguments: [SQLiteEngine.now, isCertain, reply.request.id])
+                    """, arguments: [SQLiteEngineStore.now, isCertain, reply.request.id])
         case .notListed(let reason):
             // Its marker finds the row whenever it is listed. A row that was deleted here is deleted there then.
             if try table.isStored(key, in: db) || engine.registration.marker != nil { return try park(key, reason) }
@@ -67,7 +67,7 @@ struct RequestSettlement {
             try engine.forget(key, table, in: db)
         case .postponed: try removeRequest()
         case .unanswered:
-            let sent = try sentDomains()
+            let sent = try sentFields()
             try TriedValues.keep(reply.request.id, in: db)
             try removeRequest()
             // The server may have a row that was deleted here since, and hears of that.
@@ -90,7 +90,7 @@ struct RequestSettlement {
             try db.executeCached(
                 sql: "UPDATE sync_request SET attempts = attempts + 1 WHERE id = ?", arguments: [reply.request.id])
             let id = try reply.request.remoteID ?? table.json(key, in: db)
-            let row = PulledPage.Row(id: id, record: nil, version: nil, time: nil)
+            let row = PulledPage.Record(id: id, record: nil, version: nil, time: nil)
             answer = Answer(table: table, row: row, isSame: false)
         case .gone where reply.request.kind == .create:
             try removeRequest()
@@ -105,7 +105,7 @@ struct RequestSettlement {
                 sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ? AND whole = 1",
                 arguments: [table.number, key])
             try PageWriter(engine, table, serverTime, db)
-                .noteGone(reply.request.remoteID ?? table.json(key, in: db), isGuarded: true)
+                .insertTombstone(reply.request.remoteID ?? table.json(key, in: db), isGuarded: true)
         case .conflict(let row?) where reply.request.kind == .create: try unite(row, key)
         case .conflict(let row): try meet(row, key)
         case .applied(let row):
@@ -121,8 +121,8 @@ struct RequestSettlement {
 
     // MARK: Applied
 
-    private mutating func acknowledge(_ row: PulledPage.Row?, _ old: DatabaseValue) throws {
-        let sent = try sentDomains()
+    private mutating func acknowledge(_ row: PulledPage.Record?, _ old: DatabaseValue) throws {
+        let sent = try sentFields()
         try removeRequest()
         try TriedValues(table, db).forget(old)
         // Without a record it is not known whether another device brought it back: what was edited is sent once more.
@@ -132,17 +132,17 @@ struct RequestSettlement {
         guard let values = try table.domains.values(of: key, in: db) else {
             return try deletedMeanwhile(row, key, sent)
         }
-        try note(row, key)
-        let misnamed = try MisnamedMembers(table, engine.model, db).found(
+        try record(row, key)
+        let misnamed = try UnrecognizedFields(table, engine.model, db).found(
             in: row?.record, of: key, sent: reply.request.body)
         // The service has not got these values.
         let unkept = Set(misnamed.map(\.domain))
         let kept = sent.filter { !unkept.contains($0.domain) }
-        let unread = UnreadValues(engine, table, db)
+        let unread = UnreadableValues(engine, table, db)
         for (domain, value) in kept {
             try unread.settle(domain, of: key)
             if let pairs = pairs(domain) {
-                try settlePairs(pairs, key, try engine.sentKeys(value, pairs, in: db))
+                try resolveJoinRows(pairs, key, try engine.sentKeys(value, pairs, in: db))
             } else if try !(keepsEdits && hasBase(domain, key)) {
                 try setBase(domain, key, to: value, now: values[domain])
             }
@@ -153,7 +153,7 @@ struct RequestSettlement {
                 try setBase(column.name, key, to: .null, now: values[column.name])
             }
         }
-        try settleChange(key)
+        try completeChange(key)
         // What it answers would take their place.
         if let first = misnamed.first {
             if isUnchanged { try park(key, first.reason) }
@@ -162,7 +162,7 @@ struct RequestSettlement {
         if let row, row.record != nil { answer = Answer(table: table, row: row, isSame: false) }
     }
 
-    func note(_ row: PulledPage.Row?, _ key: DatabaseValue) throws {
+    func record(_ row: PulledPage.Record?, _ key: DatabaseValue) throws {
         let spelled = row?.id ?? reply.request.remoteID
         let heardOf = reply.request.kind == .create ? "excluded.seq" : "max(seq, 0)"
         try db.executeCached(
@@ -176,10 +176,10 @@ struct RequestSettlement {
                 table.number, key, row?.version, row?.time,
                 try spelled.flatMap { try table.spelling(of: $0, key, in: db) },
             ])
-        try table.key.noteName(key, table.number, in: db)
+        try table.key.insertName(key, table.number, in: db)
     }
 
-    func sentDomains() throws -> [(domain: String, value: DatabaseValue)] {
+    func sentFields() throws -> [(domain: String, value: DatabaseValue)] {
         try Row.fetchAll(
             db.cachedStatement(sql: "SELECT domain, value FROM sync_sent WHERE request = ?"),
             arguments: [reply.request.id]
@@ -203,26 +203,27 @@ struct RequestSettlement {
         try table.setBase(now?.isExactly(sent) ?? true ? nil : sent, of: domain, key, in: db)
     }
 
-    func settlePairs(
-        _ pairs: EngineTable.Pairs, _ key: DatabaseValue, _ sent: [DatabaseValue]
+    func resolveJoinRows(
+        _ pairs: TrackedTable.JoinTable, _ key: DatabaseValue, _ sent: [DatabaseValue]
     ) throws {
         try db.executeCached(
             sql: "DELETE FROM sync_link WHERE link = ? AND owner = ?", arguments: [pairs.name, key])
-        let list = try PairList(pairs).others(of: key, in: db)
+        let list = try LinkedRowList(pairs).others(of: key, in: db)
         let (now, then) = (Set(list), Set(sent))
         for (others, op) in [(now.subtracting(then), 1), (then.subtracting(now), -1)] {
             for other in others {
                 try db.executeCached(
                     sql: "INSERT INTO sync_link (link, owner, other, op, edited) VALUES (?, ?, ?, ?, ?)",
-                    arguments: [pairs.name, key, other, op, SQLiteEngine.now])
+                    arguments: [pairs.name, key, other, op, SQLiteEngineStore.now])
             }
         }
-        try ListBase(table, pairs, db).set(pairs.isOrdered && ListOrder.isMoved(list, from: sent) ? sent : nil, of: key)
+        try BaseOrder(table, pairs, db).set(
+            pairs.isOrdered && ListOrderMerge.isMoved(list, from: sent) ? sent : nil, of: key)
     }
 
-    func pairs(_ domain: String) -> EngineTable.Pairs? { table.pairs.first { $0.domain == domain } }
+    func pairs(_ domain: String) -> TrackedTable.JoinTable? { table.pairs.first { $0.domain == domain } }
 
-    private func settleChange(_ key: DatabaseValue) throws {
+    private func completeChange(_ key: DatabaseValue) throws {
         let names = table.pairs.map(\.name.literal).joined(separator: ", ")
         let isLeft = try db.finds(
             sql: """
@@ -251,7 +252,7 @@ struct RequestSettlement {
                 WHERE e = ? AND k = ?
                 """,
             arguments: [table.number, key])
-        try engine.noteNew(key, table, in: db)
+        try engine.insertNew(key, table, in: db)
     }
 
     // MARK: Not applied
@@ -277,7 +278,7 @@ struct RequestSettlement {
     }
 
     /// The server has another version: it is merged, and what is left is sent again, but not for ever.
-    private mutating func meet(_ row: PulledPage.Row?, _ key: DatabaseValue) throws {
+    private mutating func meet(_ row: PulledPage.Record?, _ key: DatabaseValue) throws {
         // It may be in the other version: carried out, and not answered.
         try TriedValues.keep(reply.request.id, in: db)
         try removeRequest()

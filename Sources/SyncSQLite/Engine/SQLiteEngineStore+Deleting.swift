@@ -2,10 +2,10 @@ import GRDB
 package import SyncCore
 package import SyncStore
 
-extension SQLiteEngine {
+extension SQLiteEngineStore {
     package func applyDeletions(
-        guardedBy limit: DeletionGuard?, swept: [String], _ lease: EngineLease
-    ) async throws -> (outcome: PageOutcome, refusal: SyncError?) {
+        guardedBy limit: DeletionLimit?, swept: [String], _ lease: EngineLease
+    ) async throws -> (outcome: AppliedChanges, refusal: SyncError?) {
         let swept = try swept.map { try table($0) }
         return try await writing(lease, keepsMemory: true) { [self] db in
             memory.waitingRows.clear()
@@ -25,7 +25,9 @@ extension SQLiteEngine {
         }
     }
 
-    private func deleteMissing(_ limit: DeletionGuard?, _ swept: [EngineTable], in db: Database) throws -> PageOutcome {
+    private func deleteMissing(_ limit: DeletionLimit?, _ swept: [TrackedTable], in db: Database) throws
+        -> AppliedChanges
+    {
         // To count is to read all rows: only where something may go.
         let isAnyMissing = try db.finds(sql: "SELECT 1 FROM sync_gone WHERE guarded", arguments: [])
         let before = isAnyMissing ? try limit.map { _ in try tables.map { try count($0, in: db) } } : nil
@@ -37,7 +39,7 @@ extension SQLiteEngine {
             try db.execute(
                 sql: """
                     INSERT INTO sync_cursor (e, swept) VALUES (?, ?) ON CONFLICT DO UPDATE SET swept = excluded.swept
-                    """, arguments: [table.number, SQLiteEngine.now])
+                    """, arguments: [table.number, SQLiteEngineStore.now])
         }
         // They are among those that are tried again.
         for entity in outcome.entities.keys { outcome[entity].parked = 0 }
@@ -46,8 +48,8 @@ extension SQLiteEngine {
     }
 
     /// Rows that point to others first: what would go along with another row has its own say.
-    private func deleteGone(guarded isGuarded: Bool, in db: Database) throws -> PageOutcome {
-        var outcome = PageOutcome()
+    private func deleteGone(guarded isGuarded: Bool, in db: Database) throws -> AppliedChanges {
+        var outcome = AppliedChanges()
         for table in parentsFirst.reversed() {
             let rows = try Row.fetchAll(
                 db.cachedStatement(sql: "SELECT id, time FROM sync_gone WHERE e = ? AND guarded = ?"),
@@ -57,7 +59,7 @@ extension SQLiteEngine {
             writer.isMissing = isGuarded
             try writer.apply(
                 rows.map { row in
-                    PulledPage.Row(
+                    PulledPage.Record(
                         id: try EngineDamage.json(row.decode(atIndex: 0)), record: nil, version: nil,
                         time: try row.decode(atIndex: 1))
                 })
@@ -69,7 +71,7 @@ extension SQLiteEngine {
     }
 
     /// - Parameter before: How many rows of each table the service was known to have.
-    private func check(_ limit: DeletionGuard, _ before: [Int], in db: Database) throws {
+    private func check(_ limit: DeletionLimit, _ before: [Int], in db: Database) throws {
         for (table, before) in zip(tables, before) {
             let deleted = before - (try count(table, in: db))
             guard deleted > limit.allowed(of: before) else { continue }
@@ -81,7 +83,7 @@ extension SQLiteEngine {
     }
 
     /// The stored rows that the service is known to have: those that were never sent say nothing of what it deletes.
-    private func count(_ table: EngineTable, in db: Database) throws -> Int {
+    private func count(_ table: TrackedTable, in db: Database) throws -> Int {
         let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
         return try Int.fetchOne(
             db,
@@ -92,9 +94,9 @@ extension SQLiteEngine {
     }
 
     /// Tries the rows again that a constraint refused.
-    private func retryRefused(in db: Database) throws -> PageOutcome {
-        try tables.reduce(into: PageOutcome()) { outcome, table in
-            outcome.add(try InboundRows(self, table, db).retry())
+    private func retryRefused(in db: Database) throws -> AppliedChanges {
+        try tables.reduce(into: AppliedChanges()) { outcome, table in
+            outcome.add(try QuarantinedRecords(self, table, db).retry())
         }
     }
 }

@@ -3,14 +3,14 @@ package import SyncCore
 package import SyncStore
 
 // Files that wait to be sent: what they are is in `sync_file`, their bytes are in a folder.
-extension SQLiteEngine {
+extension SQLiteEngineStore {
     package func checkFile(of entity: String, key: JSONValue, attribute: String) async throws {
         let table = try table(entity)
         try await reading { [self] db in _ = try place(table, key, attribute, in: db) }
     }
 
     package func attach(
-        _ content: AttachedContent, to entity: String, key: JSONValue, attribute: String
+        _ content: FileContent, to entity: String, key: JSONValue, attribute: String
     ) async throws {
         let table = try table(entity)
         try await transaction { [self] db in
@@ -25,7 +25,7 @@ extension SQLiteEngine {
         }
     }
 
-    package func file(of entity: String, key: JSONValue, attribute: String) async throws -> HeldFile {
+    package func file(of entity: String, key: JSONValue, attribute: String) async throws -> FileAttributeState {
         let table = try table(entity)
         return try await reading { [self] db in
             let (key, column) = try place(table, key, attribute, in: db)
@@ -37,16 +37,16 @@ extension SQLiteEngine {
                 sql: """
                     SELECT \(column.quoted) FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?
                     """, arguments: [key])
-            return HeldFile(
-                waiting: waiting, name: name, remoteID: try OutgoingBodies(self, db).remoteID(of: key, table))
+            return FileAttributeState(
+                waiting: waiting, name: name, remoteID: try OutgoingRecordBuilder(self, db).remoteID(of: key, table))
         }
     }
 
-    package func waitingFiles() async throws -> [AttachedFile] {
+    package func waitingFiles() async throws -> [PendingUpload] {
         try await reading { [self] db in try tables.flatMap { try files(of: $0, "true", in: db) } }
     }
 
-    package func filesToSend(_ entities: [String], _ lease: EngineLease) async throws -> [AttachedFile] {
+    package func filesToSend(_ entities: [String], _ lease: EngineLease) async throws -> [PendingUpload] {
         let tables = try entities.map { try table($0) }
         return try await writing(lease) { [self] db in
             try tables.flatMap { table in
@@ -64,7 +64,7 @@ extension SQLiteEngine {
         }
     }
 
-    package func settle(_ file: AttachedFile, _ outcome: AttachedFile.Outcome, _ lease: EngineLease) async throws {
+    package func settle(_ file: PendingUpload, _ outcome: PendingUpload.Outcome, _ lease: EngineLease) async throws {
         try await writing(lease) { db in
             // Another one may have been attached meanwhile.
             let own: StatementArguments = [file.number, file.content.hash]
@@ -80,22 +80,22 @@ extension SQLiteEngine {
         }
     }
 
-    private func files(of table: EngineTable, _ condition: String, in db: Database) throws -> [AttachedFile] {
+    private func files(of table: TrackedTable, _ condition: String, in db: Database) throws -> [PendingUpload] {
         let rows = try Row.fetchAll(
             db,
             sql: """
                 SELECT id, k, attribute, hash, name, type, reason FROM sync_file AS f WHERE e = ? AND \(condition)
                 ORDER BY attempts, id
                 """, arguments: [table.number])
-        let bodies = try OutgoingBodies(self, db)
+        let bodies = try OutgoingRecordBuilder(self, db)
         return try rows.compactMap { row in
             let key: DatabaseValue = row[1]
             let attribute: String = try row.decode(atIndex: 2)
             guard try table.isStored(key, in: db), let path = path(of: attribute, table) else { return nil }
-            return AttachedFile(
+            return PendingUpload(
                 number: try row.decode(atIndex: 0), entity: table.entity.name, key: try table.recordKey(key, in: db),
                 remoteID: try bodies.remoteID(of: key, table), attribute: attribute, path: path,
-                content: try AttachedContent(
+                content: try FileContent(
                     hash: row.decode(atIndex: 3), name: row.decode(atIndex: 4), type: row.decode(atIndex: 5)),
                 reason: try row.decode(atIndex: 6))
         }
@@ -103,7 +103,7 @@ extension SQLiteEngine {
 
     /// The row that a key names, and the column of an attribute of it that can hold the name of a file.
     private func place(
-        _ table: EngineTable, _ key: JSONValue, _ attribute: String, in db: Database
+        _ table: TrackedTable, _ key: JSONValue, _ attribute: String, in db: Database
     ) throws -> (key: DatabaseValue, column: String) {
         let name = table.entity.name
         guard let slot = table.entity.slotByName[attribute] else {
@@ -128,17 +128,17 @@ extension SQLiteEngine {
     }
 
     /// The key of a stored row, also by the one that it had before the server gave it one.
-    private func currentKey(_ key: JSONValue, _ table: EngineTable, in db: Database) throws -> DatabaseValue? {
+    private func currentKey(_ key: JSONValue, _ table: TrackedTable, in db: Database) throws -> DatabaseValue? {
         guard let own = try table.key.k(of: key, in: db) else { return nil }
         if try table.isStored(own, in: db) { return own }
-        let alias = try FormerKeys.later(than: own, ofEntities: "\(table.number)", in: db)
+        let alias = try KeyAliases.later(than: own, ofEntities: "\(table.number)", in: db)
         guard let alias, try table.isStored(alias, in: db) else { return nil }
         return alias
     }
 
-    private func path(of attribute: String, _ table: EngineTable) -> [String]? {
+    private func path(of attribute: String, _ table: TrackedTable) -> [String]? {
         guard let slot = table.entity.slotByName[attribute],
-            let shape = try? OutgoingShape(table.entity, of: model)
+            let shape = try? OutgoingSchema(table.entity, of: model)
         else { return nil }
         return shape.members.first { $0.domain == .attribute(slot: slot) }?.path
     }

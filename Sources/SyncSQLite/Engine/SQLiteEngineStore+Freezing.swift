@@ -2,19 +2,19 @@ import GRDB
 import SyncCore
 package import SyncStore
 
-extension SQLiteEngine {
+extension SQLiteEngineStore {
     package func freeze(
         _ limit: Int, of entities: [String], upTo edit: Int64?, _ lease: EngineLease
-    ) async throws -> (requests: [FrozenRequest], edit: Int64) {
+    ) async throws -> (requests: [OutgoingRequest], edit: Int64) {
         try await writing(lease, keepsMemory: true) { [self] db in
             let last = try Int64.fetchOne(db.cachedStatement(sql: "SELECT seq FROM sync_engine")) ?? 0
             let tables = parentsFirst.filter { entities.contains($0.entity.name) }
-            var freezer = try RequestFreezer(self, tables, upTo: edit ?? last, db)
+            var freezer = try OutgoingRequestBuilder(self, tables, upTo: edit ?? last, db)
             return (try freezer.freeze(limit), edit ?? last)
         }
     }
 
-    package func unanswered(_ lease: EngineLease) async throws -> [FrozenRequest] {
+    package func unanswered(_ lease: EngineLease) async throws -> [OutgoingRequest] {
         try await writing(lease, keepsMemory: true) { [self] db in
             try tables.flatMap { table in
                 try db.rowsCached(
@@ -27,14 +27,14 @@ extension SQLiteEngine {
                         try row.decode(String?.self, atIndex: index).map { try EngineDamage.json($0) }
                     }
                     let id = try table.json(row[10], in: db).text
-                    return FrozenRequest(
+                    return OutgoingRequest(
                         id: try row.decode(atIndex: 0), entity: table.entity.name,
-                        kind: try FrozenRequest.Kind(rawValue: row.decode(atIndex: 1)) ?? .update,
+                        kind: try OutgoingRequest.Kind(rawValue: row.decode(atIndex: 1)) ?? .update,
                         remoteID: try json(2), body: try json(3) ?? .object([]), version: try row.decode(atIndex: 4),
                         idempotencyKey: try row.decode(atIndex: 5), edit: try row.decode(atIndex: 11),
                         frozen: try row.decode(atIndex: 6),
                         attempts: try row.decode(atIndex: 7), naturalKey: try json(8),
-                        isRevival: try row.decode(atIndex: 5) == BirthID(reviving: id, of: table.entity.name).text,
+                        isRevival: try row.decode(atIndex: 5) == CreationID(reviving: id, of: table.entity.name).text,
                         taken: try row.decode(atIndex: 9))
                 }
             }
@@ -42,10 +42,10 @@ extension SQLiteEngine {
     }
 
     /// The registered tables, those that others point to before them.
-    var parentsFirst: [EngineTable] {
-        var ordered: [EngineTable] = []
+    var parentsFirst: [TrackedTable] {
+        var ordered: [TrackedTable] = []
         var visited: Set<Int> = []
-        func visit(_ table: EngineTable) {
+        func visit(_ table: TrackedTable) {
             guard visited.insert(table.number).inserted else { return }
             let destinations = table.columns.compactMap(\.destination) + table.pairs.map(\.destination)
             for other in tables where destinations.contains(other.entity.table) { visit(other) }

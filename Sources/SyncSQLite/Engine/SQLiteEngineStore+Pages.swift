@@ -2,44 +2,44 @@ import GRDB
 package import SyncCore
 package import SyncStore
 
-extension SQLiteEngine {
-    package func begin(_ registration: EngineRegistration, holder: String) async throws -> EngineStart {
+extension SQLiteEngineStore {
+    package func begin(_ registration: EngineRegistration, holder: String) async throws -> RunState {
         try await transaction { [self] db in
-            let lease = try EngineLeases.take(holder, in: db)
+            let lease = try LeaseStore.take(holder, in: db)
             // Nobody refused these rows: somebody else was quicker, or the service failed, some times in a row.
             try db.executeCached(
                 sql: """
                     UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept), rounds = 0
                     WHERE state = 'parked' AND rounds >= ?
-                    """, arguments: [RequestSettlement.patience])
+                    """, arguments: [RequestCompletion.patience])
             try ConflictLog(db).closeSettled(tables)
             let edits = "SELECT 1 FROM sync_change UNION ALL SELECT 1 FROM sync_unsent"
             if try db.finds(sql: edits, arguments: []) {
-                for table in tables { try noteReplaced(table, in: db) }
-                try Orphans(self, db).settle()
+                for table in tables { try recordReplaced(table, in: db) }
+                try OrphanedRows(self, db).settle()
             }
-            for table in tables { try KeyAdoption(self, table, db).adoptFreed() }
+            for table in tables { try KeyReplacement(self, table, db).adoptFreed() }
             let cursors = try cursors(registration, in: db)
             let engine = try db.rowCached(
                 sql: """
                     SELECT seq, not_before, attempts, EXISTS (SELECT 1 FROM sync_request),
                       EXISTS (SELECT 1 FROM sync_change WHERE state = 'parked') FROM sync_engine
                     """)
-            return EngineStart(
+            return RunState(
                 lease: lease, cursors: cursors, edits: try engine?.decode(atIndex: 0) ?? 0,
                 notBefore: try engine?.decode(atIndex: 1),
                 attempts: try engine?.decode(atIndex: 2) ?? 0,
                 isAnyUnanswered: try engine?.decode(atIndex: 3) ?? true,
-                isAnyParked: try engine?.decode(atIndex: 4) ?? true)
+                isAnyBlocked: try engine?.decode(atIndex: 4) ?? true)
         }
     }
 
     package func renew(_ lease: EngineLease) async throws {
-        try await transaction(keepsMemory: true) { db in try EngineLeases.renew(lease, in: db) }
+        try await transaction(keepsMemory: true) { db in try LeaseStore.renew(lease, in: db) }
     }
 
     /// Rows that may be gone because another one was to take their place are: they were deleted here.
-    private func noteReplaced(_ table: EngineTable, in db: Database) throws {
+    private func recordReplaced(_ table: TrackedTable, in db: Database) throws {
         guard !table.key.isHidden else { return }
         try db.executeCached(
             sql: """
@@ -50,12 +50,12 @@ extension SQLiteEngine {
                 """, arguments: [table.number])
     }
 
-    package func cursors(_ registration: EngineRegistration) async throws -> [String: EngineCursor] {
+    package func cursors(_ registration: EngineRegistration) async throws -> [String: PullState] {
         try await reading { [self] db in try cursors(registration, in: db) }
     }
 
-    private func cursors(_ registration: EngineRegistration, in db: Database) throws -> [String: EngineCursor] {
-        var cursors: [String: EngineCursor] = [:]
+    private func cursors(_ registration: EngineRegistration, in db: Database) throws -> [String: PullState] {
+        var cursors: [String: PullState] = [:]
         for table in tables {
             let row = try db.rowCached(
                 sql: """
@@ -66,7 +66,7 @@ extension SQLiteEngine {
             guard let row else { continue }
             // Another filter or mapping: what was pulled before is not all there is.
             let isSame = try row.decode(String.self, atIndex: 3) == registration.filters[table.entity.name] ?? ""
-            cursors[table.entity.name] = EngineCursor(
+            cursors[table.entity.name] = PullState(
                 cursor: try isSame ? row.decode(atIndex: 0) : nil, next: try isSame ? row.decode(atIndex: 1) : nil,
                 isInitialSyncComplete: try row.decode(Int.self, atIndex: 2) != 0,
                 lastSweep: try row.decode(atIndex: 4), isListed: try isSame && row.decode(Bool.self, atIndex: 5))
@@ -92,7 +92,7 @@ extension SQLiteEngine {
     ///
     /// - Parameter serverTime: The server's clock when it answered.
     func isBehind(
-        _ row: PulledPage.Row, _ table: EngineTable, _ serverTime: Int64?, in db: Database
+        _ row: PulledPage.Record, _ table: TrackedTable, _ serverTime: Int64?, in db: Database
     ) throws -> Bool {
         guard registration.ordersVersions, let version = row.version, let key = try table.key.k(of: row.id, in: db)
         else { return false }
@@ -130,11 +130,11 @@ extension SQLiteEngine {
         return model.compiled.rowKey(record, of: table.entity)?.recordKey(table.key.type).json
     }
 
-    package func apply(_ pages: [PulledPage], _ lease: EngineLease) async throws -> PageOutcome {
+    package func apply(_ pages: [PulledPage], _ lease: EngineLease) async throws -> AppliedChanges {
         for page in pages { _ = try table(page.entity) }
         return try await writing(lease, keepsMemory: true) { [self] db in
             memory.waitingRows.clear()
-            var outcome = PageOutcome()
+            var outcome = AppliedChanges()
             for table in pages.count > 1 ? parentsFirst : tables {
                 for page in pages where page.entity == table.entity.name {
                     var writer = try PageWriter(self, table, page.serverTime, db)

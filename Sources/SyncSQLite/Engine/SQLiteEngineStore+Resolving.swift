@@ -3,7 +3,7 @@ package import SyncCore
 import SyncStore
 
 // Decisions of people: which value of an open conflict counts, and that a row which the server deleted is made anew.
-extension SQLiteEngine {
+extension SQLiteEngineStore {
     package func resolve(_ entity: String, key: JSONValue, domain: String?, takingRemote: Bool) async throws {
         let table = try table(entity)
         guard let own = table.key.rowKey(key) else {
@@ -33,7 +33,7 @@ extension SQLiteEngine {
 
     /// That a row has no conflict, or none that is open.
     private func nothingOpen(
-        _ own: RowKey, _ key: DatabaseValue, _ domain: String?, _ table: EngineTable, in db: Database
+        _ own: RowKey, _ key: DatabaseValue, _ domain: String?, _ table: TrackedTable, in db: Database
     ) throws -> SyncError {
         let winner = try String.fetchOne(
             db,
@@ -48,7 +48,7 @@ extension SQLiteEngine {
     }
 
     /// What the engine's tables call a domain.
-    private func stored(_ domain: String, _ table: EngineTable) throws -> String {
+    private func stored(_ domain: String, _ table: TrackedTable) throws -> String {
         if let column = table.columns.first(where: { $0.name == domain || $0.relationship == domain }) {
             return column.name
         }
@@ -60,12 +60,12 @@ extension SQLiteEngine {
 
     /// The row holds what the server has, and nothing of it is left to be sent.
     private func take(
-        _ value: DatabaseValue, _ domain: String, _ key: DatabaseValue, _ table: EngineTable, in db: Database
+        _ value: DatabaseValue, _ domain: String, _ key: DatabaseValue, _ table: TrackedTable, in db: Database
     ) throws {
         if let pairs = table.pairs.first(where: { $0.domain == domain }) {
-            let list = PairList(pairs)
+            let list = LinkedRowList(pairs)
             let stored = try list.others(of: key, in: db)
-            let merged = ListOrder.merged(leader: try PairList.keys(value), follower: stored, of: stored)
+            let merged = ListOrderMerge.merged(leader: try LinkedRowList.keys(value), follower: stored, of: stored)
             try muted(in: db) { try list.order(merged, of: key, in: db) }
         } else {
             let column = table.columns.first { $0.name == domain }
@@ -113,22 +113,22 @@ extension SQLiteEngine {
                     """, arguments: StatementArguments(arguments))
             for pairs in table.pairs {
                 try restore(
-                    PairList.keys(values[pairs.domain] ?? .null), pairs, of: table.key.k(of: free, in: db), in: db)
+                    LinkedRowList.keys(values[pairs.domain] ?? .null), pairs, of: table.key.k(of: free, in: db), in: db)
             }
             if registration.makesIDs, free == own, let key = try table.key.k(of: free, in: db) {
                 let id = try table.json(key, in: db)
                 // It comes back under the id that was deleted there.
                 try db.execute(
                     sql: "UPDATE sync_change SET birth = ? WHERE e = ? AND k = ? AND kind = 'create'",
-                    arguments: [BirthID(reviving: id.text, of: entity).text, table.number, key])
+                    arguments: [CreationID(reviving: id.text, of: entity).text, table.number, key])
             }
-            try ConflictLog(db).noteRestored(lines.map(\.id))
+            try ConflictLog(db).markRestored(lines.map(\.id))
         }
     }
 
     /// A list of a row that comes back, without the rows that are gone too.
     private func restore(
-        _ others: [DatabaseValue], _ pairs: EngineTable.Pairs, of key: DatabaseValue?, in db: Database
+        _ others: [DatabaseValue], _ pairs: TrackedTable.JoinTable, of key: DatabaseValue?, in db: Database
     ) throws {
         let destination = stack.layout[pairs.destination]
         for other in others {
@@ -139,11 +139,11 @@ extension SQLiteEngine {
                     WHERE \(destination.keyColumn.quoted) = ?
                     """, arguments: [key, other])
         }
-        try PairList(pairs).order(others, of: key ?? .null, in: db)
+        try LinkedRowList(pairs).order(others, of: key ?? .null, in: db)
     }
 
     /// The key of a row that comes back: its own, unless another row has that by now.
-    private func freeKey(_ own: RowKey, _ table: EngineTable, in db: Database) throws -> RowKey {
+    private func freeKey(_ own: RowKey, _ table: TrackedTable, in db: Database) throws -> RowKey {
         guard let key = try table.key.k(of: own, in: db), try table.isStored(key, in: db) else { return own }
         guard !table.key.hasParts, let free = try RowKey(stack.newKey(for: table.entity, in: db)) else {
             throw SyncError(.rowNotFound, "another row has its key by now", entity: table.entity.name)
@@ -152,7 +152,7 @@ extension SQLiteEngine {
     }
 
     /// Whether a column may hold a value: the row that a foreign key leads to may be gone too.
-    private func isThere(_ value: DatabaseValue, _ column: EngineTable.Column, in db: Database) throws -> Bool {
+    private func isThere(_ value: DatabaseValue, _ column: TrackedTable.Column, in db: Database) throws -> Bool {
         guard let destination = column.destination, !value.isNull else { return true }
         let table = stack.layout[destination]
         return try Bool.fetchOne(

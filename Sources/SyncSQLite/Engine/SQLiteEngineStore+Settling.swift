@@ -2,8 +2,8 @@ import GRDB
 import SyncCore
 package import SyncStore
 
-extension SQLiteEngine {
-    package func retryParked(_ entities: [String], _ lease: EngineLease) async throws -> Int {
+extension SQLiteEngineStore {
+    package func retryBlocked(_ entities: [String], _ lease: EngineLease) async throws -> Int {
         let tables = try entities.map { try table($0) }
         return try await writing(lease) { db in
             try tables.reduce(0) { count, table in
@@ -26,8 +26,8 @@ extension SQLiteEngine {
             try db.executeCached(
                 sql: """
                     UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept)
-                    WHERE state = 'parked' AND substr(reason, 1, \(RequestFreezer.cycle.count)) = ?
-                    """, arguments: [RequestFreezer.cycle])
+                    WHERE state = 'parked' AND substr(reason, 1, \(OutgoingRequestBuilder.cycle.count)) = ?
+                    """, arguments: [OutgoingRequestBuilder.cycle])
             return try tables.reduce(db.changesCount) { count, table in
                 try table.columns.reduce(count) { count, column in
                     let above = self.tables.filter { $0.entity.table == column.destination }.map { "\($0.number)" }
@@ -47,18 +47,18 @@ extension SQLiteEngine {
     }
 
     package func settle(
-        _ replies: [SettledRequest], serverTime: Int64?, _ lease: EngineLease
-    ) async throws -> PageOutcome {
+        _ replies: [RequestOutcome], serverTime: Int64?, _ lease: EngineLease
+    ) async throws -> AppliedChanges {
         try await writing(lease, keepsMemory: true) { [self] db in
-            var outcome = PageOutcome()
-            var answers: [RequestSettlement.Answer] = []
+            var outcome = AppliedChanges()
+            var answers: [RequestCompletion.Answer] = []
             try db.execute(sql: "UPDATE sync_engine SET seq = seq + 1")
             for reply in replies {
-                var settlement = try RequestSettlement(self, reply, serverTime, db)
+                var settlement = try RequestCompletion(self, reply, serverTime, db)
                 let keys = [settlement.key]
                 try settlement.settle()
                 for key in (keys + [settlement.key]).compactMap(\.self) {
-                    memory.waitingRows.settle(RequestFreezer.RowName(table: settlement.table.number, key: key))
+                    memory.waitingRows.settle(OutgoingRequestBuilder.RowName(table: settlement.table.number, key: key))
                 }
                 outcome.add(settlement.outcome)
                 if let answer = settlement.answer { answers.append(answer) }
@@ -70,10 +70,10 @@ extension SQLiteEngine {
 
     /// Merges what the server has of rows that were sent: by table, as pages that were pulled.
     private func write(
-        _ answers: [RequestSettlement.Answer], _ serverTime: Int64?, _ db: Database
-    ) throws -> PageOutcome {
-        var outcome = PageOutcome()
-        for table in tables { try KeyAdoption(self, table, db).adoptFreed() }
+        _ answers: [RequestCompletion.Answer], _ serverTime: Int64?, _ db: Database
+    ) throws -> AppliedChanges {
+        var outcome = AppliedChanges()
+        for table in tables { try KeyReplacement(self, table, db).adoptFreed() }
         for table in parentsFirst {
             for isSame in [false, true] {
                 let rows = answers.filter { $0.table.number == table.number && $0.isSame == isSame }.map(\.row)

@@ -3,7 +3,7 @@ import GRDB
 package import SyncCore
 package import SyncStore
 
-extension SQLiteEngine {
+extension SQLiteEngineStore {
     package func finish(
         _ entities: [String], notBefore: Int64?, attempts: Int, _ lease: EngineLease
     ) async throws {
@@ -17,12 +17,12 @@ extension SQLiteEngine {
                     sql: """
                         INSERT INTO sync_cursor (e, last_sync, initial) VALUES (?, ?, 1)
                         ON CONFLICT DO UPDATE SET last_sync = excluded.last_sync, initial = 1
-                        """, arguments: [table.number, SQLiteEngine.now])
+                        """, arguments: [table.number, SQLiteEngineStore.now])
             }
             try db.executeCached(
                 sql: "UPDATE sync_engine SET not_before = ?, attempts = ? WHERE not_before IS NOT ? OR attempts <> ?",
                 arguments: [notBefore, attempts, notBefore, attempts])
-            try EngineLeases.free(lease, in: db)
+            try LeaseStore.free(lease, in: db)
         }
     }
 
@@ -54,7 +54,7 @@ extension SQLiteEngine {
 
     package func conflicts() async throws -> [LoggedConflict] {
         return try await reading { [self] db in
-            let logged = tables.map { ($0.number, (table: $0, values: LoggedValues(self, $0, db))) }
+            let logged = tables.map { ($0.number, (table: $0, values: ConflictLogValues(self, $0, db))) }
             let tables = Dictionary(logged) { first, _ in first }
             return try Row.fetchAll(
                 db,
@@ -77,7 +77,7 @@ extension SQLiteEngine {
     }
 
     /// The rows that the server refused, or that a constraint here did, and why.
-    package func parkedRows() async throws -> [ParkedRow] {
+    package func parkedRows() async throws -> [BlockedChange] {
         let tables = tables
         return try await reading { db in
             try tables.flatMap { table in
@@ -98,7 +98,7 @@ extension SQLiteEngine {
                     return (key: key, reason: try row.decode(String?.self, atIndex: 1))
                 }
                 return (refusedThere + refusedHere).map {
-                    ParkedRow(entity: table.entity.name, key: $0.key, reason: $0.reason ?? "")
+                    BlockedChange(entity: table.entity.name, key: $0.key, reason: $0.reason ?? "")
                 }
             }
         }
@@ -107,16 +107,16 @@ extension SQLiteEngine {
     package func reset(_ kind: EngineReset, of entities: [String], holder: String) async throws {
         let tables = try entities.map { try table($0) }
         try await transaction { [self] db in
-            let lease = try EngineLeases.take(holder, in: db)
+            let lease = try LeaseStore.take(holder, in: db)
             for table in tables where kind != .local { try reset(kind, table, in: db) }
             if kind == .local { try RowRemoval(self, db).remove() }
             try db.execute(sql: "UPDATE sync_engine SET not_before = NULL, attempts = 0")
-            try EngineLeases.free(lease, in: db)
+            try LeaseStore.free(lease, in: db)
         }
     }
 
     /// Forgets which pairs of its rows were edited: not those of other entities in its table.
-    func forgetLinks(of table: EngineTable, in db: Database) throws {
+    func removeLinks(of table: TrackedTable, in db: Database) throws {
         for pairs in table.pairs {
             try db.execute(
                 sql: """
@@ -127,7 +127,7 @@ extension SQLiteEngine {
         }
     }
 
-    private func reset(_ kind: EngineReset, _ table: EngineTable, in db: Database) throws {
+    private func reset(_ kind: EngineReset, _ table: TrackedTable, in db: Database) throws {
         let isOwn = "WHERE e = \(table.number)"
         if kind == .relink {
             // What was sent and never answered may be there all the same. Rows inside others have no version. Edits that were missed
@@ -140,7 +140,7 @@ extension SQLiteEngine {
                 try db.execute(sql: "DELETE FROM \(name) \(isOwn)")
             }
             let key = table.table.keyColumn.quoted
-            try forgetLinks(of: table, in: db)
+            try removeLinks(of: table, in: db)
             try db.execute(
                 sql: "UPDATE sync_conflict SET open = 0, winner = 'local', why = 'reset' \(isOwn) AND open = 1")
             try db.execute(

@@ -2,8 +2,8 @@ import GRDB
 package import SyncCore
 package import SyncStore
 
-extension SQLiteEngine {
-    package func beginSweep(of entity: String, _ lease: EngineLease) async throws {
+extension SQLiteEngineStore {
+    package func beginListing(of entity: String, _ lease: EngineLease) async throws {
         let table = try table(entity)
         try await writing(lease) { db in
             // Records that were pulled before may have had the others inside.
@@ -23,15 +23,15 @@ extension SQLiteEngine {
         }
     }
 
-    package func note(
-        _ listed: [ListingRow], of entity: String, _ lease: EngineLease
-    ) async throws -> ListingNews {
+    package func insertListed(
+        _ listed: [ListedRecord], of entity: String, _ lease: EngineLease
+    ) async throws -> ListingDifference {
         let table = try table(entity)
         return try await writing(lease) { [self] db in
-            var news = ListingNews()
+            var news = ListingDifference()
             for row in listed {
                 try db.cachedStatement(sql: "INSERT INTO sync_seen (e, k) VALUES (?, ?) ON CONFLICT DO NOTHING")
-                    .execute(arguments: [table.number, InboundRows.listed(row.id, table, in: db)])
+                    .execute(arguments: [table.number, QuarantinedRecords.listed(row.id, table, in: db)])
                 guard let key = try table.key.k(of: row.id, in: db) else { continue }
                 // What was said last of a row that a constraint refused is beside what is stored.
                 let statement = try db.cachedStatement(
@@ -64,14 +64,14 @@ extension SQLiteEngine {
         let table = try table(entity)
         return try await writing(lease) { [self] db in
             if registration.makesIDs { try uploadPresumed(table, in: db) }
-            try InboundRows(self, table, db).removeUnlisted()
+            try QuarantinedRecords(self, table, db).removeUnlisted()
             try db.execute(
                 sql: """
                     UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept)
-                    WHERE e = ? AND state = 'parked' AND \(RequestSettlement.isGone) AND EXISTS (
+                    WHERE e = ? AND state = 'parked' AND \(RequestCompletion.isGone) AND EXISTS (
                       SELECT 1 FROM sync_seen AS s WHERE s.e = sync_change.e AND s.k = sync_change.k)
                     """, arguments: [table.number])
-            let bodies = try OutgoingBodies(self, db)
+            let bodies = try OutgoingRecordBuilder(self, db)
             let inside = InsideRows(self, db)
             let isAnyInside = try inside.isAnyUnlisted(of: table)
             return try DatabaseValue.fetchAll(
@@ -88,9 +88,9 @@ extension SQLiteEngine {
     }
 
     /// Rows that were there before the engine, and that the server lacks, were made here, where rows have their ids from.
-    private func uploadPresumed(_ table: EngineTable, in db: Database) throws {
+    private func uploadPresumed(_ table: TrackedTable, in db: Database) throws {
         let isLacking = """
-            e = \(table.number) AND \(PresumedRows.condition) AND NOT EXISTS (
+            e = \(table.number) AND \(PreexistingRows.condition) AND NOT EXISTS (
               SELECT 1 FROM sync_seen AS s WHERE s.e = sync_known.e AND s.k = sync_known.k)
             """
         try db.execute(
@@ -105,11 +105,11 @@ extension SQLiteEngine {
                 """)
     }
 
-    package func endSweep(of entity: String, missing ids: [JSONValue], _ lease: EngineLease) async throws {
+    package func finishListing(of entity: String, missing ids: [JSONValue], _ lease: EngineLease) async throws {
         let table = try table(entity)
         try await writing(lease) { [self] db in
             let writer = try PageWriter(self, table, nil, db)
-            for id in ids { try writer.noteGone(id, isGuarded: true) }
+            for id in ids { try writer.insertTombstone(id, isGuarded: true) }
         }
     }
 }

@@ -4,20 +4,20 @@ package import SyncCore
 package import SyncStore
 
 /// What a two-way engine asks of a store: each call is one transaction, in a file of its own.
-package struct SQLiteEngine: EngineStore {
+package struct SQLiteEngineStore: EngineStore {
     let stack: DataStack
     let registration: EngineRegistration
     /// In the order of the registration.
-    let tables: [EngineTable]
+    let tables: [TrackedTable]
     /// Those of entities that other engines of the database keep in step.
-    let otherTables: [EngineTable]
+    let otherTables: [TrackedTable]
     /// The tables whose rows a list in a record unlinks, and does not delete.
     var unlinkedTables: Set<TableID> { Set((tables + otherTables).map(\.entity.table)) }
-    let tableByName: [String: EngineTable]
+    let tableByName: [String: TrackedTable]
     let memory = EngineMemory()
 
     init(
-        _ stack: DataStack, _ registration: EngineRegistration, _ tables: [EngineTable], others: [EngineTable]
+        _ stack: DataStack, _ registration: EngineRegistration, _ tables: [TrackedTable], others: [TrackedTable]
     ) {
         self.stack = stack
         self.registration = registration
@@ -31,7 +31,7 @@ package struct SQLiteEngine: EngineStore {
 
     static var now: Int64 { Int64((Date().timeIntervalSince1970 * 1000).rounded()) }
 
-    func table(_ entity: String) throws -> EngineTable {
+    func table(_ entity: String) throws -> TrackedTable {
         guard let table = tableByName[entity] else {
             throw SyncError(.unknownEntity, "'\(entity)' is not registered with the engine", entity: entity)
         }
@@ -41,14 +41,14 @@ package struct SQLiteEngine: EngineStore {
     /// The registered table that a row is of which another one points to; nil for rows that are not kept in step.
     func table(
         _ destination: TableID?, holding key: DatabaseValue, in db: Database
-    ) throws -> EngineTable? {
+    ) throws -> TrackedTable? {
         try table(destination, holding: key, among: tables, in: db)
     }
 
     /// The table among some that a row is of which another one points to.
     func table(
-        _ destination: TableID?, holding key: DatabaseValue, among tables: [EngineTable], in db: Database
-    ) throws -> EngineTable? {
+        _ destination: TableID?, holding key: DatabaseValue, among tables: [TrackedTable], in db: Database
+    ) throws -> TrackedTable? {
         let tables = tables.filter { $0.entity.table == destination }
         if tables.count == 1, let table = tables.first, !table.isPart { return table }
         return try tables.first { try $0.isStored(key, in: db) }
@@ -61,9 +61,9 @@ package struct SQLiteEngine: EngineStore {
     }
 
     /// Where keys of a table stand as those of other rows: foreign keys, and both sides of join tables.
-    func references(to table: EngineTable) -> [(link: Link, names: LinkTable)] {
+    func references(to table: TrackedTable) -> [(link: CompiledAssociation, names: LinkTable)] {
         model.compiled.links.flatMap { link in
-            [Link.End.first, .second].compactMap { end in
+            [CompiledAssociation.End.first, .second].compactMap { end in
                 // A foreign key is at the first end, and holds a key of the second.
                 guard link.side(end).table == table.entity.table, link.storage == .joinTable || end == .second else {
                     return nil
@@ -74,7 +74,7 @@ package struct SQLiteEngine: EngineStore {
     }
 
     /// Forgets edits of a row, and what is known of it.
-    func forget(_ key: DatabaseValue, _ table: EngineTable, isKnown: Bool = false, in db: Database) throws {
+    func forget(_ key: DatabaseValue, _ table: TrackedTable, isKnown: Bool = false, in db: Database) throws {
         for name in ["sync_change", "sync_base", "sync_tried"] + (isKnown ? [] : ["sync_known", "sync_unread"]) {
             try db.executeCached(sql: "DELETE FROM \(name) WHERE e = ? AND k = ?", arguments: [table.number, key])
         }
@@ -89,7 +89,7 @@ package struct SQLiteEngine: EngineStore {
     }
 
     /// The server has a row: a creation of it that was refused, and might have been carried out before, was; and one that it took.
-    func answerOpen(_ key: DatabaseValue, _ table: EngineTable, in db: Database) throws {
+    func answerOpen(_ key: DatabaseValue, _ table: TrackedTable, in db: Database) throws {
         let open = "FROM sync_request WHERE e = ? AND k = ? AND kind = 'create' AND (attempts > 0 OR taken IS NOT NULL)"
         try db.executeCached(
             sql: "DELETE FROM sync_sent WHERE request IN (SELECT id \(open))", arguments: [table.number, key])
@@ -106,7 +106,7 @@ package struct SQLiteEngine: EngineStore {
     ) async throws -> T {
         try await transaction(keepsMemory: keepsMemory) { [stack] db in
             try stack.watch.bringingRowsBySyncs(db) {
-                try EngineLeases.check(lease, in: db)
+                try LeaseStore.check(lease, in: db)
                 return try body(db)
             }
         }
@@ -120,7 +120,7 @@ package struct SQLiteEngine: EngineStore {
         keepsMemory: Bool = false, _ body: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
         let (watch, isAdopted) = (stack.watch, stack.isAdopted)
-        return try await StoreFailure.mapped(.storeFailure, "the store cannot be written") { [memory] in
+        return try await DatabaseErrorMapper.mapped(.storeFailure, "the store cannot be written") { [memory] in
             try await stack.database.write { db in
                 try watch.check(db)
                 return try EngineDamage.located(in: db) {
@@ -136,7 +136,7 @@ package struct SQLiteEngine: EngineStore {
     func muted<T>(in db: Database, _ body: () throws -> T) throws -> T {
         var result: T?
         try db.inSavepoint {
-            try MuteMark.writing.set(in: db)
+            try CaptureSuppression.writing.set(in: db)
             result = try body()
             try db.executeCached(sql: "DELETE FROM \"sync_mute\"")
             return .commit
@@ -151,16 +151,16 @@ extension DataStack {
     ///
     /// - Throws: ``SyncError`` `otherService`, `otherUser` for a database that is in step with another service or user;
     ///   `unknownEntity`, `invalidOption` for entities that cannot be kept in step.
-    package func engine(_ registration: EngineRegistration) throws -> SQLiteEngine {
-        var (tables, others): ([EngineTable], [EngineTable]) = ([], [])
-        try StoreFailure.mapped(.storeFailure, "the engine's tables cannot be created") {
+    package func engine(_ registration: EngineRegistration) throws -> SQLiteEngineStore {
+        var (tables, others): ([TrackedTable], [TrackedTable]) = ([], [])
+        try DatabaseErrorMapper.mapped(.storeFailure, "the engine's tables cannot be created") {
             try database.write { db in
                 try watch.check(db)
                 try EngineDamage.located(in: db) {
-                    (tables, others) = try EngineOpening(self, registration, db).open()
+                    (tables, others) = try EngineSetup(self, registration, db).open()
                 }
             }
         }
-        return SQLiteEngine(self, registration, tables, others: others)
+        return SQLiteEngineStore(self, registration, tables, others: others)
     }
 }

@@ -2,9 +2,9 @@ import SyncCore
 import SyncStore
 
 /// The ends of many-to-many links whose rows are sent with the ids of the others, in two models.
-struct EngineSenders {
-    let old: [LinkID: Link.End]
-    let new: [LinkID: Link.End]
+struct SendingEnds {
+    let old: [AssociationID: CompiledAssociation.End]
+    let new: [AssociationID: CompiledAssociation.End]
 
     init(from old: SyncModel, to new: SyncModel) {
         self.old = Self.ends(in: old)
@@ -12,7 +12,7 @@ struct EngineSenders {
     }
 
     /// What a link of the old model is in the new one, if it is sent with the same rows; nil if there is none.
-    func successor(of link: Link, _ map: MigrationMap) -> Link? {
+    func successor(of link: CompiledAssociation, _ map: MigrationMap) -> CompiledAssociation? {
         for successor in map.new.model.links where successor.storage == .joinTable {
             guard let source = map.links[successor.id]?.first(where: { $0.link == link.id }),
                 let (before, after) = old[link.id].flatMap({ before in new[successor.id].map { (before, $0) } }),
@@ -23,10 +23,10 @@ struct EngineSenders {
         return nil
     }
 
-    private static func ends(in model: SyncModel) -> [LinkID: Link.End] {
-        var ends: [LinkID: Link.End] = [:]
+    private static func ends(in model: SyncModel) -> [AssociationID: CompiledAssociation.End] {
+        var ends: [AssociationID: CompiledAssociation.End] = [:]
         for entity in model.compiled.entities {
-            guard let shape = try? OutgoingShape(entity, of: model) else { continue }
+            guard let shape = try? OutgoingSchema(entity, of: model) else { continue }
             for member in shape.members {
                 if case .pairs(let link, let end) = member.domain { ends[link] = end }
             }

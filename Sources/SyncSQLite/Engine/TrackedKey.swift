@@ -7,8 +7,8 @@ import SyncStore
 ///
 /// Where that is hidden, because rows are told apart by several columns, `k` is the hidden key while a row is stored, and the
 /// *name* of the row when it is not: its own key as a JSON array of all parts. SQLite gives hidden keys anew, so what is said
-/// of a row that is gone must not stay under one; ``OutboxTriggers`` moves it.
-struct EngineKey: Sendable {
+/// of a row that is gone must not stay under one; ``ChangeCaptureTriggers`` moves it.
+struct TrackedKey: Sendable {
     let table: TableLayout
     let entity: CompiledEntity
     let type: KeyType
@@ -96,7 +96,7 @@ struct EngineKey: Sendable {
     }
 
     /// The key of a row as a result reports it; nil for one that is not stored and has no name.
-    func recordKey(_ k: DatabaseValue, in db: Database) throws -> RecordKey? {
+    func recordKey(_ k: DatabaseValue, in db: Database) throws -> PrimaryKeyValue? {
         guard isHidden else { return RowKey(k)?.recordKey(type) }
         if case .string(let name) = k.storage { return rowKey(id(named: name))?.recordKey(type) }
         let row = try Row.fetchOne(
@@ -132,7 +132,7 @@ struct EngineKey: Sendable {
         guard case .single(let type) = type, let column = ownColumns.first else { return "0" }
         let key = "r.\(column.quoted)"
         return type == .integer
-            ? "typeof(\(key)) = 'integer' AND \(key) < \(LocalKey.integerBound)"
+            ? "typeof(\(key)) = 'integer' AND \(key) < \(TemporaryKey.integerBound)"
             : "typeof(\(key)) = 'text' AND \(SQLiteDialect().isLocalKey(key))"
     }
 
@@ -145,7 +145,7 @@ struct EngineKey: Sendable {
     }
 
     /// Notes the name of a row that is known.
-    func noteName(_ k: DatabaseValue, _ number: Int, in db: Database) throws {
+    func insertName(_ k: DatabaseValue, _ number: Int, in db: Database) throws {
         guard isHidden else { return }
         try db.cachedStatement(
             sql: """

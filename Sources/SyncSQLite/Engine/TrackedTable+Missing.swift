@@ -2,9 +2,9 @@ import GRDB
 import SyncStore
 
 // Rows that are gone, of which no trigger said so.
-extension EngineTable {
+extension TrackedTable {
     /// Known rows that are gone were deleted here.
-    func noteMissing(in db: Database) throws {
+    func recordMissing(in db: Database) throws {
         try HiddenKeys(self, db).find()
         try db.execute(
             sql: """

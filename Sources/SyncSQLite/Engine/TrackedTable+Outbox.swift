@@ -1,14 +1,14 @@
 import GRDB
 
 // What the engine itself writes into the outbox of a row.
-extension EngineTable {
+extension TrackedTable {
     /// Notes what both sides had of a domain that was edited. When it was edited stays as it is noted.
     ///
     /// - Parameters:
     ///   - base: Nil where nothing differs any more.
     ///   - edited: When, for one that is not noted yet.
     func setBase(
-        _ base: DatabaseValue?, of domain: String, _ key: DatabaseValue, edited: Int64 = SQLiteEngine.now,
+        _ base: DatabaseValue?, of domain: String, _ key: DatabaseValue, edited: Int64 = SQLiteEngineStore.now,
         in db: Database
     ) throws {
         guard let base else {

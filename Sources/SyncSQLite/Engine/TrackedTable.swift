@@ -4,11 +4,11 @@ import SyncStore
 
 /// A registered entity as the engine's tables know it: its number, its table, and the domains that are sent and merged by
 /// themselves.
-struct EngineTable: Sendable {
+struct TrackedTable: Sendable {
     /// A column that is a domain.
     struct Column: Sendable {
         let name: String
-        let domain: OutgoingShape.Domain
+        let domain: OutgoingSchema.Field
         /// Of a foreign key: the relationship, and the table that it leads to.
         let relationship: String?
         let destination: TableID?
@@ -16,11 +16,11 @@ struct EngineTable: Sendable {
     }
 
     /// A join table whose pairs are sent with the rows of this end.
-    struct Pairs: Sendable {
+    struct JoinTable: Sendable {
         let name: String
         let relationship: String
-        let link: LinkID
-        let end: Link.End
+        let link: AssociationID
+        let end: CompiledAssociation.End
         /// Quoted names.
         let table: LinkTable
         let destination: TableID
@@ -31,16 +31,16 @@ struct EngineTable: Sendable {
     let entity: CompiledEntity
     let table: TableLayout
     /// What its rows are known by.
-    let key: EngineKey
+    let key: TrackedKey
     let columns: [Column]
-    let pairs: [Pairs]
+    let pairs: [JoinTable]
     /// The columns that are one domain together.
     let groups: [[String]]
     /// What rows are sent as: one for each entity of the family, which have attributes of their own.
-    private let shapes: [Int: OutgoingShape]
+    private let shapes: [Int: OutgoingSchema]
     /// Finds the row of a key, if it is stored.
     private let rowSQL: String
-    let domains: DomainReader
+    let domains: FieldReader
     /// The names of the entities whose rows it has, as SQL.
     let family: String
     /// Whether the table has rows of others too.
@@ -54,7 +54,7 @@ struct EngineTable: Sendable {
         let compiled = model.compiled
         let entity = try compiled.entity(named: registration.name)
         let tree = compiled[entity.table]
-        guard let key = EngineKey(entity, layout, formats: model) else {
+        guard let key = TrackedKey(entity, layout, formats: model) else {
             throw SyncError(.keylessEntity, "rows without a key of their own are not kept in step", entity: entity.name)
         }
         if key.hasParts, !takesParts {
@@ -76,7 +76,7 @@ struct EngineTable: Sendable {
                 .invalidOption, "'\(other.name)' has another key: register the entities below it, each by itself",
                 entity: entity.name)
         }
-        let shapes = try family.map { try OutgoingShape($0, of: model) }
+        let shapes = try family.map { try OutgoingSchema($0, of: model) }
         let members = (shapes.contains { $0.kind != nil } ? [.kind] : []) + Self.domains(of: shapes)
         self.number = number
         self.registration = registration
@@ -110,7 +110,7 @@ struct EngineTable: Sendable {
                 return nil
             }
             let link = compiled[id]
-            return Pairs(
+            return JoinTable(
                 name: name, relationship: link.side(end).relationship?.name ?? name, link: id, end: end,
                 table: LinkTable(link, end, layout), destination: link.side(end.other).table)
         }
@@ -118,7 +118,7 @@ struct EngineTable: Sendable {
         self.family = family.map(\.name.literal).joined(separator: ", ")
         let own = isPart ? " AND \(TableLayout.entityColumn.quoted) IN (\(self.family))" : ""
         rowSQL = "SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = ?\(own)"
-        domains = DomainReader(columns, of: table, family: self.family, isPart: isPart)
+        domains = FieldReader(columns, of: table, family: self.family, isPart: isPart)
     }
 
     private static func groups(
@@ -148,8 +148,8 @@ struct EngineTable: Sendable {
     }
 
     /// Each once: those of sub-entities are beside those that they inherit.
-    private static func domains(of shapes: [OutgoingShape]) -> [OutgoingShape.Domain] {
-        var seen: Set<OutgoingShape.Domain> = []
+    private static func domains(of shapes: [OutgoingSchema]) -> [OutgoingSchema.Field] {
+        var seen: Set<OutgoingSchema.Field> = []
         return shapes.flatMap(\.members).map(\.domain).filter { seen.insert($0).inserted }
     }
 
@@ -169,7 +169,7 @@ struct EngineTable: Sendable {
     /// What a stored row is sent as: by its own entity.
     ///
     /// - Throws: ``SyncError`` `unknownEntity` for a row that says it is of no such entity.
-    func shape(of key: DatabaseValue, _ model: CompiledModel, in db: Database) throws -> OutgoingShape {
+    func shape(of key: DatabaseValue, _ model: CompiledModel, in db: Database) throws -> OutgoingSchema {
         let kind = try kind(of: key, model, in: db)
         guard let shape = shapes[kind.id], !kind.isAbstract else {
             throw SyncError(.unknownEntity, "rows of '\(kind.name)' are none of this list", entity: entity.name)
@@ -218,7 +218,7 @@ struct EngineTable: Sendable {
     }
 
     /// The keys that lead to a domain in records of each entity of the family that has it.
-    func members(of domain: OutgoingShape.Domain) -> String {
+    func members(of domain: OutgoingSchema.Field) -> String {
         JSONValue.array(
             shapes.sorted { $0.key < $1.key }.compactMap { _, shape in
                 let path = domain == .kind ? shape.kind?.path : shape.members.first { $0.domain == domain }?.path
@@ -238,7 +238,7 @@ struct EngineTable: Sendable {
         return id.text
     }
 
-    func recordKey(_ key: DatabaseValue, in db: Database) throws -> RecordKey {
+    func recordKey(_ key: DatabaseValue, in db: Database) throws -> PrimaryKeyValue {
         try self.key.recordKey(key, in: db) ?? RowKey(key)?.recordKey(nil) ?? .text("")
     }
 

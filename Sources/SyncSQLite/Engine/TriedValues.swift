@@ -5,10 +5,10 @@ import SyncStore
 /// What was sent of a row in requests that were not answered, or answered with another version of the row. The server may have it all
 /// the same: then both sides agree on it, and it is no change of another device.
 struct TriedValues {
-    private let table: EngineTable
+    private let table: TrackedTable
     private let db: Database
 
-    init(_ table: EngineTable, _ db: Database) { (self.table, self.db) = (table, db) }
+    init(_ table: TrackedTable, _ db: Database) { (self.table, self.db) = (table, db) }
 
     /// By domain.
     func all(of key: DatabaseValue) throws -> [String: [DatabaseValue]] {
@@ -46,13 +46,13 @@ struct TriedValues {
     }
 }
 
-extension SQLiteEngine {
+extension SQLiteEngineStore {
     /// The rows of a list that was sent. Keys that were local then have others now.
-    func sentKeys(_ value: DatabaseValue, _ pairs: EngineTable.Pairs, in db: Database) throws -> [DatabaseValue] {
+    func sentKeys(_ value: DatabaseValue, _ pairs: TrackedTable.JoinTable, in db: Database) throws -> [DatabaseValue] {
         let numbers = tables.filter { $0.entity.table == pairs.destination }.map { "\($0.number)" }
             .joined(separator: ", ")
-        return try PairList.keys(value).map { key in
-            try FormerKeys.later(than: key, ofEntities: numbers, in: db) ?? key
+        return try LinkedRowList.keys(value).map { key in
+            try KeyAliases.later(than: key, ofEntities: numbers, in: db) ?? key
         }
     }
 }

@@ -2,7 +2,7 @@ import GRDB
 import SyncCore
 
 /// Tells whether the triggers of an entity are still those that were made last: then no edit was missed.
-struct TriggerMarks {
+struct TriggerChecksums {
     /// A word in the text of an entity that the engine which was opened last does not keep in step: another engine does.
     private static let ofOther: Substring = "-"
 
@@ -23,7 +23,7 @@ struct TriggerMarks {
     /// Whether another engine keeps the entity in step than the one that was opened last.
     static func isOfOther(_ text: String) -> Bool { text.split(separator: " ").contains(ofOther) }
 
-    func areAll(in others: TriggerMarks) -> Bool { !marks.isEmpty && marks.isSubset(of: others.marks) }
+    func areAll(in others: TriggerChecksums) -> Bool { !marks.isEmpty && marks.isSubset(of: others.marks) }
 
     private static func mark(_ statement: String) -> String {
         let hasher = RecordHasher(seed: RecordHash(low: 0x5379_6E63, high: 0x5472_6967))

@@ -4,14 +4,14 @@ import SyncStore
 
 /// What the service has of attributes and the model cannot read: here the row holds nothing of it. Where a row is sent whole, that is
 /// sent back as it is, or the service would lose it.
-struct UnreadValues {
-    private let engine: SQLiteEngine
-    private let table: EngineTable
+struct UnreadableValues {
+    private let engine: SQLiteEngineStore
+    private let table: TrackedTable
     private let db: Database
     /// Whether rows of the table are sent with values that nobody edited.
     private let isKept: Bool
 
-    init(_ engine: SQLiteEngine, _ table: EngineTable, _ db: Database) {
+    init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) {
         (self.engine, self.table, self.db) = (engine, table, db)
         isKept = engine.registration.sendsWholeRows || !table.groups.isEmpty
     }
@@ -19,7 +19,7 @@ struct UnreadValues {
     /// Keeps what a record has that could not be read, in the place of what was kept before.
     ///
     /// - Parameter isAny: Whether anything of the page could not be read.
-    func note(_ record: JSONValue?, of key: DatabaseValue, isAny: Bool) throws {
+    func record(_ record: JSONValue?, of key: DatabaseValue, isAny: Bool) throws {
         guard isKept, let record, case .object = record else { return }
         guard
             try isAny

@@ -4,18 +4,18 @@ import SyncStore
 
 /// Members that were sent under names that the service does not know: its answer lacks them, and has the same attribute or
 /// relationship under another name, which a pull reads. To take that for what became of the value would undo the edit.
-struct MisnamedMembers {
+struct UnrecognizedFields {
     struct Member {
         /// The column.
         let domain: String
         let reason: String
     }
 
-    private let table: EngineTable
+    private let table: TrackedTable
     private let model: SyncModel
     private let db: Database
 
-    init(_ table: EngineTable, _ model: SyncModel, _ db: Database) {
+    init(_ table: TrackedTable, _ model: SyncModel, _ db: Database) {
         (self.table, self.model, self.db) = (table, model, db)
     }
 
@@ -38,7 +38,7 @@ struct MisnamedMembers {
         }
     }
 
-    private func isRead(_ key: String, as domain: OutgoingShape.Domain) -> Bool {
+    private func isRead(_ key: String, as domain: OutgoingSchema.Field) -> Bool {
         let names = model.compiled.names(of: table.entity)
         switch domain {
         case .attribute(let slot): return names.attribute(forKey: key)?.slot == slot

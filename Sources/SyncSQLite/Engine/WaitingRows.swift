@@ -18,7 +18,7 @@ final class WaitingRows {
     /// Up to which key the rows of a table were looked at.
     private var ends: [Place: DatabaseValue] = [:]
     /// Row → those that wait for it.
-    private var waiting: [RequestFreezer.RowName: [RequestFreezer.RowName]] = [:]
+    private var waiting: [OutgoingRequestBuilder.RowName: [OutgoingRequestBuilder.RowName]] = [:]
     private var woken: [Place: [DatabaseValue]] = [:]
     /// Whether no new rows wait for each other: so it stays until one is looked at again.
     var hasNoCycle = false
@@ -46,12 +46,12 @@ final class WaitingRows {
 
     // MARK: What waits
 
-    func note(_ row: RequestFreezer.RowName, waitsFor others: [RequestFreezer.RowName]) {
+    func add(_ row: OutgoingRequestBuilder.RowName, waitsFor others: [OutgoingRequestBuilder.RowName]) {
         for other in others { waiting[other, default: []].append(row) }
     }
 
     /// Something became of the request of a row: it is looked at again itself, and so is what waits for it.
-    func settle(_ row: RequestFreezer.RowName) {
+    func settle(_ row: OutgoingRequestBuilder.RowName) {
         for row in [row] + (waiting.removeValue(forKey: row) ?? []) {
             for pass in [Pass.rows, .deletions] {
                 woken[Place(pass: pass, table: row.table), default: []].append(row.key)

@@ -25,9 +25,9 @@ public struct AdoptedModel: Sendable {
     /// - Throws: ``SyncError`` `unsuitableTables` if there is no table of such a name, or none that can be adopted;
     ///   `storeFailure`.
     public init(of reader: some DatabaseReader, tables: [String] = []) throws {
-        (model, remarks) = try StoreFailure.mapped(.storeFailure, "the tables of the database cannot be read") {
+        (model, remarks) = try DatabaseErrorMapper.mapped(.storeFailure, "the tables of the database cannot be read") {
             try reader.read { db in
-                var draft = try AdoptedTables(tables, in: db)
+                var draft = try IntrospectedTables(tables, in: db)
                 let model = try draft.model()
                 return (model, draft.remarks.map { "\($0.path): \($0.message)" + ($0.sql.map { "\n\($0)" } ?? "") })
             }
@@ -43,7 +43,7 @@ public struct AdoptedModel: Sendable {
         }
         var configuration = StoreFile.configuration()
         configuration.readonly = true
-        let queue = try StoreFailure.mapped(.unreadableStore, "'\(url.path)' cannot be read as a database") {
+        let queue = try DatabaseErrorMapper.mapped(.unreadableStore, "'\(url.path)' cannot be read as a database") {
             try DatabaseQueue(path: url.path, configuration: configuration)
         }
         defer { try? queue.close() }
@@ -52,9 +52,9 @@ public struct AdoptedModel: Sendable {
 }
 
 /// The tables that a model is worked out from, less and less of them until the model fits.
-struct AdoptedTables {
+struct IntrospectedTables {
     private let db: Database
-    private var tables: [AppTable]
+    private var tables: [ExistingTable]
     /// By table, the columns that are left out.
     private var leftOut: [String: Set<String>] = [:]
     /// What was left out, and why.
@@ -77,7 +77,7 @@ struct AdoptedTables {
             let name: String = row[0]
             let isOurs = ["sqlite_", "sync_", "grdb_"].contains { name.foldedForSQL.hasPrefix($0) }
             guard wanted.isEmpty ? !isOurs : wanted.contains(name.foldedForSQL) else { continue }
-            if row[1] == "table", let table = try AppTable(name, in: db) {
+            if row[1] == "table", let table = try ExistingTable(name, in: db) {
                 add(table)
             } else if row[1] != "shadow" {
                 let kind = row[1] == "view" ? "view" : "virtual table"
@@ -87,12 +87,12 @@ struct AdoptedTables {
     }
 
     /// Leaves out what a model has no names for.
-    private mutating func add(_ table: AppTable) {
-        if let problem = AdoptedNames.problem(with: table.name) {
+    private mutating func add(_ table: ExistingTable) {
+        if let problem = IntrospectedNames.problem(with: table.name) {
             return remark("tables.\(table.name)", "the table is left out: \(problem)")
         }
         for column in table.columns {
-            guard let problem = AdoptedNames.problem(with: column.name) else { continue }
+            guard let problem = IntrospectedNames.problem(with: column.name) else { continue }
             if column.keyPosition > 0 {
                 return remark("tables.\(table.name).\(column.name)", "the table is left out: \(problem)")
             }
@@ -105,7 +105,7 @@ struct AdoptedTables {
     /// The model of all that fits.
     mutating func model() throws -> SyncModel {
         while !tables.isEmpty {
-            var draft = AdoptedEntities(tables, leftOut)
+            var draft = IntrospectedEntities(tables, leftOut)
             let entities = try draft.entities(db)
             for (path, message, sql) in draft.remarks { remark(path, message, sql) }
             if !draft.unfit.isEmpty {
@@ -114,12 +114,12 @@ struct AdoptedTables {
             }
             let model = try SyncModel(entities: entities)
             let keys = draft.keyColumns
-            let problems = try AdoptionCheck.problems(model, in: db, readsValues: true) { table, column in
+            let problems = try TableCompatibilityCheck.problems(model, in: db, readsValues: true) { table, column in
                 Self.droppable(column, of: table, keys) == nil
             }
             if problems.isEmpty { return model }
             let before = leftOut
-            for found in problems { leaveOut(found, keys, before) }
+            for found in problems { addDeletionCandidate(found, keys, before) }
         }
         throw SyncError(
             .unsuitableTables, "the database has no table that can be adopted as it is", problems: remarks)
@@ -132,8 +132,8 @@ struct AdoptedTables {
 
     /// A column that rows can do without; nil for another, or none.
     private static func droppable(
-        _ name: String?, of table: AppTable, _ keys: [String: Set<String>]
-    ) -> AppTable.Column? {
+        _ name: String?, of table: ExistingTable, _ keys: [String: Set<String>]
+    ) -> ExistingTable.Column? {
         guard let column = name.flatMap(table.column), table.foreignKey(of: column.name) == nil,
             !(keys[table.name]?.contains(column.name.foldedForSQL) ?? false),
             !column.isNotNull || column.defaultValue != nil
@@ -142,8 +142,8 @@ struct AdoptedTables {
     }
 
     /// Leaves out a column that rows can do without, or else the table.
-    private mutating func leaveOut(
-        _ found: TableProblems.Found, _ keys: [String: Set<String>], _ before: [String: Set<String>]
+    private mutating func addDeletionCandidate(
+        _ found: TableIncompatibilities.Found, _ keys: [String: Set<String>], _ before: [String: Set<String>]
     ) {
         guard let table = tables.first(where: { $0.name == found.table }) else { return }
         let column = found.column.flatMap(table.column)
@@ -166,7 +166,7 @@ struct AdoptedTables {
 }
 
 /// The names that tables and columns get in a model.
-struct AdoptedNames {
+struct IntrospectedNames {
     private var entities: Set<String> = []
     /// By entity.
     private var members: [String: Set<String>] = [:]

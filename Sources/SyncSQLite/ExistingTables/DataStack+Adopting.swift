@@ -30,7 +30,7 @@ extension DataStack {
         model: SyncModel, adopting writer: some DatabaseWriter, transformers: TransformerPolicy = .required
     ) throws {
         try transformers.check(model)
-        self.init(try AdoptedStore(writer: writer).open(model))
+        self.init(try ExistingTablesStore(writer: writer).open(model))
     }
 
     /// Adopts the tables of a model in the caller's transaction.
@@ -43,33 +43,33 @@ extension DataStack {
     ///
     /// - Throws: ``SyncError`` `unsuitableTables`, `nameCollision`, `modelMismatch`.
     public static func adoptTables(of model: SyncModel, in db: Database) throws {
-        try StoreFailure.mapped(.storeFailure, "the tables of the database cannot be adopted") {
-            try KeptModel.adopt(model, in: db)
+        try DatabaseErrorMapper.mapped(.storeFailure, "the tables of the database cannot be adopted") {
+            try StoredModel.adopt(model, in: db)
         }
     }
 }
 
 /// A store whose tables are an app's own. What it makes beside them begins with `sync_`.
-struct AdoptedStore {
+struct ExistingTablesStore {
     let writer: any DatabaseWriter
 
     /// Checks the tables, and keeps the model.
     func open(_ model: SyncModel) throws -> OpenStore {
-        let version = try StoreFailure.mapped(.storeFailure, "the tables of the database cannot be adopted") {
+        let version = try DatabaseErrorMapper.mapped(.storeFailure, "the tables of the database cannot be adopted") {
             try writer.writeWithoutTransaction { db in
-                ConnectionFunctions.install(in: db)
-                try GuestConnection.checkDatabase(db)
-                if try GuestConnection.isReadOnly(db) {
-                    guard try KeptModel.isAdopted(db),
-                        try KeptModel.schema(db, or: .guest)?.needsMigration(to: model) == false
+                SQLFunctionInstaller.install(in: db)
+                try AppConnectionCheck.checkDatabase(db)
+                if try AppConnectionCheck.isReadOnly(db) {
+                    guard try StoredModel.isAdopted(db),
+                        try StoredModel.schema(db, or: .guest)?.needsMigration(to: model) == false
                     else { throw SyncError(.storeReadOnly, "this connection to the database is read-only") }
-                    try AdoptionCheck.check(model, in: db, readsValues: false)
-                    return try StoreWatch.schemaVersion(db)
+                    try TableCompatibilityCheck.check(model, in: db, readsValues: false)
+                    return try StoreMonitor.schemaVersion(db)
                 }
                 var version: Int?
                 try db.inTransaction(.immediate) {
-                    try KeptModel.adopt(model, in: db)
-                    version = try StoreWatch.schemaVersion(db)
+                    try StoredModel.adopt(model, in: db)
+                    version = try StoreMonitor.schemaVersion(db)
                     return .commit
                 }
                 return version
@@ -79,7 +79,7 @@ struct AdoptedStore {
     }
 }
 
-extension KeptModel {
+extension StoredModel {
     /// Whether the tables of the model are the app's.
     static func isAdopted(_ db: Database) throws -> Bool {
         guard try db.tableExists("sync_model", in: "main") else { return false }
@@ -98,7 +98,7 @@ extension KeptModel {
         }
         let isSame = try kept?.needsMigration(to: model) == false
         let readsValues = try !isSame || OtherUUIDs.exist(in: db, of: StoreLayout(model.compiled, isAdopted: true))
-        try AdoptionCheck.check(model, in: db, readsValues: readsValues)
+        try TableCompatibilityCheck.check(model, in: db, readsValues: readsValues)
         if kept == nil {
             try createOwnTables(for: model, version: SchemaSQL.adoptedVersion, in: db)
         } else {

@@ -3,7 +3,7 @@ import GRDBSQLite
 import SyncCore
 
 /// A table that an app made, as SQLite knows it.
-struct AppTable: Sendable {
+struct ExistingTable: Sendable {
     struct Column: Sendable {
         let name: String
         let declaredType: String
@@ -161,7 +161,7 @@ enum ColumnAffinity {
     }
 }
 
-extension AppTable {
+extension ExistingTable {
     /// Whether a column keeps the values of attributes of this type as they are.
     func keeps(_ type: AttributeType, in column: Column) -> Bool {
         guard isStrict else { return column.affinity.keeps(type) }

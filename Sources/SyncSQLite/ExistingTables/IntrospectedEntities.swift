@@ -2,10 +2,10 @@ import GRDB
 import SyncCore
 
 /// The entities that tables look like.
-struct AdoptedEntities {
-    private let tables: [AppTable]
+struct IntrospectedEntities {
+    private let tables: [ExistingTable]
     private let leftOut: [String: Set<String>]
-    private var names = AdoptedNames()
+    private var names = IntrospectedNames()
     /// Table → entity.
     private var entities: [String: SyncModel.Entity] = [:]
     private var oneWays: [OneWay] = []
@@ -15,7 +15,7 @@ struct AdoptedEntities {
     private(set) var unfit: Set<String> = []
     private(set) var remarks: [(path: String, message: String, sql: String?)] = []
 
-    init(_ tables: [AppTable], _ leftOut: [String: Set<String>]) {
+    init(_ tables: [ExistingTable], _ leftOut: [String: Set<String>]) {
         self.tables = tables
         self.leftOut = leftOut
     }
@@ -52,14 +52,14 @@ struct AdoptedEntities {
     }
 
     /// What rows are told apart by.
-    private func key(of table: AppTable) -> [String]? {
+    private func key(of table: ExistingTable) -> [String]? {
         if !table.primaryKey.isEmpty { return table.primaryKey }
         return table.uniqueKeys.first { key in key.allSatisfy { table.column($0)?.isNotNull ?? false } }
     }
 
     // MARK: Members
 
-    private mutating func addMembers(of table: AppTable, _ db: Database) throws {
+    private mutating func addMembers(of table: ExistingTable, _ db: Database) throws {
         guard let key = key(of: table), let entity = entities[table.name]?.name else { return }
         var parts: [String: String] = [:]
         for column in table.columns where !column.isGenerated {
@@ -70,7 +70,7 @@ struct AdoptedEntities {
                 continue
             }
             if !isKey, let remark = try remark(onForeignKeyOf: column, table, db) { remarks.append(remark) }
-            let name = names.member(AdoptedNames.plain(column.name), of: entity)
+            let name = names.member(IntrospectedNames.plain(column.name), of: entity)
             let type = Self.type(of: column, isKey: key.contains(column.name))
             let isOptional = !column.isNotNull && !key.contains(column.name)
             entities[table.name]?.attributes.append(
@@ -86,7 +86,7 @@ struct AdoptedEntities {
     }
 
     /// By what it is declared as.
-    private static func type(of column: AppTable.Column, isKey: Bool) -> AttributeType {
+    private static func type(of column: ExistingTable.Column, isKey: Bool) -> AttributeType {
         let declared = column.declaredType.uppercased()
         if declared.contains("BOOL") { return .boolean }
         if declared.contains("DATE") || declared.contains("TIME") { return .date }
@@ -103,7 +103,7 @@ struct AdoptedEntities {
 
     /// A default that is a plain value.
     private static func defaultValue(
-        of column: AppTable.Column, _ type: AttributeType, _ db: Database
+        of column: ExistingTable.Column, _ type: AttributeType, _ db: Database
     ) throws -> StoredValue? {
         guard let sql = column.defaultValue, let first = sql.uppercased().first else { return nil }
         let isWord = ["TRUE", "FALSE"].contains(sql.uppercased())
@@ -118,7 +118,9 @@ struct AdoptedEntities {
     // MARK: Relationships
 
     /// The table that a column leads to by a foreign key that can be a relationship.
-    private func target(of column: AppTable.Column, _ table: AppTable) -> (table: AppTable, key: AppTable.ForeignKey)? {
+    private func target(of column: ExistingTable.Column, _ table: ExistingTable) -> (
+        table: ExistingTable, key: ExistingTable.ForeignKey
+    )? {
         guard let key = table.foreignKey(of: column.name), ["CASCADE", "SET NULL", "NO ACTION"].contains(key.onDelete),
             let target = tables.first(where: { $0.name.foldedForSQL == key.table.foldedForSQL }),
             let wanted = self.key(of: target), wanted.count == 1,
@@ -130,7 +132,7 @@ struct AdoptedEntities {
 
     /// Why a foreign key is no relationship, and what would make it one; nil for those to tables that are no entities.
     private func remark(
-        onForeignKeyOf column: AppTable.Column, _ table: AppTable, _ db: Database
+        onForeignKeyOf column: ExistingTable.Column, _ table: ExistingTable, _ db: Database
     ) throws -> (path: String, message: String, sql: String?)? {
         guard let key = table.foreignKey(of: column.name),
             let target = tables.first(where: { $0.name.foldedForSQL == key.table.foldedForSQL }),
@@ -159,20 +161,21 @@ struct AdoptedEntities {
 
     /// A relationship whose inverse has no name yet: those of the columns come first.
     private struct OneWay {
-        let table: AppTable
+        let table: ExistingTable
         let index: Int
-        let column: AppTable.Column
-        let target: AppTable
-        let key: AppTable.ForeignKey
+        let column: ExistingTable.Column
+        let target: ExistingTable
+        let key: ExistingTable.ForeignKey
         let isPart: Bool
     }
 
     private mutating func addRelationship(
-        _ column: AppTable.Column, _ table: AppTable, to target: (table: AppTable, key: AppTable.ForeignKey),
+        _ column: ExistingTable.Column, _ table: ExistingTable,
+        to target: (table: ExistingTable, key: ExistingTable.ForeignKey),
         isPart: Bool
     ) -> String {
         guard let here = entities[table.name], let there = entities[target.table.name] else { return "" }
-        let name = names.member(AdoptedNames.relationship(of: column.name), of: here.name)
+        let name = names.member(IntrospectedNames.relationship(of: column.name), of: here.name)
         oneWays.append(
             OneWay(
                 table: table, index: here.relationships.count, column: column, target: target.table, key: target.key,
@@ -190,7 +193,7 @@ struct AdoptedEntities {
         let isOnly = link.table.isUnique([link.column.name])
         let others = link.table.foreignKeys.filter { $0.table.foldedForSQL == link.key.table.foldedForSQL }.count
         let inverse = names.member(
-            AdoptedNames.inverse(of: link.table.name, isMany: !isOnly, via: others > 1 ? name : nil), of: there)
+            IntrospectedNames.inverse(of: link.table.name, isMany: !isOnly, via: others > 1 ? name : nil), of: there)
         let isNeeded = link.column.isNotNull && !link.isPart
         let rule: SyncModel.DeleteRule = link.key.onDelete == "CASCADE" ? .cascade : isNeeded ? .deny : .nullify
         entities[link.table.name]?.relationships[link.index].inverse = inverse
@@ -201,14 +204,14 @@ struct AdoptedEntities {
     // MARK: Join tables
 
     /// Whether it has two foreign keys, and nothing else but a number of its own.
-    private func isJoinTable(_ table: AppTable) -> Bool {
+    private func isJoinTable(_ table: ExistingTable) -> Bool {
         let columns = table.columns.filter { $0.name != table.rowIDColumn }
         let actions = columns.map { table.foreignKey(of: $0.name)?.onDelete }
         return columns.count == 2 && table.isUnique(columns.map(\.name))
             && actions.allSatisfy { $0 == "CASCADE" || $0 == "NO ACTION" }
     }
 
-    private mutating func addManyToMany(_ table: AppTable) {
+    private mutating func addManyToMany(_ table: ExistingTable) {
         let columns = table.columns.filter { $0.name != table.rowIDColumn }
         let targets = columns.compactMap { target(of: $0, table)?.table.name }
         guard targets.count == 2, let first = entities[targets[0]]?.name, let second = entities[targets[1]]?.name else {
@@ -219,10 +222,11 @@ struct AdoptedEntities {
         let isReflexive = first == second
         let name = names.member(
             isReflexive
-                ? AdoptedNames.inverse(of: table.name, isMany: true, via: nil)
-                : AdoptedNames.inverse(of: targets[1], isMany: true, via: nil), of: first)
+                ? IntrospectedNames.inverse(of: table.name, isMany: true, via: nil)
+                : IntrospectedNames.inverse(of: targets[1], isMany: true, via: nil), of: first)
         let inverse = names.member(
-            isReflexive ? name + "Inverse" : AdoptedNames.inverse(of: targets[0], isMany: true, via: nil), of: second)
+            isReflexive ? name + "Inverse" : IntrospectedNames.inverse(of: targets[0], isMany: true, via: nil),
+            of: second)
         entities[targets[0]]?.relationships.append(
             SyncModel.Relationship(
                 name, to: second, many: true, inverse: inverse, table: table.name, column: columns[1].name,

@@ -2,10 +2,10 @@ import GRDB
 import SyncCore
 import SyncStore
 
-extension AdoptionCheck {
+extension TableCompatibilityCheck {
     /// What a column that leads to rows is part of.
     enum ForeignKeyUse {
-        case relationship(Link)
+        case relationship(CompiledAssociation)
         case joinTable
 
         /// What may happen to the rows that lead to a deleted one. A sync takes links from rows, or deletes them,
@@ -19,20 +19,20 @@ extension AdoptionCheck {
     }
 
     /// The foreign key of a to-one relationship.
-    func check(_ link: Link, _ found: inout TableProblems) throws {
+    func check(_ link: CompiledAssociation, _ found: inout TableIncompatibilities) throws {
         guard case .foreignKey(_, let name, let order) = layout[link.id] else { return }
         if let order { checkPlace(order, &found) }
         try check(name, to: link.second.table, .relationship(link), &found)
         guard let column = found.table.column(name), column.isNotNull, !link.isKeyPart else { return }
         let relationship = link.first.relationship?.name ?? ""
         if link.first.relationship?.isOptional ?? true {
-            found.note(
+            found.add(
                 name,
                 "is NOT NULL, and the relationship '\(relationship)' may lead nowhere; "
                     + "say \"optional\": false, or let the column be NULL",
                 .definition { $0.dropClauses("NOT", of: name) })
         } else if !link.cascades, link.second.relationship?.deleteRule != .deny {
-            found.note(
+            found.add(
                 name,
                 "is NOT NULL, so that a row it leads to cannot go alone; the relationship that leads back needs "
                     + "the deleteRule cascade or deny, or let the column be NULL",
@@ -40,12 +40,12 @@ extension AdoptionCheck {
         }
     }
 
-    func check(_ name: String, to target: TableID, _ use: ForeignKeyUse, _ found: inout TableProblems) throws {
+    func check(_ name: String, to target: TableID, _ use: ForeignKeyUse, _ found: inout TableIncompatibilities) throws {
         let tree = layout.model[target]
         let type = tree.keySlot.map { tree.attributes[$0].type } ?? .integer
         let declared = SchemaSQL.columnType(type)
         guard let key = targetColumn(target) else {
-            return found.note(
+            return found.add(
                 name, "leads to rows of \(layout[target].name), which has no INTEGER PRIMARY KEY for a foreign key",
                 .none)
         }
@@ -53,16 +53,16 @@ extension AdoptionCheck {
             "REFERENCES \(layout[target].name.quoted) (\(key.quoted)) ON UPDATE CASCADE "
             + "ON DELETE \(use.actions[0]) DEFERRABLE INITIALLY DEFERRED"
         guard let column = found.table.column(name) else {
-            return found.note(name, "there is no such column", .column("\(name.quoted) \(declared) \(clause)"))
+            return found.add(name, "there is no such column", .column("\(name.quoted) \(declared) \(clause)"))
         }
         if column.isGenerated {
-            return found.note(name, "its values are generated, so that none can be written", .none)
+            return found.add(name, "its values are generated, so that none can be written", .none)
         }
         let keeps = check(name, type, declared, &found)
         let problem = problem(withForeignKeysOf: name, to: target, key, use, found.table)
         if let problem {
             let (message, remedy) = try mended(problem, of: found.table, name, to: target, key, clause)
-            found.note(name, message, remedy)
+            found.add(name, message, remedy)
             // What is stored are no keys of the target yet.
             if case .otherColumn = problem.kind { return }
         }
@@ -93,7 +93,7 @@ extension AdoptionCheck {
     }
 
     private func problem(
-        withForeignKeysOf name: String, to target: TableID, _ key: String, _ use: ForeignKeyUse, _ table: AppTable
+        withForeignKeysOf name: String, to target: TableID, _ key: String, _ use: ForeignKeyUse, _ table: ExistingTable
     ) -> ForeignKeyProblem? {
         let keys = table.foreignKeys.filter { $0.columns.map(\.foldedForSQL) == [name.foldedForSQL] }
         let place = "\(layout[target].name).\(key)"
@@ -130,9 +130,9 @@ extension AdoptionCheck {
 
     /// What mends the foreign key of a column without changing which rows it leads to; `none` where that cannot be told.
     private func mended(
-        _ problem: ForeignKeyProblem, of table: AppTable, _ name: String, to target: TableID, _ key: String,
+        _ problem: ForeignKeyProblem, of table: ExistingTable, _ name: String, to target: TableID, _ key: String,
         _ clause: String
-    ) throws -> (message: String, TableProblems.Remedy) {
+    ) throws -> (message: String, TableIncompatibilities.Fix) {
         let message = problem.message
         let change: (inout TableDefinition) -> Void = { $0.setReferences(clause, of: name) }
         let there = layout[target].name
@@ -178,7 +178,7 @@ extension AdoptionCheck {
 
     /// Another column by which the values lead to rows as well, and to other ones.
     private func otherReading(
-        of name: String, in table: AppTable, to target: TableID, _ key: String, _ count: Int
+        of name: String, in table: ExistingTable, to target: TableID, _ key: String, _ count: Int
     ) throws -> String? {
         guard let app = tables[target], app.column(key) != nil else { return nil }
         let from = "FROM \(table.name.quoted) JOIN \(app.name.quoted) AS \("sync_target".quoted) ON"
@@ -197,20 +197,20 @@ extension AdoptionCheck {
     }
 
     /// SQLite refuses writes to a table that refers to one that is not there.
-    func checkMissingTargets(_ found: inout TableProblems) throws {
+    func checkMissingTargets(_ found: inout TableIncompatibilities) throws {
         for key in found.table.foreignKeys where try !db.tableExists(key.table, in: "main") {
             let message = "leads to the table '\(key.table)', which is not there, so that nothing can be written"
             if let column = key.columns.first, key.columns.count == 1 {
-                found.note(column, message, .definition { $0.dropReferences(of: column) })
+                found.add(column, message, .definition { $0.dropReferences(of: column) })
             } else {
-                found.note(key.columns.joined(separator: ", "), message, .none)
+                found.add(key.columns.joined(separator: ", "), message, .none)
             }
         }
     }
 
     /// A foreign key between the tables of the model that is no relationship of it changes rows that a sync does not
     /// know of.
-    func checkUnknownForeignKeys(_ known: Set<String>, _ found: inout TableProblems) {
+    func checkUnknownForeignKeys(_ known: Set<String>, _ found: inout TableIncompatibilities) {
         let own = Set(layout.tables.map(\.name.foldedForSQL))
         for key in found.table.foreignKeys where own.contains(key.table.foldedForSQL) {
             if key.columns.count == 1, known.contains(key.columns[0].foldedForSQL) { continue }
@@ -218,15 +218,15 @@ extension AdoptionCheck {
             let names = key.columns.joined(separator: ", ")
             let message = "ON DELETE \(key.onDelete) changes rows when some of \(key.table) go; make it a relationship"
             if let column = key.columns.first, key.columns.count == 1 {
-                found.note(column, message, .definition { $0.dropReferences(of: column) })
+                found.add(column, message, .definition { $0.dropReferences(of: column) })
             } else {
-                found.note(names, message, .none)
+                found.add(names, message, .none)
             }
         }
     }
 }
 
-extension Link {
+extension CompiledAssociation {
     /// Whether the rows that lead to a row of the second end go with it.
     fileprivate var cascades: Bool { second.relationship?.deleteRule == .cascade || isKeyPart }
 }

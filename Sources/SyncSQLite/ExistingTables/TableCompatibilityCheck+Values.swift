@@ -2,9 +2,10 @@ import GRDB
 import SyncCore
 import SyncStore
 
-extension AdoptionCheck {
+extension TableCompatibilityCheck {
     /// Values that are there already must be what the column would have of a sync.
-    func checkValues(of name: String, _ type: AttributeType, isKey: Bool, _ found: inout TableProblems) throws {
+    func checkValues(of name: String, _ type: AttributeType, isKey: Bool, _ found: inout TableIncompatibilities) throws
+    {
         let column = name.quoted
         let table = found.table.name.quoted
         let condition = "\(column) IS NOT NULL AND NOT (\(Self.condition(column, type)))"
@@ -35,11 +36,12 @@ extension AdoptionCheck {
         let some = foreign == count ? "they" : "\(foreign) of them"
         let rest =
             foreign == 0 || Self.expression(column, type) == nil ? "" : "; \(some) are nothing that is certainly one"
-        found.note(name, values + rest, sql.map { .values($0) } ?? .none)
+        found.add(name, values + rest, sql.map { .values($0) } ?? .none)
     }
 
     /// The columns that lead to a column by foreign keys, and that the model does not know.
-    private func unknownReferences(to name: String, of table: AppTable) throws -> [(table: String, column: String)] {
+    private func unknownReferences(to name: String, of table: ExistingTable) throws -> [(table: String, column: String)]
+    {
         let isOnlyKey = table.primaryKey.map(\.foldedForSQL) == [name.foldedForSQL]
         let rows = try Row.fetchAll(
             db,
@@ -123,10 +125,10 @@ extension AdoptionCheck {
 
 // MARK: - Triggers
 
-extension AdoptionCheck {
+extension TableCompatibilityCheck {
     /// Refuses triggers through which other rows come out of a sync than it says: those that take a write back, and
     /// those that write to what the model knows. What they write elsewhere is the app's.
-    func checkTriggers(_ found: inout TableProblems) throws {
+    func checkTriggers(_ found: inout TableIncompatibilities) throws {
         let triggers = try Row.fetchAll(
             db,
             sql: """
@@ -140,7 +142,7 @@ extension AdoptionCheck {
             let schema = trigger[2] == 1 ? "temp" : "main"
             let words = SQLTokens(trigger[1] ?? "").texts
             guard let message = Self.problem(words, columns) else { continue }
-            found.note("the trigger \(name) \(message)", .statement("DROP TRIGGER IF EXISTS \(schema).\(name.quoted);"))
+            found.add("the trigger \(name) \(message)", .statement("DROP TRIGGER IF EXISTS \(schema).\(name.quoted);"))
         }
     }
 

@@ -3,17 +3,17 @@ import SyncCore
 import SyncStore
 
 /// Compares the tables of an app with those that a model needs. Reads only.
-struct AdoptionCheck {
+struct TableCompatibilityCheck {
     let layout: StoreLayout
     let db: Database
     /// Whether the values that are stored are looked at, which reads all rows.
     let readsValues: Bool
     /// The tables of entities that are there.
-    private(set) var tables: [TableID: AppTable] = [:]
-    private var problems: [TableProblems.Found] = []
+    private(set) var tables: [TableID: ExistingTable] = [:]
+    private var problems: [TableIncompatibilities.Found] = []
     /// Those of tables whose remedies look values up in the others.
-    private var lookups: [TableProblems.Found] = []
-    private let isMended: (AppTable, String?) -> Bool
+    private var lookups: [TableIncompatibilities.Found] = []
+    private let isMended: (ExistingTable, String?) -> Bool
 
     /// - Throws: ``SyncError`` `unsuitableTables` with everything that does not fit.
     static func check(_ model: SyncModel, in db: Database, readsValues: Bool) throws {
@@ -31,33 +31,34 @@ struct AdoptionCheck {
     /// - Parameter isMended: Whether SQL is wanted for what concerns a column of a table, or all of it.
     static func problems(
         _ model: SyncModel, in db: Database, readsValues: Bool,
-        mending isMended: @escaping (AppTable, String?) -> Bool = { _, _ in true }
-    ) throws -> [TableProblems.Found] {
+        mending isMended: @escaping (ExistingTable, String?) -> Bool = { _, _ in true }
+    ) throws -> [TableIncompatibilities.Found] {
         let layout = StoreLayout(model.compiled, isAdopted: true)
-        var check = AdoptionCheck(layout, db, readsValues, isMended)
-        for tree in model.compiled.trees { check.tables[tree.id] = try AppTable(layout[tree.id].name, in: db) }
+        var check = TableCompatibilityCheck(layout, db, readsValues, isMended)
+        for tree in model.compiled.trees { check.tables[tree.id] = try ExistingTable(layout[tree.id].name, in: db) }
         for tree in model.compiled.trees { try check.look(at: tree) }
         for link in model.compiled.links where link.storage == .joinTable { try check.look(atJoinTableOf: link) }
         return check.problems + check.lookups
     }
 
     private init(
-        _ layout: StoreLayout, _ db: Database, _ readsValues: Bool, _ isMended: @escaping (AppTable, String?) -> Bool
+        _ layout: StoreLayout, _ db: Database, _ readsValues: Bool,
+        _ isMended: @escaping (ExistingTable, String?) -> Bool
     ) {
         (self.layout, self.db, self.readsValues, self.isMended) = (layout, db, readsValues, isMended)
     }
 
     // MARK: Entities
 
-    private mutating func look(at tree: EntityTree) throws {
+    private mutating func look(at tree: EntityHierarchy) throws {
         let names = layout[tree.id]
         guard let table = tables[tree.id] else {
             let plain = StoreLayout(layout.model)
             let sql = TableSQL(tree, plain)
-            return note(names.name, "there is no such table", ([sql.table] + sql.indexes))
+            return add(names.name, "there is no such table", ([sql.table] + sql.indexes))
         }
         guard let table = usable(table) else { return }
-        var found = TableProblems(table)
+        var found = TableIncompatibilities(table)
         checkAll(&found)
         try checkKey(tree, &found)
         try checkColumns(tree, &found)
@@ -71,25 +72,25 @@ struct AdoptionCheck {
     }
 
     /// Nil for what only looks like a table.
-    private mutating func usable(_ table: AppTable) -> AppTable? {
+    private mutating func usable(_ table: ExistingTable) -> ExistingTable? {
         if table.kind == "table" { return table }
-        note(table.name, "it is a \(table.kind == "view" ? "view" : "virtual table"), which has no rows of its own")
+        add(table.name, "it is a \(table.kind == "view" ? "view" : "virtual table"), which has no rows of its own")
         return nil
     }
 
-    private mutating func add(_ found: TableProblems) throws {
+    private mutating func add(_ found: TableIncompatibilities) throws {
         let all = try found.problems(db, isMended)
         if found.hasLookups { lookups += all } else { problems += all }
     }
 
-    mutating func note(_ table: String, _ message: String, _ statements: [String] = []) {
+    mutating func add(_ table: String, _ message: String, _ statements: [String] = []) {
         let sql = statements.isEmpty ? nil : statements.map { $0 + ";" }.joined(separator: "\n")
         problems.append(
             .init(table: table, column: nil, problem: .init(path: "tables.\(table)", message: message, sql: sql)))
     }
 
     /// The columns that a sync writes, as SQLite compares names.
-    func knownColumns(of tree: EntityTree) -> Set<String> {
+    func knownColumns(of tree: EntityHierarchy) -> Set<String> {
         let names = layout[tree.id]
         var known = names.columns + (names.hasEntityColumn ? [TableLayout.entityColumn] : [])
         for (column, order) in layout.foreignKeyColumns(of: tree) { known += [column] + [order].compactMap(\.self) }
@@ -98,21 +99,21 @@ struct AdoptionCheck {
 
     // MARK: Join tables
 
-    private mutating func look(atJoinTableOf link: Link) throws {
+    private mutating func look(atJoinTableOf link: CompiledAssociation) throws {
         guard case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) = layout[link.id]
         else { return }
-        guard let table = try AppTable(name, in: db) else {
-            return note(
+        guard let table = try ExistingTable(name, in: db) else {
+            return add(
                 name, "there is no such table", JoinTableSQL.statements(link.id, StoreLayout(layout.model)))
         }
         guard let table = usable(table) else { return }
-        var found = TableProblems(table)
+        var found = TableIncompatibilities(table)
         checkAll(&found)
         for (column, side) in [(first, link.first), (second, link.second)] {
             try check(column, to: side.table, .joinTable, &found)
         }
         if !table.isUnique([first, second]) {
-            found.note(
+            found.add(
                 "a pair of \(first) and \(second) could be there twice", .statement(unique([first, second], of: table)))
         }
         for order in [firstOrder, secondOrder].compactMap(\.self) { checkPlace(order, &found) }
@@ -124,7 +125,7 @@ struct AdoptionCheck {
         try add(found)
     }
 
-    func unique(_ columns: [String], of table: AppTable) -> String {
+    func unique(_ columns: [String], of table: ExistingTable) -> String {
         let name = ([table.name] + columns + ["key"]).joined(separator: "_")
         let list = columns.map(\.quoted).joined(separator: ", ")
         return "CREATE UNIQUE INDEX \(name.quoted) ON \(table.name.quoted) (\(list));"
@@ -133,13 +134,13 @@ struct AdoptionCheck {
 
 // MARK: - Columns
 
-extension AdoptionCheck {
+extension TableCompatibilityCheck {
     /// What concerns a table as a whole.
-    func checkAll(_ found: inout TableProblems) {
+    func checkAll(_ found: inout TableIncompatibilities) {
         let words = SQLTokens(found.table.sql).texts.map { $0.uppercased() }
         for (index, word) in words.enumerated() where word == "CONFLICT" && index + 1 < words.count {
             guard ["REPLACE", "IGNORE", "ROLLBACK"].contains(words[index + 1]) else { continue }
-            found.note(
+            found.add(
                 "ON CONFLICT \(words[index + 1]) lets other things happen than a sync says",
                 .definition { $0.dropConflictClauses() })
             break
@@ -148,25 +149,25 @@ extension AdoptionCheck {
 
     // MARK: Attributes
 
-    func checkColumns(_ tree: EntityTree, _ found: inout TableProblems) throws {
+    func checkColumns(_ tree: EntityHierarchy, _ found: inout TableIncompatibilities) throws {
         let names = layout[tree.id]
         let root = layout.model.entities[tree.root]
         for (slot, attribute) in tree.attributes.enumerated() {
             let name = names.columns[slot]
             let type = SchemaSQL.columnType(attribute.type)
             guard let column = found.table.column(name) else {
-                found.note(name, "there is no such column", .column(columnSQL(slot, tree)))
+                found.add(name, "there is no such column", .column(columnSQL(slot, tree)))
                 continue
             }
             if column.isGenerated {
-                found.note(
+                found.add(
                     name, "its values are generated, so that none can be written; leave the attribute out", .none)
                 continue
             }
             let keeps = check(name, attribute.type, type, &found)
             let isRequired = !attribute.isOptional && root.slots.contains(slot)
             if column.isNotNull, !isRequired, !root.keySlots.contains(slot) {
-                found.note(
+                found.add(
                     name,
                     "is NOT NULL, and the attribute '\(attribute.name)' may be nil; "
                         + "say \"optional\": false, or let the column be NULL",
@@ -176,7 +177,7 @@ extension AdoptionCheck {
         }
     }
 
-    private func columnSQL(_ slot: Int, _ tree: EntityTree) -> String {
+    private func columnSQL(_ slot: Int, _ tree: EntityHierarchy) -> String {
         let attribute = tree.attributes[slot]
         let value = attribute.defaultValue.flatMap {
             ColumnValue.literal(ColumnValue.databaseValue($0, as: attribute.type))
@@ -187,17 +188,18 @@ extension AdoptionCheck {
 
     /// - Returns: Whether the column keeps the values of a type as they are.
     @discardableResult
-    func check(_ name: String, _ type: AttributeType, _ declared: String, _ found: inout TableProblems) -> Bool {
+    func check(_ name: String, _ type: AttributeType, _ declared: String, _ found: inout TableIncompatibilities) -> Bool
+    {
         guard let column = found.table.column(name) else { return false }
         let keeps = found.table.keeps(type, in: column)
         if !keeps {
             let now = column.declaredType.isEmpty ? "without a type" : "\(column.declaredType)"
-            found.note(
+            found.add(
                 name, "is \(now), which does not keep values of the type \(type.rawValue) as they are",
                 .definition { $0.setType(declared, of: name) })
         }
         if column.collation != "BINARY" {
-            found.note(
+            found.add(
                 name, "compares text by \(column.collation), where conditions, orders and keys compare it as it is",
                 .definition { $0.dropClauses("COLLATE", of: name) })
         }
@@ -205,9 +207,9 @@ extension AdoptionCheck {
     }
 
     /// A column of places in an ordered list.
-    func checkPlace(_ name: String, _ found: inout TableProblems) {
+    func checkPlace(_ name: String, _ found: inout TableIncompatibilities) {
         if found.table.column(name) == nil {
-            found.note(
+            found.add(
                 name, "there is no such column, for the places in an ordered list", .column("\(name.quoted) INTEGER"))
         } else {
             check(name, .integer, "INTEGER", &found)
@@ -215,12 +217,12 @@ extension AdoptionCheck {
     }
 
     /// What the model does not know must not be asked of a new row.
-    func checkUnknownColumns(_ known: Set<String>, _ found: inout TableProblems) {
+    func checkUnknownColumns(_ known: Set<String>, _ found: inout TableIncompatibilities) {
         for column in found.table.columns where !known.contains(column.name.foldedForSQL) {
             guard column.isNotNull, column.defaultValue == nil, !column.isGenerated,
                 column.name != found.table.rowIDColumn
             else { continue }
-            found.note(
+            found.add(
                 column.name,
                 "is NOT NULL without a default, and the model does not know it, so that no row could be inserted",
                 .definition { $0.dropClauses("NOT", of: column.name) })
@@ -229,13 +231,13 @@ extension AdoptionCheck {
 
     // MARK: Keys
 
-    func checkKey(_ tree: EntityTree, _ found: inout TableProblems) throws {
+    func checkKey(_ tree: EntityHierarchy, _ found: inout TableIncompatibilities) throws {
         let (names, table) = (layout[tree.id], found.table)
         if names.hasEntityColumn { checkEntityColumn(tree, &found) }
         guard names.hasHiddenKey else {
             guard let column = table.column(names.keyColumn) else { return }
             if !table.isUnique([column.name]) {
-                found.note(
+                found.add(
                     column.name, "is the key, and neither the primary key nor unique",
                     .statement(unique([column.name], of: table)))
             }
@@ -245,35 +247,35 @@ extension AdoptionCheck {
                 let count = try Int.fetchOne(
                     db, sql: "SELECT count(*) FROM \(table.name.quoted) WHERE \(column.name.quoted) IS NULL")
                 if let count, count > 0 {
-                    found.note(
+                    found.add(
                         column.name,
                         "is the key, and may be NULL; \(count) row\(count == 1 ? " has" : "s have") none, "
                             + "so give \(count == 1 ? "it one" : "them one each"), or keep them elsewhere", .none)
                 } else {
-                    found.note(
+                    found.add(
                         column.name, "is the key, and may be NULL", .definition { $0.add("NOT NULL", to: column.name) })
                 }
             }
             return
         }
         if names.hasEntityColumn {
-            return found.note(
+            return found.add(
                 "entities that inherit and have keys of their own cannot be adopted; give all of them one key", .none)
         }
         try checkHiddenKey(tree, &found)
     }
 
     /// The rowid tells rows apart where no single column does.
-    private func checkHiddenKey(_ tree: EntityTree, _ found: inout TableProblems) throws {
+    private func checkHiddenKey(_ tree: EntityHierarchy, _ found: inout TableIncompatibilities) throws {
         let table = found.table
         if !table.hasRowID {
-            found.note("is WITHOUT ROWID, by which rows are told apart here", .definition { $0.dropWithoutRowID() })
+            found.add("is WITHOUT ROWID, by which rows are told apart here", .definition { $0.dropWithoutRowID() })
         }
         if let column = table.column("rowid"), column.name != table.rowIDColumn {
-            found.note(column.name, "hides the rowid, by which rows are told apart here; call it something else", .none)
+            found.add(column.name, "hides the rowid, by which rows are told apart here; call it something else", .none)
         }
         if let column = table.rowIDColumn, knownColumns(of: tree).contains(column.foldedForSQL) {
-            found.note(
+            found.add(
                 column, "is the rowid, which a sync gives to new rows; leave the attribute out of the model", .none)
         }
         guard let key = KeyColumns(layout.model.entities[tree.root], layout) else {
@@ -281,11 +283,11 @@ extension AdoptionCheck {
                 let message = "has no INTEGER PRIMARY KEY, by which rows of an entity without a key are told apart"
                 // Another primary key would be what they lead to.
                 if let other = try tableLeadingToPrimaryKey(of: table) {
-                    return found.note(
+                    return found.add(
                         "\(message); a foreign key of \(other) leads to the primary key without its name, so say it there first",
                         .none)
                 }
-                found.note(
+                found.add(
                     message,
                     .definition { definition in
                         definition.makePrimaryKeyUnique()
@@ -296,12 +298,12 @@ extension AdoptionCheck {
         }
         if !table.isUnique(key.columns) {
             let list = key.columns.joined(separator: ", ")
-            found.note(
+            found.add(
                 "its key, \(list), is neither the primary key nor unique", .statement(unique(key.columns, of: table)))
         }
     }
 
-    private func tableLeadingToPrimaryKey(of table: AppTable) throws -> String? {
+    private func tableLeadingToPrimaryKey(of table: ExistingTable) throws -> String? {
         try String.fetchOne(
             db,
             sql: """
@@ -310,14 +312,14 @@ extension AdoptionCheck {
                 """, arguments: [table.name])
     }
 
-    private func checkEntityColumn(_ tree: EntityTree, _ found: inout TableProblems) {
+    private func checkEntityColumn(_ tree: EntityHierarchy, _ found: inout TableIncompatibilities) {
         let name = TableLayout.entityColumn
         guard found.table.column(name) == nil else { return }
         let root = layout.model.entities[tree.root]
         let message = "there is no such column, which says of which entity a row is"
         guard !root.isAbstract else {
-            return found.note(name, "\(message); add it, and say it of each row there is", .none)
+            return found.add(name, "\(message); add it, and say it of each row there is", .none)
         }
-        found.note(name, message, .column("\(name.quoted) TEXT NOT NULL DEFAULT \(root.name.literal)"))
+        found.add(name, message, .column("\(name.quoted) TEXT NOT NULL DEFAULT \(root.name.literal)"))
     }
 }

@@ -182,7 +182,7 @@ struct TableRebuild {
     let sql: String
 
     /// - Parameter lookups: The columns whose values are replaced by keys.
-    init(_ table: AppTable, _ definition: TableDefinition, _ lookups: [KeyLookup], _ db: Database) throws {
+    init(_ table: ExistingTable, _ definition: TableDefinition, _ lookups: [KeyLookup], _ db: Database) throws {
         let new = "sync_new_\(table.name)"
         let columns = table.columns.filter { !$0.isGenerated }.map(\.name)
         let hidesRowID = table.hasRowID && table.rowIDColumn == nil && table.column("rowid") == nil
@@ -235,8 +235,8 @@ struct TableRebuild {
 }
 
 /// What does not fit in one table of an app's, and how it is mended.
-struct TableProblems {
-    enum Remedy {
+struct TableIncompatibilities {
+    enum Fix {
         /// A change of the statement that makes the table, which is made anew for it.
         case definition((inout TableDefinition) -> Void)
         /// As `definition`, and the values of a column are replaced by the keys of the rows that they lead to.
@@ -249,8 +249,8 @@ struct TableProblems {
         case none
     }
 
-    let table: AppTable
-    private var noted: [(found: Found, remedy: Remedy)] = []
+    let table: ExistingTable
+    private var noted: [(found: Found, remedy: Fix)] = []
 
     /// A problem, and the table and column that it is about.
     struct Found {
@@ -259,17 +259,17 @@ struct TableProblems {
         var problem: SyncError.Problem
     }
 
-    init(_ table: AppTable) { self.table = table }
+    init(_ table: ExistingTable) { self.table = table }
 
     /// Whether values are looked up in another table, whose own values have to be mended before.
     var hasLookups: Bool { noted.contains { if case .lookup = $0.remedy { true } else { false } } }
 
     /// What concerns the table as a whole.
-    mutating func note(_ message: String, _ remedy: Remedy) { note(in: nil, message, remedy) }
+    mutating func add(_ message: String, _ remedy: Fix) { add(in: nil, message, remedy) }
 
-    mutating func note(_ column: String, _ message: String, _ remedy: Remedy) { note(in: column, message, remedy) }
+    mutating func add(_ column: String, _ message: String, _ remedy: Fix) { add(in: column, message, remedy) }
 
-    private mutating func note(in column: String?, _ message: String, _ remedy: Remedy) {
+    private mutating func add(in column: String?, _ message: String, _ remedy: Fix) {
         let path = (["tables", table.name] + [column].compactMap(\.self)).joined(separator: ".")
         noted.append(
             (Found(table: table.name, column: column, problem: .init(path: path, message: message)), remedy))
@@ -278,7 +278,7 @@ struct TableProblems {
     /// All of them, those first whose statements have to run first.
     ///
     /// - Parameter isMended: Whether SQL is wanted for what concerns a column, or the table as a whole.
-    func problems(_ db: Database, _ isMended: (AppTable, String?) -> Bool) throws -> [Found] {
+    func problems(_ db: Database, _ isMended: (ExistingTable, String?) -> Bool) throws -> [Found] {
         let remedies = noted.filter { isMended(table, $0.found.column) }.map(\.remedy)
         let lookups = remedies.compactMap { if case .lookup(let lookup, _) = $0 { lookup } else { nil } }
         let rebuilding = try rebuiltDefinition(remedies).map { try TableRebuild(table, $0, lookups, db).sql }
@@ -307,7 +307,7 @@ struct TableProblems {
     }
 
     /// The table as it has to be; nil if columns can be added to the one there is.
-    private func rebuiltDefinition(_ remedies: [Remedy]) -> TableDefinition? {
+    private func rebuiltDefinition(_ remedies: [Fix]) -> TableDefinition? {
         let isNeeded = remedies.contains {
             switch $0 {
             case .definition, .lookup: true

@@ -17,7 +17,7 @@ extension DataStack {
     /// - Parameter limit: How many rows there are at most; nil for all.
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `storeFailure`.
     public func export(
-        _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, options: ExportOptions = ExportOptions()
     ) throws -> [JSONValue] {
         try reading { db in
@@ -27,7 +27,7 @@ extension DataStack {
 
     /// The rows of an entity as JSON, under the keys a sync reads them from.
     public func export(
-        _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, options: ExportOptions = ExportOptions()
     ) async throws -> [JSONValue] {
         try await reading { db in
@@ -37,7 +37,7 @@ extension DataStack {
 
     /// The rows of an entity as JSON, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
     public func export(
-        _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, options: ExportOptions = ExportOptions(), in db: Database
     ) throws -> [JSONValue] {
         var records: [JSONValue] = []
@@ -53,13 +53,13 @@ extension DataStack {
 extension DataStack {
     /// Gives the rows of an entity as JSON one by one, from one read: memory is needed for one record, not for all.
     ///
-    /// See ``export(_:where:orderedBy:limit:options:)-(_,RecordPredicate,_,_,_)`` for what a record has.
+    /// See ``export(_:where:orderedBy:limit:options:)-(_,RowPredicate,_,_,_)`` for what a record has.
     ///
     /// - Parameters:
     ///   - offset: How many rows are passed over before the first.
     ///   - body: Is called for each record in order. What it throws ends the export and passes through.
     public func exportEach(
-        _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, offset: Int = 0, options: ExportOptions = ExportOptions(), _ body: (JSONValue) throws -> Void
     ) throws {
         try reading { db in
@@ -71,7 +71,7 @@ extension DataStack {
 
     /// Gives the rows of an entity as JSON one by one, from one read. Cancelling the task ends it.
     public func exportEach(
-        _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, offset: Int = 0, options: ExportOptions = ExportOptions(),
         _ body: @escaping @Sendable (JSONValue) throws -> Void
     ) async throws {
@@ -84,7 +84,7 @@ extension DataStack {
 
     /// Gives the rows of an entity as JSON one by one, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
     public func exportEach(
-        _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, offset: Int = 0, options: ExportOptions = ExportOptions(), in db: Database,
         _ body: (JSONValue) throws -> Void
     ) throws {
@@ -100,7 +100,7 @@ extension DataStack {
 
     /// What is asked of the database for rows of an entity.
     func selection(
-        of entity: CompiledEntity, where predicate: RecordPredicate, orderedBy order: RecordOrder, limit: Int?,
+        of entity: CompiledEntity, where predicate: RowPredicate, orderedBy order: RowOrder, limit: Int?,
         offset: Int = 0
     ) throws -> (select: RecordSQL, rest: String, arguments: StatementArguments) {
         let select = RecordSQL(entity, layout)
@@ -118,7 +118,7 @@ extension DataStack {
     ///
     /// - Throws: ``SyncError`` `valueDoesNotFit` for rows that have no name, or the same one.
     func exportMembers(
-        _ name: String, namedBy names: MemberNames, where predicate: RecordPredicate, orderedBy order: RecordOrder,
+        _ name: String, namedBy names: KeyedBy, where predicate: RowPredicate, orderedBy order: RowOrder,
         limit: Int?, offset: Int, options: ExportOptions, in db: Database, write: (Data) throws -> Void
     ) throws {
         let entity = try model.compiled.entity(named: name)
@@ -159,10 +159,10 @@ extension DataStack {
     ///   - form: An array of records, which is the default, or a record a line; either way UTF-8.
     ///   - offset: How many rows are passed over before the first.
     ///   - write: Takes the next piece, of some ten thousand bytes. What it throws ends the export and passes through.
-    /// - Throws: What ``export(_:where:orderedBy:limit:options:)-(_,RecordPredicate,_,_,_)`` throws.
+    /// - Throws: What ``export(_:where:orderedBy:limit:options:)-(_,RowPredicate,_,_,_)`` throws.
     public func exportText(
-        _ entity: String, as form: SyncOptions.Form = .json, where predicate: RecordPredicate = .all,
-        orderedBy order: RecordOrder = .byKey, limit: Int? = nil, offset: Int = 0,
+        _ entity: String, as form: SyncOptions.Form = .json, where predicate: RowPredicate = .all,
+        orderedBy order: RowOrder = .byKey, limit: Int? = nil, offset: Int = 0,
         options: ExportOptions = ExportOptions(), write: (Data) throws -> Void
     ) throws {
         try reading { db in
@@ -175,8 +175,8 @@ extension DataStack {
 
     /// Gives the rows of an entity as JSON text piece by piece, from one read. Cancelling the task ends it.
     public func exportText(
-        _ entity: String, as form: SyncOptions.Form = .json, where predicate: RecordPredicate = .all,
-        orderedBy order: RecordOrder = .byKey, limit: Int? = nil, offset: Int = 0,
+        _ entity: String, as form: SyncOptions.Form = .json, where predicate: RowPredicate = .all,
+        orderedBy order: RowOrder = .byKey, limit: Int? = nil, offset: Int = 0,
         options: ExportOptions = ExportOptions(), write: @escaping @Sendable (Data) throws -> Void
     ) async throws {
         try await reading { db in
@@ -189,8 +189,8 @@ extension DataStack {
 
     /// Gives the rows of an entity as JSON text piece by piece, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
     public func exportText(
-        _ entity: String, as form: SyncOptions.Form = .json, where predicate: RecordPredicate = .all,
-        orderedBy order: RecordOrder = .byKey, limit: Int? = nil, offset: Int = 0,
+        _ entity: String, as form: SyncOptions.Form = .json, where predicate: RowPredicate = .all,
+        orderedBy order: RowOrder = .byKey, limit: Int? = nil, offset: Int = 0,
         options: ExportOptions = ExportOptions(), in db: Database, write: (Data) throws -> Void
     ) throws {
         guard form == .json || form == .ndjson else {
@@ -223,23 +223,23 @@ extension DataStack {
 
 extension DataStack {
     /// The rows of an entity for which a condition given as text holds, as JSON. A value that varies goes in as an
-    /// argument of ``RecordPredicate/where(_:_:)``.
+    /// argument of ``RowPredicate/where(_:_:)``.
     ///
     /// - Throws: ``SyncError`` `invalidPredicate` with line and column, and what the form with a predicate throws.
     public func export(
-        _ entity: String, where text: String, orderedBy order: RecordOrder = .byKey, limit: Int? = nil,
+        _ entity: String, where text: String, orderedBy order: RowOrder = .byKey, limit: Int? = nil,
         options: ExportOptions = ExportOptions()
     ) throws -> [JSONValue] {
-        let predicate = try RecordPredicate(parsing: text)
+        let predicate = try RowPredicate(parsing: text)
         return try export(entity, where: predicate, orderedBy: order, limit: limit, options: options)
     }
 
     /// The rows of an entity for which a condition given as text holds, as JSON.
     public func export(
-        _ entity: String, where text: String, orderedBy order: RecordOrder = .byKey, limit: Int? = nil,
+        _ entity: String, where text: String, orderedBy order: RowOrder = .byKey, limit: Int? = nil,
         options: ExportOptions = ExportOptions()
     ) async throws -> [JSONValue] {
-        let predicate = try RecordPredicate(parsing: text)
+        let predicate = try RowPredicate(parsing: text)
         return try await export(entity, where: predicate, orderedBy: order, limit: limit, options: options)
     }
 }

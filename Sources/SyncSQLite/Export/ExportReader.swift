@@ -6,8 +6,8 @@ import SyncStore
 final class ExportReader {
     /// A row with the keys it points to.
     struct SourceRow {
-        let record: SyncRecord
-        let identity: RowIdentity
+        let record: SyncRow
+        let identity: ExportedRowID
         /// In the order of the tree's foreign keys.
         let foreignKeys: [DatabaseValue]
     }
@@ -23,8 +23,8 @@ final class ExportReader {
     /// An inherited relationship leads to the same rows from every entity that has it.
     private struct TargetsKey: Hashable {
         let table: TableID
-        let link: LinkID
-        let end: Link.End
+        let link: AssociationID
+        let end: CompiledAssociation.End
     }
 
     private let db: Database
@@ -84,15 +84,15 @@ final class ExportReader {
         let keys = foreignKeyColumns(select.entity.table).count
         let key = ColumnValue.recordKey(record.rowKey, as: .string) ?? record.key
         return SourceRow(
-            record: record, identity: RowIdentity(table: record.type.table, key: key),
+            record: record, identity: ExportedRowID(table: record.type.table, key: key),
             foreignKeys: (row.count - keys..<row.count).map { row[$0] })
     }
 }
 
 extension ExportReader: ExportSource {
     func entity(of row: SourceRow) -> CompiledEntity { row.record.type }
-    func identity(of row: SourceRow) -> RowIdentity { row.identity }
-    func key(of row: SourceRow) -> RecordKey { row.record.key }
+    func identity(of row: SourceRow) -> ExportedRowID { row.identity }
+    func key(of row: SourceRow) -> PrimaryKeyValue { row.record.key }
     func values(of row: SourceRow) -> [StoredValue] { row.record.values }
 
     func targets(of row: SourceRow, along relationship: CompiledRelationship) throws -> [SourceRow] {

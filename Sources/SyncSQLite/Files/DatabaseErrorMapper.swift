@@ -3,7 +3,7 @@ import SyncCore
 import SyncStore
 
 /// Turns what the database throws into errors of ours.
-enum StoreFailure {
+enum DatabaseErrorMapper {
     /// Runs `body`; an error of the database becomes one with this code and message, others pass.
     static func mapped<T>(_ code: SyncError.Code, _ message: String, _ body: () throws -> T) throws -> T {
         do {
@@ -76,7 +76,7 @@ enum StoreFailure {
 
     static func unknownAttribute(_ name: String, of entity: CompiledEntity) -> SyncError {
         let names = entity.slotByName.keys.sorted()
-        let known = ShortList(names).text
+        let known = TruncatedList(names).text
         let hint =
             relationship(meantBy: name, of: entity).map { "; '\($0)' is a relationship: 'links' takes its rows" }
             ?? SimilarName.hint(for: name, among: names)
@@ -93,7 +93,7 @@ enum StoreFailure {
     }
 
     static func unknownRelationship(_ name: String, of entity: CompiledEntity) -> SyncError {
-        let known = ShortList(entity.relationships.map(\.name)).text
+        let known = TruncatedList(entity.relationships.map(\.name)).text
         return SyncError(
             .unknownRelationship,
             "unknown relationship '\(name)'; there are \(known.isEmpty ? "none" : known)"

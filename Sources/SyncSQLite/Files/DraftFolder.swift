@@ -18,14 +18,14 @@ import Foundation
 
         /// Makes a draft in a folder, and removes those that killed processes left there.
         ///
-        /// - Throws: ``SystemFailure``.
+        /// - Throws: ``SystemError``.
         package init(in parent: String) throws {
             Self.removeAbandoned(in: parent)
             for _ in 0..<Self.attempts {
                 let folder = parent + "/" + Self.prefix + Self.randomName()
                 guard mkdir(folder, 0o700) == 0 else {
                     if errno == EEXIST { continue }
-                    throw SystemFailure()
+                    throw SystemError()
                 }
                 // Another process may have found it before it was locked, and removed it as abandoned.
                 guard let descriptor = Self.open(folder) else { continue }
@@ -35,7 +35,7 @@ import Foundation
                 }
                 close(descriptor)
             }
-            throw SystemFailure(EEXIST)
+            throw SystemError(EEXIST)
         }
 
         deinit { close(descriptor) }
@@ -107,10 +107,10 @@ import Foundation
         /// The file to fill. It is not there yet.
         package var path: String { folder + "/draft" }
 
-        /// - Throws: ``SystemFailure``.
+        /// - Throws: ``SystemError``.
         package init(in parent: String) throws {
             let folder = "\(parent)/.sync-draft-\(UUID().uuidString)"
-            try SystemFailure.mapping {
+            try SystemError.mapping {
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
             }
             self.folder = folder

@@ -7,27 +7,27 @@ import Foundation
 
         /// Copies a file to one that is not there yet, which only this user can read.
         ///
-        /// - Throws: ``SystemFailure``.
+        /// - Throws: ``SystemError``.
         package static func copy(_ source: String, toNew target: String) throws {
             let descriptor = open(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw SystemFailure() }
+            guard descriptor >= 0 else { throw SystemError() }
             defer { close(descriptor) }
             try copy(source, into: descriptor)
         }
 
         /// Writes what is in a file where an open one is.
         ///
-        /// - Throws: ``SystemFailure``.
+        /// - Throws: ``SystemError``.
         package static func copy(_ source: String, into target: Int32) throws {
             let descriptor = open(source, O_RDONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { throw SystemFailure() }
+            guard descriptor >= 0 else { throw SystemError() }
             defer { close(descriptor) }
             var buffer = [UInt8](repeating: 0, count: chunkSize)
             while true {
                 let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
                 if count == 0 { return }
                 if count < 0 && errno == EINTR { continue }
-                guard count > 0 else { throw SystemFailure() }
+                guard count > 0 else { throw SystemError() }
                 try buffer.withUnsafeBytes {
                     try write(UnsafeRawBufferPointer(rebasing: $0.prefix(count)), into: target)
                 }
@@ -57,14 +57,14 @@ import Foundation
 
         /// Writes all of the bytes.
         ///
-        /// - Throws: ``SystemFailure``.
+        /// - Throws: ``SystemError``.
         package static func write(_ bytes: UnsafeRawBufferPointer, into target: Int32) throws {
             var rest = bytes[...]
             while !rest.isEmpty {
                 let part = UnsafeRawBufferPointer(rebasing: rest)
                 let count = Foundation.write(target, part.baseAddress, part.count)
                 if count < 0 && errno == EINTR { continue }
-                guard count >= 0 else { throw SystemFailure() }
+                guard count >= 0 else { throw SystemError() }
                 rest = rest.dropFirst(count)
             }
         }
@@ -78,16 +78,16 @@ import Foundation
     package enum FileCopy {
         /// Copies a file to one that is not there yet.
         ///
-        /// - Throws: ``SystemFailure``.
+        /// - Throws: ``SystemError``.
         package static func copy(_ source: String, toNew target: String) throws {
-            try SystemFailure.mapping { try FileManager.default.copyItem(atPath: source, toPath: target) }
+            try SystemError.mapping { try FileManager.default.copyItem(atPath: source, toPath: target) }
         }
 
         /// Gives a file another place, where nothing may be.
         ///
-        /// - Throws: ``SystemFailure``, `EEXIST` if something is there.
+        /// - Throws: ``SystemError``, `EEXIST` if something is there.
         static func move(_ source: String, toNew target: String) throws {
-            try SystemFailure.mapping { try FileManager.default.moveItem(atPath: source, toPath: target) }
+            try SystemError.mapping { try FileManager.default.moveItem(atPath: source, toPath: target) }
         }
     }
 #endif
@@ -110,9 +110,9 @@ package struct ResolvedPath: Sendable, Hashable {
         private static var mostLinks: Int { 40 }
         private static var slash: UInt8 { UInt8(ascii: "/") }
 
-        /// - Throws: ``SystemFailure`` if there is no such folder, the links go in a circle, or the path can be none of a file:
+        /// - Throws: ``SystemError`` if there is no such folder, the links go in a circle, or the path can be none of a file:
         ///   it is empty, or ends as those of folders do.
-        package init(_ path: String) throws(SystemFailure) {
+        package init(_ path: String) throws(SystemError) {
             var path = path
             for _ in 0..<Self.mostLinks {
                 if let target = try Self.target(of: path) {
@@ -121,11 +121,11 @@ package struct ResolvedPath: Sendable, Hashable {
                 }
                 let start = Self.folder(of: path)
                 name = String(decoding: path.utf8.dropFirst(start.utf8.count), as: UTF8.self)
-                guard !["", ".", ".."].contains(name) else { throw SystemFailure(path.isEmpty ? ENOENT : EISDIR) }
+                guard !["", ".", ".."].contains(name) else { throw SystemError(path.isEmpty ? ENOENT : EISDIR) }
                 folder = try Self.canonical(start.isEmpty ? "." : start)
                 return
             }
-            throw SystemFailure(ELOOP)
+            throw SystemError(ELOOP)
         }
 
         /// Where a symbolic link leads that says this.
@@ -135,14 +135,14 @@ package struct ResolvedPath: Sendable, Hashable {
 
         /// What a symbolic link says; nil if there is none.
         ///
-        /// - Throws: ``SystemFailure`` if that cannot be told, or is no text: as text it would lead elsewhere.
-        package static func target(of path: String) throws(SystemFailure) -> String? {
+        /// - Throws: ``SystemError`` if that cannot be told, or is no text: as text it would lead elsewhere.
+        package static func target(of path: String) throws(SystemError) -> String? {
             var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
             let count = readlink(path, &bytes, bytes.count - 1)
             guard count >= 0 else {
                 // It is no link, or there is nothing.
                 if errno == EINVAL || errno == ENOENT { return nil }
-                throw SystemFailure()
+                throw SystemError()
             }
             return try text(bytes)
         }
@@ -152,14 +152,14 @@ package struct ResolvedPath: Sendable, Hashable {
             path.utf8.lastIndex(of: slash).map { String(decoding: path.utf8[...$0], as: UTF8.self) } ?? ""
         }
 
-        private static func canonical(_ folder: String) throws(SystemFailure) -> String {
-            guard let path = realpath(folder, nil) else { throw SystemFailure() }
+        private static func canonical(_ folder: String) throws(SystemError) -> String {
+            guard let path = realpath(folder, nil) else { throw SystemError() }
             defer { free(path) }
             return try text(path)
         }
 
-        private static func text(_ name: UnsafePointer<CChar>) throws(SystemFailure) -> String {
-            guard let text = String(validatingCString: name) else { throw SystemFailure(EILSEQ) }
+        private static func text(_ name: UnsafePointer<CChar>) throws(SystemError) -> String {
+            guard let text = String(validatingCString: name) else { throw SystemError(EILSEQ) }
             return text
         }
     }
@@ -169,15 +169,15 @@ package struct ResolvedPath: Sendable, Hashable {
 
 #if os(Windows) || SYNC_FOUNDATION_FILES
     extension ResolvedPath {
-        /// - Throws: ``SystemFailure`` if there is no such folder, or the path can be none of a file.
-        package init(_ path: String) throws(SystemFailure) {
-            guard !path.isEmpty else { throw SystemFailure(ENOENT) }
-            guard !path.hasSuffix("/") else { throw SystemFailure(EISDIR) }
+        /// - Throws: ``SystemError`` if there is no such folder, or the path can be none of a file.
+        package init(_ path: String) throws(SystemError) {
+            guard !path.isEmpty else { throw SystemError(ENOENT) }
+            guard !path.hasSuffix("/") else { throw SystemError(EISDIR) }
             let url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
             name = url.lastPathComponent
             folder = url.deletingLastPathComponent().resolvingSymlinksInPath().path
-            guard let status = FileStatus(at: folder) else { throw SystemFailure(ENOENT) }
-            guard status.isFolder else { throw SystemFailure(ENOTDIR) }
+            guard let status = FileStatus(at: folder) else { throw SystemError(ENOENT) }
+            guard status.isFolder else { throw SystemError(ENOTDIR) }
         }
     }
 #endif

@@ -33,7 +33,7 @@ package struct FileStatus: Sendable, Hashable {
 }
 
 /// What the system says to a call that failed.
-package struct SystemFailure: LocalizedError {
+package struct SystemError: LocalizedError {
     package let code: Int32
 
     /// - Parameter code: By default, why the last call failed.
@@ -46,11 +46,11 @@ package struct SystemFailure: LocalizedError {
     package var errorDescription: String? { message }
 
     /// Runs what uses Foundation, and throws what the system said.
-    static func mapping<Value>(_ body: () throws -> Value) throws(SystemFailure) -> Value {
+    static func mapping<Value>(_ body: () throws -> Value) throws(SystemError) -> Value {
         do {
             return try body()
         } catch {
-            throw SystemFailure(error)
+            throw SystemError(error)
         }
     }
 
@@ -85,12 +85,12 @@ package struct SystemFailure: LocalizedError {
 
         /// The file at a path; nil if nothing is there.
         ///
-        /// - Throws: ``SystemFailure`` if that cannot be told: `file/` asks for a folder where a file is, links go in a circle,
+        /// - Throws: ``SystemError`` if that cannot be told: `file/` asks for a folder where a file is, links go in a circle,
         ///   a folder may not be searched. Nobody may take that for a free place.
-        package static func find(_ path: String) throws(SystemFailure) -> FileStatus? {
+        package static func find(_ path: String) throws(SystemError) -> FileStatus? {
             var status = stat()
             if stat(path, &status) == 0 { return FileStatus(status) }
-            guard errno == ENOENT else { throw SystemFailure() }
+            guard errno == ENOENT else { throw SystemError() }
             return nil
         }
 
@@ -101,7 +101,7 @@ package struct SystemFailure: LocalizedError {
         }
 
         /// Why this user may not write to what is at a path; nil if that is allowed.
-        static func refusal(toWrite path: String) -> SystemFailure? { access(path, W_OK) == 0 ? nil : SystemFailure() }
+        static func refusal(toWrite path: String) -> SystemError? { access(path, W_OK) == 0 ? nil : SystemError() }
 
         private init(_ status: stat) {
             identity = Identity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino))
@@ -155,8 +155,8 @@ package struct SystemFailure: LocalizedError {
         }
 
         /// Why this user may not write to what is at a path; nil if that is allowed.
-        static func refusal(toWrite path: String) -> SystemFailure? {
-            FileManager.default.isWritableFile(atPath: path) ? nil : SystemFailure(EACCES)
+        static func refusal(toWrite path: String) -> SystemError? {
+            FileManager.default.isWritableFile(atPath: path) ? nil : SystemError(EACCES)
         }
     }
 #endif

@@ -3,7 +3,7 @@ import GRDB
 import SyncCore
 
 /// A store that is filled out of sight and then put in its place whole, where nothing may be yet.
-package struct StoreDraft: Sendable {
+package struct StagedStoreFile: Sendable {
     private let target: ResolvedPath
     /// What the caller calls the store.
     let name: String
@@ -27,7 +27,7 @@ package struct StoreDraft: Sendable {
         try Self.refuseLeftovers(target)
         do {
             folder = try DraftFolder(in: target.folder)
-        } catch let failure as SystemFailure {
+        } catch let failure as SystemError {
             throw SyncError(
                 .storeReadOnly, "no database can be made in the folder '\(target.folder)'", underlying: failure.message)
         }
@@ -51,7 +51,7 @@ package struct StoreDraft: Sendable {
         try Self.refuseLeftovers(target)
         do {
             return try isTaken() ? fillEmptyFile() : true
-        } catch let failure as SystemFailure {
+        } catch let failure as SystemError {
             throw unpublished(failure.message)
         }
     }
@@ -62,7 +62,7 @@ package struct StoreDraft: Sendable {
             do {
                 try FileCopy.move(folder.path, toNew: target.path)
                 return false
-            } catch let failure as SystemFailure where failure.code == EEXIST {
+            } catch let failure as SystemError where failure.code == EEXIST {
                 return true
             }
         }
@@ -73,7 +73,7 @@ package struct StoreDraft: Sendable {
             if link(folder.path, target.path) == 0 { return false }
             if errno == EEXIST { return true }
             let descriptor = open(target.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
-            guard descriptor >= 0 || errno == EEXIST else { throw SystemFailure() }
+            guard descriptor >= 0 || errno == EEXIST else { throw SystemError() }
             if descriptor >= 0 { close(descriptor) }
             return true
         }
@@ -102,7 +102,7 @@ package struct StoreDraft: Sendable {
                 return true
             }
         } catch let error as DatabaseError {
-            throw unpublished(StoreFailure.text(error))
+            throw unpublished(DatabaseErrorMapper.text(error))
         }
     }
 

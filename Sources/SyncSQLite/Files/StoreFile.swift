@@ -27,7 +27,7 @@ package struct StoreFile {
         configuration.label = "Sync"
         configuration.prepareDatabase { db in
             try PageCache.set(PageCache.size, db)
-            ConnectionFunctions.install(in: db)
+            SQLFunctionInstaller.install(in: db)
         }
         return configuration
     }
@@ -40,18 +40,18 @@ package struct StoreFile {
         if FileStatus(at: path) == nil { try create(model) }
         try check()
         return try inspected { queue in
-            let kept = try read(queue) { db in try KeptModel.schema(db, or: .empty) }
+            let kept = try read(queue) { db in try StoredModel.schema(db, or: .empty) }
             if let kept {
                 if try kept.needsMigration(to: model) { _ = try migrate(to: model, policy) }
                 try write(queue, fillLog)
             }
-            return try pool(of: model) { db in try KeptModel.createOrUpdate(model, in: db) }
+            return try pool(of: model) { db in try StoredModel.createOrUpdate(model, in: db) }
         }
     }
 
     /// Makes the store out of sight and puts it in its place. Another that was made there meanwhile stays.
     private func create(_ model: SyncModel) throws {
-        let draft = try StoreDraft(for: url)
+        let draft = try StagedStoreFile(for: url)
         defer { draft.remove() }
         let store = try Self.fill(draft, with: model)
         try store.database.close()
@@ -59,19 +59,19 @@ package struct StoreFile {
     }
 
     /// Makes the tables of a store that is not in its place yet.
-    static func fill(_ draft: StoreDraft, with model: SyncModel) throws -> OpenStore {
+    static func fill(_ draft: StagedStoreFile, with model: SyncModel) throws -> OpenStore {
         try StoreFile(draft.url, name: draft.name).pool(of: model) { db in
-            try KeptModel.createOrUpdate(model, in: db)
+            try StoredModel.createOrUpdate(model, in: db)
         }
     }
 
     /// Brings an existing store to another model, in one transaction.
     private func migrate(to model: SyncModel, _ policy: MigrationPolicy) throws -> MigrationReport {
         let message = "'\(name)' cannot be brought to the new model"
-        return try StoreFailure.mapped(.storeFailure, message) {
+        return try DatabaseErrorMapper.mapped(.storeFailure, message) {
             let queue = try DatabaseQueue(path: path, configuration: Self.configuration())
             defer { try? queue.close() }
-            return try queue.inDatabase { db in try KeptModel.migrate(db, to: model, policy: policy) }
+            return try queue.inDatabase { db in try StoredModel.migrate(db, to: model, policy: policy) }
         }
     }
 
@@ -81,8 +81,8 @@ package struct StoreFile {
         try check()
         return try inspected { queue in
             let found = try read(queue) { db in
-                try KeptModel.read(db, or: .notAStore)
-                    .map { ($0, try StoreWatch.schemaVersion(db), try KeptModel.isAdopted(db)) }
+                try StoredModel.read(db, or: .notAStore)
+                    .map { ($0, try StoreMonitor.schemaVersion(db), try StoredModel.isAdopted(db)) }
             }
             guard let (kept, version, isAdopted) = found else { throw unreadable("'\(name)' is empty") }
             try write(queue, fillLog)
@@ -136,8 +136,8 @@ package struct StoreFile {
         var isAdopted = false
         let pool = try pool { db in
             try prepare(db)
-            version = try StoreWatch.schemaVersion(db)
-            isAdopted = try KeptModel.isAdopted(db)
+            version = try StoreMonitor.schemaVersion(db)
+            isAdopted = try StoredModel.isAdopted(db)
         }
         return OpenStore(model: model, database: pool, schemaVersion: version, isAdopted: isAdopted)
     }
@@ -159,12 +159,12 @@ package struct StoreFile {
 
     /// SQLite has no word for a folder in which it cannot make the files it needs beside the store.
     private func mapped<T>(_ code: SyncError.Code, _ message: String, _ body: () throws -> T) throws -> T {
-        try StoreFailure.mapped(code, message) {
+        try DatabaseErrorMapper.mapped(code, message) {
             do {
                 return try body()
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CANTOPEN {
                 if let path = try? ResolvedPath(path).path, !StoreFiles(path).isWritable {
-                    throw readOnly(StoreFailure.text(error))
+                    throw readOnly(DatabaseErrorMapper.text(error))
                 }
                 throw error
             }

@@ -23,7 +23,7 @@ struct StoreReader {
     }
 
     func open() throws -> OpenStore {
-        try StoreFailure.mapped(.unreadableStore, "'\(name)' cannot be read as a store") {
+        try DatabaseErrorMapper.mapped(.unreadableStore, "'\(name)' cannot be read as a store") {
             if files.isWritable { return try store(connection()) }
             // Without logs the file is the whole store. SQLite would make them, to lock the store by them.
             if files.filledLogs.isEmpty, Self.knowsAddresses { return try unlocked() }
@@ -37,8 +37,8 @@ struct StoreReader {
 
     private func store(_ queue: DatabaseQueue, _ unlocked: UnlockedStore? = nil) throws -> OpenStore {
         let found = try queue.read { db in
-            try KeptModel.read(db, or: .notAStore)
-                .map { ($0, try StoreWatch.schemaVersion(db), try KeptModel.isAdopted(db)) }
+            try StoredModel.read(db, or: .notAStore)
+                .map { ($0, try StoreMonitor.schemaVersion(db), try StoredModel.isAdopted(db)) }
         }
         guard let (model, version, isAdopted) = found else { throw SyncError(.unreadableStore, "'\(name)' is empty") }
         return OpenStore(
@@ -82,7 +82,7 @@ struct StoreReader {
             let queue = try DatabaseQueue(path: draft.path, configuration: StoreFile.configuration())
             defer { try? queue.close() }
             return try queue.inDatabase(TemporaryStore.copy)
-        } catch let failure as SystemFailure {
+        } catch let failure as SystemError {
             throw SyncError(
                 .unreadableStore, "'\(name)' and the files beside it cannot be read as a store",
                 underlying: failure.message)
@@ -155,8 +155,8 @@ extension DataStack {
         let copy = try copied()
         _ = try copy.migrate(to: model, migration)
         let (version, isAdopted) = try copy.write { db in
-            try KeptModel.createOrUpdate(model, in: db)
-            return (try StoreWatch.schemaVersion(db), try KeptModel.isAdopted(db))
+            try StoredModel.createOrUpdate(model, in: db)
+            return (try StoreMonitor.schemaVersion(db), try StoredModel.isAdopted(db))
         }
         return DataStack(OpenStore(model: model, database: copy, schemaVersion: version, isAdopted: isAdopted))
     }
@@ -168,8 +168,8 @@ extension DataStack {
 
 extension DatabaseQueue {
     fileprivate func migrate(to model: SyncModel, _ policy: MigrationPolicy) throws -> MigrationReport {
-        try StoreFailure.mapped(.storeFailure, "the store cannot be brought to the new model") {
-            try inDatabase { db in try KeptModel.migrate(db, to: model, policy: policy) }
+        try DatabaseErrorMapper.mapped(.storeFailure, "the store cannot be brought to the new model") {
+            try inDatabase { db in try StoredModel.migrate(db, to: model, policy: policy) }
         }
     }
 }

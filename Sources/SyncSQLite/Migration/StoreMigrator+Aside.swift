@@ -25,7 +25,7 @@ extension StoreMigrator {
         let attachments = try attachments()
         let kept = keptTableNames
         let replaced = oldTableNames.enumerated().filter { !kept.contains($0.element) }
-        for (_, name) in replaced { try noteForeignColumns(of: name) }
+        for (_, name) in replaced { try recordForeignColumns(of: name) }
         var foreign: [Attachment] = []
         for tree in map.old.model.trees {
             for id in tree.entities where id != tree.root {
@@ -87,7 +87,7 @@ extension StoreMigrator {
     }
 
     /// A column that somebody else added has no place in the new table.
-    private mutating func noteForeignColumns(of table: String) throws {
+    private mutating func recordForeignColumns(of table: String) throws {
         guard let id = map.oldTables[table] else { return }
         let layout = map.old[id]
         var known = Set(layout.columns + [layout.keyColumn, TableLayout.entityColumn])

@@ -6,8 +6,8 @@ import SyncStore
 // and what is lost is what no new relationship has taken.
 extension StoreMigrator {
     mutating func copyLinks() throws {
-        var pairs: [LinkID: [LinkPair]] = [:]
-        var kept: Set<LinkID> = []
+        var pairs: [AssociationID: [MigratedLink]] = [:]
+        var kept: Set<AssociationID> = []
         for link in map.new.model.links {
             let sources = map.links[link.id] ?? []
             if isKept(link) {
@@ -23,12 +23,13 @@ extension StoreMigrator {
             try writer.complete(db)
         }
         for link in map.old.model.links where !kept.contains(link.id) {
-            noteLost(try pairs[link.id] ?? self.pairs(of: link), of: link)
+            recordLost(try pairs[link.id] ?? self.pairs(of: link), of: link)
         }
     }
 
     private func place(
-        _ pairs: inout [LinkPair], from source: MigrationMap.LinkSource, in link: Link, _ writer: inout LinkWriter
+        _ pairs: inout [MigratedLink], from source: MigrationMap.LinkSource, in link: CompiledAssociation,
+        _ writer: inout LinkWriter
     ) throws {
         let before = map.old.model[source.link]
         for (index, pair) in pairs.enumerated() {
@@ -48,7 +49,7 @@ extension StoreMigrator {
     }
 
     /// Whether a row is of the entity at this side of a link, and not of another one of its tree.
-    private func isRow(_ place: MigratedKeys.Place, of side: Link.Side) throws -> Bool {
+    private func isRow(_ place: MigratedKeys.Place, of side: CompiledAssociation.Role) throws -> Bool {
         guard place.table == side.table else { return false }
         guard map.new.model[side.table].root != side.entity else { return true }
         let table = map.new[side.table]
@@ -60,7 +61,7 @@ extension StoreMigrator {
     }
 
     /// Links of rows that are lost themselves are not counted again.
-    private mutating func noteLost(_ pairs: [LinkPair], of link: Link) {
+    private mutating func recordLost(_ pairs: [MigratedLink], of link: CompiledAssociation) {
         let lost = pairs.count { pair in
             !pair.isPlaced && keys.place(of: pair.first, in: link.first.table) != nil
                 && keys.place(of: pair.second, in: link.second.table) != nil
@@ -73,14 +74,14 @@ extension StoreMigrator {
         }
     }
 
-    private func path(of link: Link, _ layout: StoreLayout) -> String {
+    private func path(of link: CompiledAssociation, _ layout: StoreLayout) -> String {
         let side = link.first.relationship == nil ? link.second : link.first
         return "entities.\(layout.model.entities[side.entity].name).relationships.\(side.relationship?.name ?? "")"
     }
 
     // MARK: Old links
 
-    private func pairs(of link: Link) throws -> [LinkPair] {
+    private func pairs(of link: CompiledAssociation) throws -> [MigratedLink] {
         let (table, columns) = linkColumns(of: link)
         let (first, second) = (columns[0], columns[1])
         let orders = "\(columns[2]) NULLS LAST, \(columns[3]) NULLS LAST"
@@ -90,10 +91,10 @@ extension StoreMigrator {
                 SELECT \(columns.joined(separator: ", ")) FROM \(current(table).quoted)
                 WHERE \(second) IS NOT NULL ORDER BY \(orders), \(first), \(second)
                 """)
-        var pairs: [LinkPair] = []
+        var pairs: [MigratedLink] = []
         while let row = try rows.next() {
             pairs.append(
-                LinkPair(
+                MigratedLink(
                     first: try row.wholeValue(at: 0), second: try row.wholeValue(at: 1),
                     firstOrder: try row.decode(atIndex: 2),
                     secondOrder: try row.decode(atIndex: 3)))
@@ -102,7 +103,7 @@ extension StoreMigrator {
     }
 
     /// The columns of both keys and both places; NULL for a place that the link does not have.
-    private func linkColumns(of link: Link) -> (table: String, columns: [String]) {
+    private func linkColumns(of link: CompiledAssociation) -> (table: String, columns: [String]) {
         switch map.old[link.id] {
         case .foreignKey(let table, let column, let order):
             let key = map.old[link.first.table].keyColumn
@@ -237,7 +238,7 @@ struct LinkWriter {
         var second: DatabaseValue
     }
 
-    private let link: Link
+    private let link: CompiledAssociation
     private let layout: LinkLayout
     private let keyColumn: String
     private var written: Set<Ends> = []
@@ -247,14 +248,14 @@ struct LinkWriter {
     private var lastPlace: [DatabaseValue: Int64] = [:]
     private var lastInversePlace: [DatabaseValue: Int64] = [:]
 
-    init(_ link: Link, _ layout: StoreLayout) {
+    init(_ link: CompiledAssociation, _ layout: StoreLayout) {
         self.link = link
         self.layout = layout[link.id]
         keyColumn = layout[link.first.table].keyColumn
     }
 
     /// - Returns: Whether both rows can have the link beside those they have.
-    mutating func add(_ pair: LinkPair, _ db: Database) throws -> Bool {
+    mutating func add(_ pair: MigratedLink, _ db: Database) throws -> Bool {
         if written.contains(Ends(first: pair.first, second: pair.second)) { return true }
         guard isFree(pair), !link.isSymmetric || isFree(pair.flipped) else { return false }
         reserve(pair)
@@ -267,23 +268,23 @@ struct LinkWriter {
     mutating func complete(_ db: Database) throws {
         guard link.isSymmetric else { return }
         for ends in written where !written.contains(Ends(first: ends.second, second: ends.first)) {
-            try write(LinkPair(first: ends.second, second: ends.first), db)
+            try write(MigratedLink(first: ends.second, second: ends.first), db)
         }
     }
 
-    private func isFree(_ pair: LinkPair) -> Bool {
+    private func isFree(_ pair: MigratedLink) -> Bool {
         (link.first.isToMany || (partnerOfFirst[pair.first] ?? pair.second) == pair.second)
             && (link.second.isToMany || (partnerOfSecond[pair.second] ?? pair.first) == pair.first)
     }
 
-    private mutating func reserve(_ pair: LinkPair) {
+    private mutating func reserve(_ pair: MigratedLink) {
         if !link.first.isToMany { partnerOfFirst[pair.first] = pair.second }
         if !link.second.isToMany { partnerOfSecond[pair.second] = pair.first }
     }
 
     // MARK: Tables
 
-    private mutating func write(_ pair: LinkPair, _ db: Database) throws {
+    private mutating func write(_ pair: MigratedLink, _ db: Database) throws {
         written.insert(Ends(first: pair.first, second: pair.second))
         let first = ColumnValue.bound(pair.first)
         let second = ColumnValue.bound(pair.second)
@@ -326,10 +327,10 @@ struct LinkWriter {
     }
 }
 
-// MARK: - LinkPair
+// MARK: - MigratedLink
 
 /// Two linked rows by their keys, with their places in the order of either end.
-struct LinkPair {
+struct MigratedLink {
     var first: DatabaseValue
     var second: DatabaseValue
     var firstOrder: Int64?
@@ -337,7 +338,7 @@ struct LinkPair {
     /// Whether a relationship of the new model has the link.
     var isPlaced = false
 
-    var flipped: LinkPair {
-        LinkPair(first: second, second: first, firstOrder: secondOrder, secondOrder: firstOrder)
+    var flipped: MigratedLink {
+        MigratedLink(first: second, second: first, firstOrder: secondOrder, secondOrder: firstOrder)
     }
 }

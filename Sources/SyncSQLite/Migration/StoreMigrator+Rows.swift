@@ -14,7 +14,7 @@ extension StoreMigrator {
                 try copyRows(of: map.new.model.entities[id], &seen)
             }
         }
-        try noteLostEntities()
+        try recordLostEntities()
     }
 
     /// Two rows of one set of keys cannot have the same.
@@ -27,7 +27,7 @@ extension StoreMigrator {
         guard let id = map.entities[entity.id] else { return }
         let before = map.old.model.entities[id]
         let slots = entity.slots.map { ($0, map.slot($0, of: entity)) }
-        try noteLostAttributes(of: before, kept: Set(slots.compactMap(\.1)))
+        try recordLostAttributes(of: before, kept: Set(slots.compactMap(\.1)))
         if entity.isAbstract { return }
         let insertion = RowInsertion(entity, map.new)
         var misfits: [Int: Int] = [:]
@@ -45,11 +45,11 @@ extension StoreMigrator {
             let key = try rowKey(oldKey, row, entity, before, &values, &seen)
             if key == nil { lostRows += 1 }
             guard let key, absent.isEmpty else {
-                keys.noteLost(oldKey, of: before.table)
+                keys.recordLost(oldKey, of: before.table)
                 continue
             }
             let place = try insertion.insert(key, values, db)
-            keys.note(oldKey, of: before.table, at: .init(table: entity.table, key: place))
+            keys.record(oldKey, of: before.table, at: .init(table: entity.table, key: place))
         }
         lose("entities.\(entity.name)", "rows without a key of their own", lostRows, "row")
         for (slot, count) in misfits.sorted(by: { $0.key < $1.key }) {
@@ -96,7 +96,7 @@ extension StoreMigrator {
         guard let oldSlot else { return fallback }
         let type = map.old.model[before.table].attributes[oldSlot].type
         let stored = try row.wholeValue(at: oldSlot + 1)
-        if oldSlot == before.keySlot, LocalKey.isLocal(stored) {
+        if oldSlot == before.keySlot, TemporaryKey.isLocal(stored) {
             return slot == entity.keySlot && type == attribute.type ? stored : .null
         }
         guard let converted = MigratedValue.convert(stored, from: type, to: attribute.type) else {
@@ -158,7 +158,7 @@ extension StoreMigrator {
     private func localKey(_ type: AttributeType, _ count: Int) -> DatabaseValue? {
         switch type {
         case .integer: (Int64.min + 1 + Int64(count) + (1 << 40)).databaseValue
-        case .string: LocalKey.text().databaseValue
+        case .string: TemporaryKey.text().databaseValue
         case .uuid: UUID().uuidString.databaseValue
         default: nil
         }
@@ -166,7 +166,7 @@ extension StoreMigrator {
 
     // MARK: Losses
 
-    private mutating func noteLostAttributes(of entity: CompiledEntity, kept: Set<Int>) throws {
+    private mutating func recordLostAttributes(of entity: CompiledEntity, kept: Set<Int>) throws {
         let table = map.old[entity.table]
         for slot in entity.slots where !kept.contains(slot) {
             let column = table.columns[slot]
@@ -181,12 +181,12 @@ extension StoreMigrator {
     }
 
     /// Rows of entities that the new model does not have, or has as abstract ones.
-    private mutating func noteLostEntities() throws {
+    private mutating func recordLostEntities() throws {
         for entity in map.old.model.entities where !entity.isAbstract {
             let successor = map.successors[entity.id].map { map.new.model.entities[$0] }
             if let successor, !successor.isAbstract { continue }
             let rows = try Row.fetchAll(db, sql: select(entity))
-            for row in rows { keys.noteLost(row[0], of: entity.table) }
+            for row in rows { keys.recordLost(row[0], of: entity.table) }
             let what = successor == nil ? "the entity is not in the model" : "the entity is abstract now"
             lose("entities.\(entity.name)", what, rows.count, "row")
         }
@@ -254,11 +254,11 @@ struct MigratedKeys {
 
     func isStable(_ oldTable: TableID) -> Bool { stable[oldTable] != nil }
 
-    mutating func note(_ key: DatabaseValue, of oldTable: TableID, at place: Place) {
+    mutating func record(_ key: DatabaseValue, of oldTable: TableID, at place: Place) {
         if stable[oldTable] == nil { moved[oldTable, default: [:]][key] = place }
     }
 
-    mutating func noteLost(_ key: DatabaseValue, of oldTable: TableID) { lost[oldTable, default: []].insert(key) }
+    mutating func recordLost(_ key: DatabaseValue, of oldTable: TableID) { lost[oldTable, default: []].insert(key) }
 
     /// Where a row is now; nil if it is lost.
     func place(of key: DatabaseValue, in oldTable: TableID) -> Place? {
@@ -270,7 +270,7 @@ struct MigratedKeys {
     var hasLosses: Bool { !lost.isEmpty }
 
     /// The new table, if it has the rows of this old one only, under the same kind of key.
-    private static func stableSuccessor(of tree: EntityTree, _ map: MigrationMap) -> TableID? {
+    private static func stableSuccessor(of tree: EntityHierarchy, _ map: MigrationMap) -> TableID? {
         let successors = Set(tree.entities.compactMap { map.successors[$0] }.map { map.new.model.entities[$0].table })
         guard successors.count == 1, let id = successors.first else { return nil }
         let new = map.new.model[id]

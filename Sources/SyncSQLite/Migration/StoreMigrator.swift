@@ -13,7 +13,7 @@ struct StoreMigrator {
     /// Tables of the new model that are just what they were.
     private(set) var keptTables: Set<TableID> = []
     /// Links of the new model whose join table is just what it was.
-    private(set) var keptJoins: Set<LinkID> = []
+    private(set) var keptJoins: Set<AssociationID> = []
     /// Old table → the name it has while new ones are filled from it.
     var renamed: [String: String] = [:]
     var losses: [SyncError.Problem] = []
@@ -34,7 +34,7 @@ struct StoreMigrator {
         try migrator.copyLinks()
         try migrator.clearDanglingLinks()
         try migrator.renameRememberedReferences()
-        try migrator.followInEngine(EngineSenders(from: old, to: new))
+        try migrator.migrateEngine(SendingEnds(from: old, to: new))
         try migrator.dropOldTables()
         try migrator.createIndexesAndViews(extras)
         try migrator.refuseMissingValues()
@@ -68,7 +68,7 @@ struct StoreMigrator {
     }
 
     /// Whether a table is the same, what its columns mean too.
-    private func isSame(_ tree: EntityTree, _ before: EntityTree) -> Bool {
+    private func isSame(_ tree: EntityHierarchy, _ before: EntityHierarchy) -> Bool {
         let (new, old) = (TableSQL(tree, map.new), TableSQL(before, map.old))
         guard new.table == old.table, new.indexes == old.indexes, keys.isStable(before.id),
             tree.attributes.map(\.type) == before.attributes.map(\.type),
@@ -90,12 +90,12 @@ struct StoreMigrator {
     }
 
     /// The old link that a link is, if it is between the same rows, stored the same way, and no narrower.
-    private func sameLink(_ link: Link) -> LinkID? {
+    private func sameLink(_ link: CompiledAssociation) -> AssociationID? {
         guard let sources = map.links[link.id], sources.count == 1, let source = sources.first, !source.isFlipped
         else { return nil }
         let before = map.old.model[source.link]
         guard before.isSymmetric == link.isSymmetric, before.storage == link.storage else { return nil }
-        let isSame = [Link.End.first, .second].allSatisfy { end in
+        let isSame = [CompiledAssociation.End.first, .second].allSatisfy { end in
             let (old, new) = (before.side(end), link.side(end))
             return keys.isStable(old.table) && map.entities[new.entity] == old.entity
                 && (new.isToMany || !old.isToMany)
@@ -103,7 +103,7 @@ struct StoreMigrator {
         return isSame ? source.link : nil
     }
 
-    func isKept(_ link: Link) -> Bool {
+    func isKept(_ link: CompiledAssociation) -> Bool {
         link.storage == .foreignKey ? keptTables.contains(link.first.table) : keptJoins.contains(link.id)
     }
 
@@ -162,7 +162,7 @@ struct StoreMigrator {
     }
 
     /// What the two-way engine says of rows.
-    private mutating func followInEngine(_ senders: EngineSenders) throws {
+    private mutating func migrateEngine(_ senders: SendingEnds) throws {
         var engine = EngineMigration(db, map, keys, senders)
         try EngineDamage.located(in: db) { try engine.follow() }
         for loss in engine.losses { lose(loss.path, loss.what, loss.count, loss.unit) }
@@ -177,7 +177,7 @@ struct StoreMigrator {
 struct MigrationMap {
     /// An old link that goes into a new one, perhaps seen from the other side.
     struct LinkSource {
-        var link: LinkID
+        var link: AssociationID
         var isFlipped: Bool
     }
 
@@ -189,9 +189,9 @@ struct MigrationMap {
     let successors: [Int: Int]
     /// The tables of the old model by name.
     let oldTables: [String: TableID]
-    private(set) var links: [LinkID: [LinkSource]] = [:]
+    private(set) var links: [AssociationID: [LinkSource]] = [:]
     /// Old link → the first new link that it goes into.
-    private(set) var linkSuccessors: [LinkID: LinkID] = [:]
+    private(set) var linkSuccessors: [AssociationID: AssociationID] = [:]
 
     init(from old: SyncModel, to new: SyncModel) {
         self.old = StoreLayout(old.compiled)
@@ -230,9 +230,9 @@ struct MigrationMap {
 
     // MARK: Links
 
-    private func sources(of link: Link) -> [LinkSource] {
+    private func sources(of link: CompiledAssociation) -> [LinkSource] {
         var found: [LinkSource] = []
-        for end in [Link.End.first, .second] {
+        for end in [CompiledAssociation.End.first, .second] {
             guard let relationship = link.side(end).relationship else { continue }
             for owner in owners(of: link.side(end).entity) {
                 guard let before = predecessor(of: relationship, in: owner, link.side(end).entity),

@@ -5,10 +5,10 @@ import SyncStore
 /// What became of a list of rows, for a table on a screen: with the indexes that UIKit's batch updates and
 /// fetched-results controllers take.
 ///
-/// The rows are ``SyncRecord``s, or values of a type.
+/// The rows are ``SyncRow``s, or values of a type.
 public struct RowChanges<Row: Sendable>: Sendable {
     /// Where a row was, and where it is.
-    public struct Place: Sendable, Hashable {
+    public struct IndexChange: Sendable, Hashable {
         /// Its index before.
         public let old: Int
         /// Its index now.
@@ -29,17 +29,17 @@ public struct RowChanges<Row: Sendable>: Sendable {
     public let inserted: [Int]
     /// Rows that changed places with others: as few as there can be, by their new index. Removed and inserted rows
     /// move nobody.
-    public let moved: [Place]
+    public let moved: [IndexChange]
     /// Rows whose values or to-one links are others, whether they moved or not, by their new index.
-    public let updated: [Place]
+    public let updated: [IndexChange]
 
-    init<Listed: ListedRow>(from old: [Listed], to new: [Listed]) where Listed.Element == Row {
+    init<Listed: ObservedListItem>(from old: [Listed], to new: [Listed]) where Listed.Element == Row {
         let before = Dictionary(
             old.indices.map { (old[$0].identity, $0) }, uniquingKeysWith: { first, _ in first })
-        var (inserted, stayed): ([Int], [Place]) = ([], [])
+        var (inserted, stayed): ([Int], [IndexChange]) = ([], [])
         for index in new.indices {
             if let place = before[new[index].identity] {
-                stayed.append(Place(old: place, new: index))
+                stayed.append(IndexChange(old: place, new: index))
             } else {
                 inserted.append(index)
             }
@@ -82,7 +82,7 @@ extension RowChanges: Equatable where Row: Equatable {}
 extension RowChanges: Hashable where Row: Hashable {}
 
 /// A row of a list that is observed, equal to another if nothing is to be said of the two.
-protocol ListedRow: Sendable, Equatable {
+protocol ObservedListItem: Sendable, Equatable {
     /// What the observer gets.
     associatedtype Element: Sendable
 
@@ -103,11 +103,11 @@ struct ListedRowIdentity: Hashable, Sendable {
 }
 
 /// A row, and to whom its to-one relationships lead: it is another row as well where only these are others.
-struct ObservedRow: ListedRow {
-    let record: SyncRecord
+struct ObservedRow: ObservedListItem {
+    let record: SyncRow
     let links: [DatabaseValue]
 
-    var element: SyncRecord { record }
+    var element: SyncRow { record }
     var identity: ListedRowIdentity { ListedRowIdentity(record.type, rowKey: record.rowKey) }
 
     /// The row with this key; nil if there is none.
@@ -145,8 +145,8 @@ struct ObservedRow: ListedRow {
 /// Which rows are observed.
 struct ObservedRows: Sendable {
     let entity: String
-    let predicate: RecordPredicate
-    let order: RecordOrder
+    let predicate: RowPredicate
+    let order: RowOrder
     let limit: Int?
 
     func fetch(_ stack: DataStack, _ db: Database) throws -> [ObservedRow] {

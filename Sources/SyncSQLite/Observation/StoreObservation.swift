@@ -22,8 +22,8 @@ public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
         let database = stack.database
         let watch = stack.watch
         let observation = ValueObservation.tracking { db in
-            try StoreFailure.mapped(.storeFailure, "the store cannot be read") {
-                ConnectionFunctions.install(in: db)
+            try DatabaseErrorMapper.mapped(.storeFailure, "the store cannot be read") {
+                SQLFunctionInstaller.install(in: db)
                 try watch.check(db)
                 return try fetch(db)
             }
@@ -66,7 +66,7 @@ public struct RowChangeObservation<Row: Sendable>: AsyncSequence, Sendable {
     /// Begins to observe; what it returns waits for the next differences.
     private let begin: @Sendable () -> () async throws -> RowChanges<Row>?
 
-    init<Listed: ListedRow>(lists: StoreObservation<[Listed]>) where Listed.Element == Row {
+    init<Listed: ObservedListItem>(lists: StoreObservation<[Listed]>) where Listed.Element == Row {
         begin = {
             var lists = lists.makeAsyncIterator()
             var last: [Listed] = []
@@ -111,21 +111,21 @@ extension DataStack {
     ///
     /// - Parameter limit: How many records there are at most; nil for all.
     public func observe(
-        _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil
-    ) -> StoreObservation<[SyncRecord]> {
+    ) -> StoreObservation<[SyncRow]> {
         let rows = ObservedRows(entity: entity, predicate: predicate, order: order, limit: limit)
         return StoreObservation(self, fetch: { db in try rows.fetch(self, db) }) { $0.map(\.record) }
     }
 
     /// The row with this key, which is brought to the type of the key: now, and whenever it is another; nil while there is
     /// none.
-    public func observe(_ entity: String, id: JSONValue) -> StoreObservation<SyncRecord?> {
+    public func observe(_ entity: String, id: JSONValue) -> StoreObservation<SyncRow?> {
         StoreObservation(self, fetch: { db in try ObservedRow.fetch(entity, id: id, self, db) }) { $0?.record }
     }
 
     /// How many rows an entity has, those of its sub-entities included: now, and whenever it is another number.
-    public func observeCount(_ entity: String, where predicate: RecordPredicate = .all) -> StoreObservation<Int> {
+    public func observeCount(_ entity: String, where predicate: RowPredicate = .all) -> StoreObservation<Int> {
         StoreObservation(self, fetch: { db in try self.count(entity, where: predicate, in: db) }) { $0 }
     }
 
@@ -138,9 +138,9 @@ extension DataStack {
     /// }
     /// ```
     public func observeChanges(
-        _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil
-    ) -> RowChangeObservation<SyncRecord> {
+    ) -> RowChangeObservation<SyncRow> {
         let rows = ObservedRows(entity: entity, predicate: predicate, order: order, limit: limit)
         return RowChangeObservation(
             lists: StoreObservation(self, fetch: { db in try rows.fetch(self, db) }) { $0 })

@@ -11,17 +11,17 @@ extension DataStack {
     /// - Parameter limit: How many records there are at most; nil for all.
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `storeFailure`.
     public func fetch(
-        _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil
-    ) throws -> [SyncRecord] {
+    ) throws -> [SyncRow] {
         try reading { db in try self.fetch(entity, where: predicate, orderedBy: order, limit: limit, in: db) }
     }
 
     /// The rows of an entity, those of its sub-entities included.
     public func fetch(
-        _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil
-    ) async throws -> [SyncRecord] {
+    ) async throws -> [SyncRow] {
         try await reading { db in try self.fetch(entity, where: predicate, orderedBy: order, limit: limit, in: db) }
     }
 
@@ -29,22 +29,22 @@ extension DataStack {
     /// than it had here is found by both, as long as no other row has the former.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity` or `storeFailure`.
-    public func fetch(_ entity: String, id: JSONValue) throws -> SyncRecord? {
+    public func fetch(_ entity: String, id: JSONValue) throws -> SyncRow? {
         try reading { db in try self.fetch(entity, id: id, in: db) }
     }
 
     /// The row with this key, which is brought to the type of the key; nil if there is none.
-    public func fetch(_ entity: String, id: JSONValue) async throws -> SyncRecord? {
+    public func fetch(_ entity: String, id: JSONValue) async throws -> SyncRow? {
         try await reading { db in try self.fetch(entity, id: id, in: db) }
     }
 
     /// How many rows an entity has, those of its sub-entities included.
-    public func count(_ entity: String, where predicate: RecordPredicate = .all) throws -> Int {
+    public func count(_ entity: String, where predicate: RowPredicate = .all) throws -> Int {
         try reading { db in try self.count(entity, where: predicate, in: db) }
     }
 
     /// How many rows an entity has, those of its sub-entities included.
-    public func count(_ entity: String, where predicate: RecordPredicate = .all) async throws -> Int {
+    public func count(_ entity: String, where predicate: RowPredicate = .all) async throws -> Int {
         try await reading { db in try self.count(entity, where: predicate, in: db) }
     }
 
@@ -52,22 +52,22 @@ extension DataStack {
 
     /// The rows of an entity, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
     public func fetch(
-        _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, in db: Database
-    ) throws -> [SyncRecord] {
+    ) throws -> [SyncRow] {
         let (select, rest, arguments) = try selection(
             of: model.compiled.entity(named: entity), where: predicate, orderedBy: order, limit: limit)
         return try select.fetch(db, "SELECT \(select.columns) \(rest)", arguments)
     }
 
     /// The row with this key, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
-    public func fetch(_ entity: String, id: JSONValue, in db: Database) throws -> SyncRecord? {
+    public func fetch(_ entity: String, id: JSONValue, in db: Database) throws -> SyncRow? {
         let entity = try model.compiled.keyedEntity(named: entity)
         return try model.compiled.rowKey(id, of: entity).flatMap { try fetch(entity, key: $0, in: db) }
     }
 
     /// The row of an entity with this key.
-    func fetch(_ entity: CompiledEntity, key: RowKey, in db: Database) throws -> SyncRecord? {
+    func fetch(_ entity: CompiledEntity, key: RowKey, in db: Database) throws -> SyncRow? {
         guard let (condition, arguments) = try condition(key, of: entity, in: db) else { return nil }
         let select = RecordSQL(entity, layout)
         return try select.fetch(
@@ -85,20 +85,20 @@ extension DataStack {
     }
 
     /// How many rows an entity has, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
-    public func count(_ entity: String, where predicate: RecordPredicate = .all, in db: Database) throws -> Int {
+    public func count(_ entity: String, where predicate: RowPredicate = .all, in db: Database) throws -> Int {
         let select = RecordSQL(try model.compiled.entity(named: entity), layout)
         let (condition, arguments) = try condition(predicate, select)
         let sql = "SELECT count(*) FROM \(select.from)\(condition)"
-        ConnectionFunctions.install(in: db)
+        SQLFunctionInstaller.install(in: db)
         return try Int.fetchOne(db, sql: sql, arguments: arguments) ?? 0
     }
 
-    func condition(_ predicate: RecordPredicate, _ select: RecordSQL) throws -> (String, StatementArguments) {
+    func condition(_ predicate: RowPredicate, _ select: RecordSQL) throws -> (String, StatementArguments) {
         let (sql, values) = try conditionValues(predicate, select)
         return (sql, StatementArguments(values))
     }
 
-    func conditionValues(_ predicate: RecordPredicate, _ select: RecordSQL) throws -> (String, [DatabaseValue]) {
+    func conditionValues(_ predicate: RowPredicate, _ select: RecordSQL) throws -> (String, [DatabaseValue]) {
         let filter =
             predicate == .all
             ? nil : try PredicateSQL(predicate, on: select.entity, layout: layout, alias: RecordSQL.alias)
@@ -111,9 +111,9 @@ extension DataStack {
 
     func reading<T>(_ body: (Database) throws -> T) throws -> T {
         try unchanged {
-            try StoreFailure.mapped(.storeFailure, "the store cannot be read") {
+            try DatabaseErrorMapper.mapped(.storeFailure, "the store cannot be read") {
                 try database.read { db in
-                    ConnectionFunctions.install(in: db)
+                    SQLFunctionInstaller.install(in: db)
                     try watch.check(db)
                     return try body(db)
                 }
@@ -124,9 +124,9 @@ extension DataStack {
     func reading<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         let watch = watch
         return try await unchanged {
-            try await StoreFailure.mapped(.storeFailure, "the store cannot be read") {
+            try await DatabaseErrorMapper.mapped(.storeFailure, "the store cannot be read") {
                 try await database.read { db in
-                    ConnectionFunctions.install(in: db)
+                    SQLFunctionInstaller.install(in: db)
                     try watch.check(db)
                     return try body(db)
                 }
@@ -167,30 +167,30 @@ extension CompiledModel {
 
 extension DataStack {
     /// The rows of an entity for which a condition given as text holds. A value that varies goes in as an argument
-    /// of ``RecordPredicate/where(_:_:)``.
+    /// of ``RowPredicate/where(_:_:)``.
     ///
     /// - Throws: ``SyncError`` `invalidPredicate` with line and column, and what the form with a predicate throws.
     public func fetch(
-        _ entity: String, where text: String, orderedBy order: RecordOrder = .byKey, limit: Int? = nil
-    ) throws -> [SyncRecord] {
-        try fetch(entity, where: try RecordPredicate(parsing: text), orderedBy: order, limit: limit)
+        _ entity: String, where text: String, orderedBy order: RowOrder = .byKey, limit: Int? = nil
+    ) throws -> [SyncRow] {
+        try fetch(entity, where: try RowPredicate(parsing: text), orderedBy: order, limit: limit)
     }
 
     /// The rows of an entity for which a condition given as text holds.
     public func fetch(
-        _ entity: String, where text: String, orderedBy order: RecordOrder = .byKey, limit: Int? = nil
-    ) async throws -> [SyncRecord] {
-        try await fetch(entity, where: try RecordPredicate(parsing: text), orderedBy: order, limit: limit)
+        _ entity: String, where text: String, orderedBy order: RowOrder = .byKey, limit: Int? = nil
+    ) async throws -> [SyncRow] {
+        try await fetch(entity, where: try RowPredicate(parsing: text), orderedBy: order, limit: limit)
     }
 
     /// How many rows of an entity a condition given as text holds for.
     public func count(_ entity: String, where text: String) throws -> Int {
-        try count(entity, where: try RecordPredicate(parsing: text))
+        try count(entity, where: try RowPredicate(parsing: text))
     }
 
     /// How many rows of an entity a condition given as text holds for.
     public func count(_ entity: String, where text: String) async throws -> Int {
-        try await count(entity, where: try RecordPredicate(parsing: text))
+        try await count(entity, where: try RowPredicate(parsing: text))
     }
 }
 
@@ -201,19 +201,19 @@ extension DataStack {
     ///
     /// A to-one relationship leads to one row or none.
     /// - Throws: ``SyncError`` `unknownRelationship` or `storeFailure`.
-    public func targets(of record: SyncRecord, _ relationship: String) throws -> [SyncRecord] {
+    public func targets(of record: SyncRow, _ relationship: String) throws -> [SyncRow] {
         try reading { db in try self.targets(of: record, relationship, in: db) }
     }
 
     /// The rows a relationship leads to: in their order if it is ordered, else by key.
-    public func targets(of record: SyncRecord, _ relationship: String) async throws -> [SyncRecord] {
+    public func targets(of record: SyncRow, _ relationship: String) async throws -> [SyncRow] {
         try await reading { db in try self.targets(of: record, relationship, in: db) }
     }
 
     /// The rows a relationship leads to, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
-    public func targets(of record: SyncRecord, _ relationship: String, in db: Database) throws -> [SyncRecord] {
+    public func targets(of record: SyncRow, _ relationship: String, in db: Database) throws -> [SyncRow] {
         guard let relationship = record.type.relationship(named: relationship) else {
-            throw StoreFailure.unknownRelationship(relationship, of: record.type)
+            throw DatabaseErrorMapper.unknownRelationship(relationship, of: record.type)
         }
         let targets = TargetSQL(relationship, of: record.type, layout)
         let sql = "SELECT \(targets.select.columns) \(try targets.rest)"
@@ -221,7 +221,7 @@ extension DataStack {
     }
 }
 
-// MARK: - SyncRecord
+// MARK: - SyncRow
 
 /// A row as it was when it was fetched.
 ///
@@ -229,12 +229,12 @@ extension DataStack {
 /// let user = try await stack.fetch("User", id: 6)
 /// user?["firstName"]?.string
 /// ```
-public struct SyncRecord: Sendable {
+public struct SyncRow: Sendable {
     /// The entity the row is of; for a fetch over an inheritance tree, the most specific one.
     public let entity: String
     /// The key the row is stored under, also where the key attribute reads as nil because the key is local. The rows of
     /// a keyless entity have one too, which is this store's own.
-    public let key: RecordKey
+    public let key: PrimaryKeyValue
     /// The primary key of the row in its table, which foreign keys refer to.
     package let rowKey: DatabaseValue
     package let type: CompiledEntity
@@ -252,9 +252,9 @@ public struct SyncRecord: Sendable {
     }
 }
 
-extension SyncRecord: Hashable {
+extension SyncRow: Hashable {
     /// Whether both are the same row with the same values.
-    public static func == (left: SyncRecord, right: SyncRecord) -> Bool {
+    public static func == (left: SyncRow, right: SyncRow) -> Bool {
         left.entity == right.entity && left.rowKey == right.rowKey && left.values == right.values
     }
 
@@ -266,7 +266,7 @@ extension SyncRecord: Hashable {
     }
 }
 
-extension SyncRecord: CustomStringConvertible {
+extension SyncRow: CustomStringConvertible {
     /// `User 6 (age: 20, firstName: "Ann")`, without what is nil.
     public var description: String {
         let values = attributes.compactMap { name in

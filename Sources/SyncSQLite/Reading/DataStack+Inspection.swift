@@ -20,8 +20,8 @@ extension DataStack {
         return try DataStack(model: model, in: app, transformers: transformers)
     }
 
-    package func contents() async throws -> StoreContents {
-        try await database.read { db in try StoreContents(db) }
+    package func contents() async throws -> StoreDump {
+        try await database.read { db in try StoreDump(db) }
     }
 
     /// What SQLite finds wrong with the store, by `foreign_key_check` and `integrity_check`; empty if it is sound.
@@ -92,7 +92,7 @@ extension DataStack {
     ///
     /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity`: whose rows cannot be told from others a moment later;
     ///   `invalidPredicate`, `modelMismatch`.
-    package func snapshot(of entity: String, where predicate: RecordPredicate) async throws -> [SnapshotRow] {
+    package func snapshot(of entity: String, where predicate: RowPredicate) async throws -> [SnapshotRow] {
         let links = try model.compiled.keyedEntity(named: entity).relationships.filter { !$0.isToMany }.map(\.name)
         let selection = try links.isEmpty ? nil : self.selection(of: entity, columns: links, where: predicate)
         return try await reading { [self] db in
@@ -101,7 +101,7 @@ extension DataStack {
                 return (record, Dictionary(uniqueKeysWithValues: values))
             }
             if let selection {
-                let cursor = RowCursor(try RawStatement(db, selection.sql, arguments: selection.arguments))
+                let cursor = RowReader(try RawStatement(db, selection.sql, arguments: selection.arguments))
                 var index = 0
                 while try cursor.next(), index < rows.count {
                     for (column, link) in selection.columns.enumerated() {
@@ -180,10 +180,10 @@ extension DataStack {
     }
 }
 
-// MARK: - StoreContents
+// MARK: - StoreDump
 
 /// Every row of a store as text, its own tables included, to tell whether anything changed.
-package struct StoreContents: Sendable, Hashable {
+package struct StoreDump: Sendable, Hashable {
     /// Table name → rows as SQL literals, in row order.
     package let tables: [String: [String]]
 
@@ -201,7 +201,7 @@ package struct StoreContents: Sendable, Hashable {
     }
 
     /// A line for each table that differs: how many rows are gone and new, with one of each.
-    package func differences(from earlier: StoreContents) -> [String] {
+    package func differences(from earlier: StoreDump) -> [String] {
         Set(tables.keys).union(earlier.tables.keys).sorted().compactMap { name in
             let now = tables[name] ?? []
             let before = earlier.tables[name] ?? []

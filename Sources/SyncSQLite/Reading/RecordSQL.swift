@@ -10,7 +10,7 @@ struct RecordSQL {
 
     let layout: StoreLayout
     let entity: CompiledEntity
-    private let tree: EntityTree
+    private let tree: EntityHierarchy
     private let table: TableLayout
     /// By the entity that declares it, a key of several parts, and where it is in the selected columns.
     private let partedKeys: [Int: (key: KeyColumns, first: Int)]
@@ -65,7 +65,7 @@ struct RecordSQL {
     }
 
     /// - Throws: ``SyncError`` `unknownAttribute`, or `invalidOption` for a path that leads to many rows.
-    func order(_ order: RecordOrder) throws -> String {
+    func order(_ order: RowOrder) throws -> String {
         let terms = try order.terms.map { term in
             let direction = term.isAscending ? "" : " DESC"
             if let slot = entity.slotByName[term.attribute] { return expression(slot) + direction }
@@ -94,15 +94,15 @@ struct RecordSQL {
 
     // MARK: Reading
 
-    func fetch(_ db: Database, _ sql: String, _ arguments: StatementArguments) throws -> [SyncRecord] {
-        ConnectionFunctions.install(in: db)
+    func fetch(_ db: Database, _ sql: String, _ arguments: StatementArguments) throws -> [SyncRow] {
+        SQLFunctionInstaller.install(in: db)
         let rows = try Row.fetchCursor(db, sql: sql, arguments: arguments)
-        var records: [SyncRecord] = []
+        var records: [SyncRow] = []
         while let row = try rows.next() { records.append(try record(row)) }
         return records
     }
 
-    func record(_ row: Row) throws -> SyncRecord {
+    func record(_ row: Row) throws -> SyncRow {
         let rowKey: DatabaseValue = row[0]
         let type = table.hasEntityColumn ? try specificEntity(row[1]) : entity
         let offset = table.hasEntityColumn ? 2 : 1
@@ -122,7 +122,7 @@ struct RecordSQL {
             key = parted
         }
         guard let key else { throw SyncError(.storeFailure, "a row has no key", entity: type.name) }
-        return SyncRecord(entity: type.name, key: key, rowKey: rowKey, type: type, values: values)
+        return SyncRow(entity: type.name, key: key, rowKey: rowKey, type: type, values: values)
     }
 
     private func value(_ row: Row, _ index: Int, _ type: AttributeType) throws -> DatabaseValue {
@@ -168,14 +168,14 @@ struct TargetSQL {
                 order = byKey
             case (.foreignKey(_, let column, let position), .second):
                 condition = "WHERE \(select.column(column)) = ?"
-                order = LinkOrderSQL.terms(place: position.map { select.column($0) }, key: byKey)
+                order = LinkOrderingSQL.terms(place: position.map { select.column($0) }, key: byKey)
             case (.joinTable(let name, let first, let second, let firstOrder, let secondOrder), let end):
                 let (here, there) = end == .first ? (first, second) : (second, first)
                 condition =
                     "JOIN \(SchemaSQL.quoted(name)) AS \"j\" ON \"j\".\(SchemaSQL.quoted(there)) = \(select.rowKey) "
                     + "WHERE \"j\".\(SchemaSQL.quoted(here)) = ?"
                 let position = end == .first ? firstOrder : secondOrder
-                order = LinkOrderSQL.terms(place: position.map { "\"j\".\(SchemaSQL.quoted($0))" }, key: byKey)
+                order = LinkOrderingSQL.terms(place: position.map { "\"j\".\(SchemaSQL.quoted($0))" }, key: byKey)
             }
             return "FROM \(select.from) \(condition) ORDER BY \(order)"
         }
@@ -184,7 +184,7 @@ struct TargetSQL {
 
 /// The order of the rows that a relationship leads to: by their places in it, rows that have none after those that do, then
 /// by key.
-enum LinkOrderSQL {
+enum LinkOrderingSQL {
     /// What follows `ORDER BY`.
     ///
     /// - Parameters:

@@ -9,7 +9,7 @@ public import SyncCore
 /// try await stack.fetch("User", orderedBy: "company.name")
 /// ```
 /// Nil comes first, or last where the order is descending. Text is compared by its code points.
-public struct RecordOrder: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
+public struct RowOrder: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
     /// One attribute, or a path to one, and its direction.
     public struct Term: Sendable, Hashable {
         /// The local name of an attribute; or a path that leads to one through to-one relationships, a to-one relationship,
@@ -44,13 +44,13 @@ public struct RecordOrder: Sendable, Hashable, ExpressibleByStringLiteral, Expre
     public init(arrayLiteral names: String...) { self.init(names) }
 
     /// By key alone: numbers by size, text by code points, dates by time.
-    public static let byKey = RecordOrder([Term]())
+    public static let byKey = RowOrder([Term]())
 }
 
 // MARK: - Key paths
 
-extension RecordOrder {
-    /// By an attribute of a type: `RecordOrder(\User.lastName, ascending: false)`. A key path that is none is an error
+extension RowOrder {
+    /// By an attribute of a type: `RowOrder(\User.lastName, ascending: false)`. A key path that is none is an error
     /// where the order is used.
     public init<Value: SyncEntity>(_ path: PartialKeyPath<Value>, ascending isAscending: Bool = true) {
         self.init([Term(path, ascending: isAscending)])
@@ -59,12 +59,12 @@ extension RecordOrder {
     /// This order, and among equal rows by another attribute.
     public func then<Value: SyncEntity>(
         _ path: PartialKeyPath<Value>, ascending isAscending: Bool = true
-    ) -> RecordOrder {
-        RecordOrder(terms + [Term(path, ascending: isAscending)])
+    ) -> RowOrder {
+        RowOrder(terms + [Term(path, ascending: isAscending)])
     }
 }
 
-extension RecordOrder.Term {
+extension RowOrder.Term {
     /// By an attribute of a type.
     public init<Value: SyncEntity>(_ path: PartialKeyPath<Value>, ascending isAscending: Bool = true) {
         self.init(Value.syncProperties[path]?.name ?? "\(path)", ascending: isAscending)
@@ -74,8 +74,8 @@ extension RecordOrder.Term {
 // MARK: - Sort descriptor
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
-extension RecordOrder {
-    /// By Foundation's descriptors: `try RecordOrder([SortDescriptor(\User.age, order: .reverse)])`.
+extension RowOrder {
+    /// By Foundation's descriptors: `try RowOrder([SortDescriptor(\User.age, order: .reverse)])`.
     ///
     /// Text is ordered by its code points, and so only where a descriptor says no more: on Apple's systems
     /// `SortDescriptor(\.name)` is an order of the user's language, which no index of a database has, and
@@ -94,10 +94,10 @@ extension RecordOrder {
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
-extension RecordOrder.Term {
+extension RowOrder.Term {
     /// By one of Foundation's descriptors.
     ///
-    /// - Throws: ``SyncError`` as ``RecordOrder/init(_:)-([SortDescriptor<Value>])`` does.
+    /// - Throws: ``SyncError`` as ``RowOrder/init(_:)-([SortDescriptor<Value>])`` does.
     public init<Value: SyncEntity>(_ descriptor: SortDescriptor<Value>) throws {
         if var comparator = descriptor.stringComparator {
             comparator.order = .forward

@@ -27,8 +27,8 @@ extension DataStack {
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate`, or `invalidOption` for a path
     ///   that has no single value.
     package func selection(
-        of entity: String, columns paths: [String]? = nil, where predicate: RecordPredicate = .all,
-        orderedBy order: RecordOrder = .byKey, limit: Int? = nil, offset: Int = 0
+        of entity: String, columns paths: [String]? = nil, where predicate: RowPredicate = .all,
+        orderedBy order: RowOrder = .byKey, limit: Int? = nil, offset: Int = 0
     ) throws -> RowSelection {
         let select = RecordSQL(try model.compiled.entity(named: entity), layout)
         let paths =
@@ -47,17 +47,17 @@ extension DataStack {
     /// - Parameter body: Gets the row that was reached, which is gone when it returns. What it throws ends the reading and
     ///   passes through.
     package func forEachRow(
-        of selection: RowSelection, _ body: @escaping @Sendable (RowCursor) throws -> Void
+        of selection: RowSelection, _ body: @escaping @Sendable (RowReader) throws -> Void
     ) async throws {
         try await reading { db in
-            let cursor = RowCursor(try RawStatement(db, selection.sql, arguments: selection.arguments))
+            let cursor = RowReader(try RawStatement(db, selection.sql, arguments: selection.arguments))
             while try cursor.next() { try body(cursor) }
         }
     }
 }
 
 /// The row that a selection has reached: its values as SQLite holds them, so that nothing is copied that is not wanted.
-package final class RowCursor {
+package final class RowReader {
     package enum Storage { case null, integer, real, text, blob }
 
     private let statement: RawStatement

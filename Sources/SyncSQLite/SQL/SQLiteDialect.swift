@@ -59,9 +59,10 @@ struct SQLiteDialect: SQLDialect {
 
     func isLocalKey(_ column: String) -> String { "\(column) GLOB '\(Self.localKey)'" }
 
-    /// What ``LocalKey/isLocal(_:)`` says of a text.
+    /// What ``TemporaryKey/isLocal(_:)`` says of a text.
     private static let localKey =
-        LocalKey.prefix + LocalKey.digits.map { String(repeating: "[0-9A-Fa-f]", count: $0) }.joined(separator: "-")
+        TemporaryKey.prefix
+        + TemporaryKey.digits.map { String(repeating: "[0-9A-Fa-f]", count: $0) }.joined(separator: "-")
 
     /// Nil if the values are neither all texts nor all integers.
     private static func json(_ values: [SQLArgument]) -> String? {
@@ -123,7 +124,7 @@ extension SQLiteDialect {
     func folded(_ expression: String) -> String { "CAST(sync_fold(\(bytes(expression))) AS BLOB)" }
 
     func holds(
-        _ test: TextTest, _ expression: String, ignoringCase ignoresCase: Bool, _ arguments: inout SQLArguments
+        _ test: TextPredicate, _ expression: String, ignoringCase ignoresCase: Bool, _ arguments: inout SQLArguments
     ) -> String {
         let bytes = bytes(expression)
         let text = ignoresCase ? folded(expression) : bytes
@@ -172,7 +173,7 @@ extension PredicateSQL {
     /// - Parameter alias: What the entity's table is called in the statement.
     /// - Throws: ``SyncError`` `invalidPredicate`, naming what there is where a name is unknown.
     package init(
-        _ predicate: RecordPredicate, on entity: CompiledEntity, layout: StoreLayout, alias: String
+        _ predicate: RowPredicate, on entity: CompiledEntity, layout: StoreLayout, alias: String
     ) throws {
         try self.init(predicate, on: entity, layout: layout, alias: alias, dialect: SQLiteDialect())
     }
@@ -231,7 +232,7 @@ extension PredicateSQL {
         do {
             return try RegularExpressionCache.expression(pattern, ignoringCase: ignoresCase)?.matches(text)
         } catch let error as SyncError {
-            // SQLite passes on the text alone, by which `StoreFailure` knows it again.
+            // SQLite passes on the text alone, by which `DatabaseErrorMapper` knows it again.
             throw DatabaseError(message: error.message)
         }
     }

@@ -35,7 +35,7 @@ package enum ColumnValue {
     /// - Parameter isKey: Whether the column is the key of the row, of which local ones read as nil.
     package static func storedValue(_ value: DatabaseValue, as type: AttributeType, isKey: Bool = false) -> StoredValue
     {
-        if isKey, LocalKey.isLocal(value) { return .null }
+        if isKey, TemporaryKey.isLocal(value) { return .null }
         return switch (type, value.storage) {
         case (.integer, .int64(let value)): .integer(value)
         case (.boolean, .int64(let value)): .boolean(value != 0)
@@ -62,7 +62,7 @@ package enum ColumnValue {
     }
 
     /// A column's key as a result reports it; nil for NULL and blobs.
-    package static func recordKey(_ value: DatabaseValue, as type: AttributeType) -> RecordKey? {
+    package static func recordKey(_ value: DatabaseValue, as type: AttributeType) -> PrimaryKeyValue? {
         switch value.storage {
         case .int64(let value): .integer(value)
         case .double(let value): .double(value)

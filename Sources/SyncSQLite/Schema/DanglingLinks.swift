@@ -17,25 +17,26 @@ struct DanglingLinks {
     // MARK: All of a link
 
     /// The table a link is stored in, quoted.
-    func table(_ link: LinkID) -> String {
+    func table(_ link: AssociationID) -> String {
         switch layout[link] {
         case .foreignKey(let table, _, _): table.quoted
         case .joinTable(let name, _, _, _, _): name.quoted
         }
     }
 
-    func exist(_ link: LinkID) throws -> Bool {
+    func exist(_ link: AssociationID) throws -> Bool {
         try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(table(link)) WHERE \(condition(link)))") ?? false
     }
 
     /// Whether links lead nowhere, of which all others are known to lead to stored rows.
-    func exist(_ link: LinkID, among ends: DoubtfulEnds) throws -> Bool {
+    func exist(_ link: AssociationID, among ends: DoubtfulEnds) throws -> Bool {
         guard ends.areAll else { return try exist(link) }
         return try isMissing(ends.first, at: .first, of: link) || isMissing(ends.second, at: .second, of: link)
     }
 
     /// Whether one of some rows is not stored.
-    private func isMissing(_ rows: Set<RowKey>, at end: Link.End, of link: LinkID) throws -> Bool {
+    private func isMissing(_ rows: Set<RowKey>, at end: CompiledAssociation.End, of link: AssociationID) throws -> Bool
+    {
         if rows.isEmpty { return false }
         let table = layout[layout.model[link].side(end).table]
         let statement = try RawStatement(
@@ -48,7 +49,7 @@ struct DanglingLinks {
     }
 
     /// Whether the foreign key of some rows leads nowhere.
-    func exist(_ link: LinkID, of rows: [RowKey]) throws -> Bool {
+    func exist(_ link: AssociationID, of rows: [RowKey]) throws -> Bool {
         guard case .foreignKey = layout[link] else { return false }
         let key = layout[layout.model[link].first.table].keyColumn.quoted
         return try exist("SELECT 1 FROM \(table(link)) WHERE \(key) = ? AND \(condition(link))", rows)
@@ -57,7 +58,7 @@ struct DanglingLinks {
     /// Whether there are links to rows that are not stored.
     ///
     /// - Parameter rows: Keys of rows that are not stored, at this end of the link.
-    func exist(_ link: LinkID, to rows: [RowKey], at end: Link.End) throws -> Bool {
+    func exist(_ link: AssociationID, to rows: [RowKey], at end: CompiledAssociation.End) throws -> Bool {
         guard let column = column(link, end) else { return false }
         return try exist("SELECT 1 FROM \(table(link)) WHERE \(column) = ?", rows)
     }
@@ -71,7 +72,7 @@ struct DanglingLinks {
         }
     }
 
-    func find(_ link: LinkID) throws -> [Pair] {
+    func find(_ link: AssociationID) throws -> [Pair] {
         let keys =
             switch layout[link] {
             case .foreignKey(_, let column, _):
@@ -86,22 +87,22 @@ struct DanglingLinks {
     }
 
     /// Rows stay where they are and lose the link, whatever the delete rule says: nobody said that they should go.
-    func remove(_ link: LinkID) throws { try remove(link, where: condition(link), []) }
+    func remove(_ link: AssociationID) throws { try remove(link, where: condition(link), []) }
 
     // MARK: All of a row
 
     /// Removes what is left of a row that had this key before: the links that others have to it, and what it waited for.
     func remove(linksTo key: DatabaseValue, in table: TableID) throws {
         for link in layout.model.links {
-            for end in [Link.End.first, .second] where link.side(end).table == table {
+            for end in [CompiledAssociation.End.first, .second] where link.side(end).table == table {
                 guard let column = column(link.id, end) else { continue }
                 try remove(link.id, where: "\(column) = ?", [key])
             }
         }
-        try forgetReferences(of: key, in: table)
+        try deletePendingReferences(of: key, in: table)
     }
 
-    func forgetReferences(of key: DatabaseValue, in table: TableID) throws {
+    func deletePendingReferences(of key: DatabaseValue, in table: TableID) throws {
         try db.execute(
             sql:
                 "DELETE FROM sync_pending WHERE owner_entity IN (\(layout.entityNames(of: [table]))) AND owner_key = ?",
@@ -109,7 +110,7 @@ struct DanglingLinks {
     }
 
     /// Forgets what rows that are not stored any more were waiting for.
-    func forgetReferences(ofMissingRowsIn id: TableID) throws {
+    func deletePendingReferences(ofMissingRowsIn id: TableID) throws {
         let table = layout[id]
         try db.execute(
             sql: """
@@ -120,7 +121,7 @@ struct DanglingLinks {
 
     // MARK: SQL
 
-    private func remove(_ link: LinkID, where condition: String, _ arguments: StatementArguments) throws {
+    private func remove(_ link: AssociationID, where condition: String, _ arguments: StatementArguments) throws {
         let sql =
             switch layout[link] {
             case .foreignKey(_, let column, let order):
@@ -132,15 +133,15 @@ struct DanglingLinks {
     }
 
     /// The column that refers to the rows at one end; nil where those are the rows that have the column.
-    private func column(_ link: LinkID, _ end: Link.End) -> String? {
+    private func column(_ link: AssociationID, _ end: CompiledAssociation.End) -> String? {
         switch layout[link] {
         case .foreignKey(_, let column, _): end == .second ? column.quoted : nil
         case .joinTable(_, let first, let second, _, _): (end == .first ? first : second).quoted
         }
     }
 
-    private func condition(_ link: LinkID) -> String {
-        [Link.End.first, .second].compactMap { end in
+    private func condition(_ link: AssociationID) -> String {
+        [CompiledAssociation.End.first, .second].compactMap { end in
             guard let column = column(link, end) else { return nil }
             let target = layout[layout.model[link].side(end).table]
             let rows = "SELECT \(target.keyColumn.quoted) FROM \(target.name.quoted)"
@@ -159,7 +160,7 @@ struct DoubtfulEnds {
     init(areAll: Bool = true) { self.areAll = areAll }
 
     /// - Parameter row: Nil for a value that is no key.
-    mutating func note(_ row: RowKey?, at end: Link.End) {
+    mutating func record(_ row: RowKey?, at end: CompiledAssociation.End) {
         guard let row else {
             areAll = false
             return

@@ -160,7 +160,7 @@ struct KeyColumns: Sendable {
     /// Puts the leaves in columns together.
     ///
     /// - Returns: Whether all parts are there.
-    func read(_ statement: RawStatement, at first: Int, into text: inout KeyPartsText) -> Bool {
+    func read(_ statement: RawStatement, at first: Int, into text: inout CompositeKeyText) -> Bool {
         text.open()
         var column = first
         for part in parts {
@@ -191,20 +191,20 @@ struct KeyColumns: Sendable {
     /// The key in columns; nil if a part is missing.
     func key(_ statement: RawStatement, at first: Int) -> RowKey? {
         guard isComposite else { return statement.key(first) }
-        var text = KeyPartsText()
+        var text = CompositeKeyText()
         return read(statement, at: first, into: &text) ? .text(text.text) : nil
     }
 }
 
 extension KeyColumns {
     /// The key of a fetched row, of several parts; nil if one is missing.
-    func recordKey(_ row: Row, at first: Int) throws -> RecordKey? {
-        var text = KeyPartsText()
+    func recordKey(_ row: Row, at first: Int) throws -> PrimaryKeyValue? {
+        var text = CompositeKeyText()
         guard try read(row, at: first, into: &text) else { return nil }
         return RowKey.text(text.text).recordKey(type)
     }
 
-    private func read(_ row: Row, at first: Int, into text: inout KeyPartsText) throws -> Bool {
+    private func read(_ row: Row, at first: Int, into text: inout CompositeKeyText) throws -> Bool {
         text.open()
         var column = first
         for part in parts {

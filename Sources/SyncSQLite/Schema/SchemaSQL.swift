@@ -79,18 +79,18 @@ package struct SchemaSQL: Sendable {
     }
 
     /// The declared type of columns that refer to rows of a table.
-    static func keyType(_ tree: EntityTree) -> String {
+    static func keyType(_ tree: EntityHierarchy) -> String {
         tree.keySlot.map { columnType(tree.attributes[$0].type) } ?? "INTEGER"
     }
 }
 
 /// The table of one inheritance tree, with its indexes and views.
 struct TableSQL {
-    private let tree: EntityTree
+    private let tree: EntityHierarchy
     private let layout: StoreLayout
     private let names: TableLayout
 
-    init(_ tree: EntityTree, _ layout: StoreLayout) {
+    init(_ tree: EntityHierarchy, _ layout: StoreLayout) {
         self.tree = tree
         self.layout = layout
         names = layout[tree.id]
@@ -128,7 +128,7 @@ struct TableSQL {
         return " DEFAULT \(literal)"
     }
 
-    private func foreignKey(_ id: LinkID) -> [String] {
+    private func foreignKey(_ id: AssociationID) -> [String] {
         guard case .foreignKey(_, let column, let order) = layout[id] else { return [] }
         let link = layout.model[id]
         let target = layout[link.second.table]
@@ -191,7 +191,7 @@ struct TableSQL {
 /// The table of a many-to-many link.
 enum JoinTableSQL {
     /// Nothing for a link that is a foreign key.
-    static func statements(_ id: LinkID, _ layout: StoreLayout) -> [String] {
+    static func statements(_ id: AssociationID, _ layout: StoreLayout) -> [String] {
         guard case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) = layout[id]
         else { return [] }
         let link = layout.model[id]

@@ -4,7 +4,7 @@ import SyncCore
 import SyncStore
 
 /// The model a store was made with, which it keeps as a schema file.
-enum KeptModel {
+enum StoredModel {
     /// What a database without tables is to be taken for.
     enum Empty { case empty, notAStore, guest }
 
@@ -125,7 +125,7 @@ enum KeptModel {
 
     private static func replace(with schema: Schema, in db: Database) throws {
         try db.execute(sql: "UPDATE \"sync_model\" SET \"schema\" = ?", arguments: [schema.text])
-        try EngineMigration.wakeParked(in: db)
+        try EngineMigration.unblockRows(in: db)
     }
 
     /// Gives a database that may have tables of others those of a model, or brings ours to it, in one transaction.
@@ -138,7 +138,7 @@ enum KeptModel {
         var version: Int?
         try db.inTransaction(.immediate) {
             try createOrUpdate(model, in: db, or: .guest)
-            version = try StoreWatch.schemaVersion(db)
+            version = try StoreMonitor.schemaVersion(db)
             return .commit
         }
         return version
@@ -148,7 +148,7 @@ enum KeptModel {
     static func createOrUpdate(_ model: SyncModel, in db: Database, or empty: Empty = .empty) throws {
         guard let kept = try schema(db, or: empty) else { return try create(model, in: db) }
         if try isAdopted(db) { return try adopt(model, in: db) }
-        guard try !kept.needsMigration(to: model) else { throw StoreWatch.changed }
+        guard try !kept.needsMigration(to: model) else { throw StoreMonitor.changed }
         try RetiredTables.drop(in: db)
         try keep(model, in: db)
     }

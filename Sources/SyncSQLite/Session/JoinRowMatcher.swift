@@ -3,29 +3,29 @@ import SyncCore
 import SyncStore
 
 /// Meets the pairs of one join table, as they are read, with those that a payload says there are.
-struct PairMatcher {
-    private(set) var said: LinkPairs
-    private(set) var compared = ComparedPairs()
+struct JoinRowMatcher {
+    private(set) var said: ResolvedJoinRows
+    private(set) var compared = JoinTableDiff()
     /// Whether a pair was met of a row of which the payload does not speak, and that stays.
-    private(set) var metUnmentioned = false
+    private(set) var matchedUnmentioned = false
     /// The rows that pairs lead to of which the payload does not speak, if they are asked for.
     private(set) var unmentioned = DoubtfulEnds()
-    private let notesUnmentioned: Bool
-    private let link: Link
+    private let collectsUnmentioned: Bool
+    private let link: CompiledAssociation
     private let first: SyncTable
     private let second: SyncTable
     private let firstLookup: NodeLookup
     private let secondLookup: NodeLookup
     private let firstColumns: RowColumns
     private let secondColumns: RowColumns
-    private var seen: Set<LinkedRows> = []
+    private var seen: Set<JoinKey> = []
 
     init(
-        _ said: LinkPairs, of link: Link, _ ends: (SyncTable, SyncTable), _ lookups: [NodeLookup],
-        notingUnmentioned: Bool, _ session: SQLiteSession
+        _ said: ResolvedJoinRows, of link: CompiledAssociation, _ ends: (SyncTable, SyncTable), _ lookups: [NodeLookup],
+        collectingUnmentioned: Bool, _ session: SQLiteSession
     ) {
         self.said = said
-        notesUnmentioned = notingUnmentioned
+        collectsUnmentioned = collectingUnmentioned
         self.link = link
         (first, second) = ends
         firstLookup = lookups[first.id.index]
@@ -34,17 +34,17 @@ struct PairMatcher {
         secondColumns = session.columns(second.id)
     }
 
-    func table(_ end: Link.End) -> SyncTable { end == .first ? first : second }
+    func table(_ end: CompiledAssociation.End) -> SyncTable { end == .first ? first : second }
 
     /// The stored rows at an end whose links are replaced.
-    func spokenRows(_ end: Link.End) -> some Sequence<NodeID> {
+    func rowsWithReplacedLinks(_ end: CompiledAssociation.End) -> some Sequence<NodeID> {
         let (table, spoken) = (table(end), end == .first ? said.first : said.second)
         return (spoken.isEmpty ? 0..<0 : table.batch.nodes.indices).lazy.map { NodeID($0) }
             .filter { spoken.speaks(of: $0) && table.isPresent($0, as: .stored) }
     }
 
     /// Pairs of stored rows neither of which is spoken for.
-    func unspokenPairs() -> [LinkPairs.Pair] {
+    func unreplacedPairs() -> [ResolvedJoinRows.Pair] {
         said.pairs.filter {
             !said.first.speaks(of: $0.first) && !said.second.speaks(of: $0.second)
                 && first.isPresent($0.first, as: .stored) && second.isPresent($0.second, as: .stored)
@@ -52,9 +52,9 @@ struct PairMatcher {
     }
 
     /// All pairs that a statement reads.
-    mutating func compareAll(_ statement: RawStatement, isOrdered: Bool, _ steps: SyncSteps) throws {
+    mutating func compareAll(_ statement: RawStatement, isOrdered: Bool, _ steps: ProgressReporter) throws {
         let isGuessed = firstLookup.hasIntegerKeys && secondLookup.hasIntegerKeys && !isOrdered
-        var counter = StepCounter(steps)
+        var counter = ProgressCounter(steps)
         var guess = 0
         while try statement.step() {
             try counter.advance()
@@ -86,30 +86,30 @@ struct PairMatcher {
         )
         if let index = said.index(of: one, other) {
             said.pairs[index].isStored = true
-            let stored = LinkPlaces(
+            let stored = LinkPositions(
                 first: statement.isNull(2) ? nil : statement.integer(2),
                 second: statement.isNull(3) ? nil : statement.integer(3))
-            let moved = ComparedPairs.Moved(said.pairs[index], of: link, index: index, stored: stored) {
+            let moved = JoinTableDiff.Moved(said.pairs[index], of: link, index: index, stored: stored) {
                 rows(statement)
             }
             if let moved { compared.moved.append(moved) }
             return index
         }
-        if notesUnmentioned {
-            if one == nil { unmentioned.note(statement.key(0), at: .first) }
-            if other == nil { unmentioned.note(statement.key(1), at: .second) }
+        if collectsUnmentioned {
+            if one == nil { unmentioned.record(statement.key(0), at: .first) }
+            if other == nil { unmentioned.record(statement.key(1), at: .second) }
         }
         guard !said.staysStored(one, other), let rows = rows(statement) else {
-            if one == nil || other == nil { metUnmentioned = true }
+            if one == nil || other == nil { matchedUnmentioned = true }
             return nil
         }
         compared.removed.append(.init(rows: rows, first: one, second: other))
         return nil
     }
 
-    private func rows(_ statement: RawStatement) -> LinkedRows? {
+    private func rows(_ statement: RawStatement) -> JoinKey? {
         guard let one = statement.key(0), let other = statement.key(1) else { return nil }
-        return LinkedRows(first: one, second: other)
+        return JoinKey(first: one, second: other)
     }
 
     /// The node at one end of a stored pair; nil for a row of which the payload does not speak.
@@ -128,7 +128,7 @@ struct PairMatcher {
 /// The join table of a link, read and written by the thousand.
 ///
 /// Of what it reads, the columns are the key of the first row, of the second, and the place of either in the other's list.
-struct StoredPairs {
+struct JoinTableStatements {
     let table: String
     /// Whether rows at either end have their links in an order.
     let isOrdered: Bool
@@ -140,7 +140,7 @@ struct StoredPairs {
     private let secondOrder: String?
 
     /// Nil for a link that is a foreign key.
-    init?(_ link: LinkID, _ layout: StoreLayout, _ db: Database) {
+    init?(_ link: AssociationID, _ layout: StoreLayout, _ db: Database) {
         guard case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) = layout[link]
         else { return nil }
         self.db = db
@@ -153,8 +153,8 @@ struct StoredPairs {
         isOrdered = firstOrder != nil || secondOrder != nil
     }
 
-    private func column(_ end: Link.End) -> String { end == .first ? first : second }
-    func order(_ end: Link.End) -> String? { end == .first ? firstOrder : secondOrder }
+    private func column(_ end: CompiledAssociation.End) -> String { end == .first ? first : second }
+    func order(_ end: CompiledAssociation.End) -> String? { end == .first ? firstOrder : secondOrder }
 
     // MARK: Reading
 
@@ -166,7 +166,7 @@ struct StoredPairs {
     func all() throws -> RawStatement { try RawStatement(db, select) }
 
     /// Reads the pairs of the rows at one end whose keys are in a range, in the order of their keys.
-    func pairs(of rows: KeyRange, at end: Link.End) throws -> RawStatement {
+    func pairs(of rows: KeyRange, at end: CompiledAssociation.End) throws -> RawStatement {
         let column = column(end)
         let statement = try RawStatement(db, select + KeyRange.condition(column) + " ORDER BY \(column)")
         rows.bind(to: statement)
@@ -174,7 +174,7 @@ struct StoredPairs {
     }
 
     /// Reads the pairs of one row, whose key is the parameter.
-    func pairs(ofRowAt end: Link.End) throws -> RawStatement {
+    func pairs(ofRowAt end: CompiledAssociation.End) throws -> RawStatement {
         try RawStatement(db, select + " WHERE \(column(end)) = ?")
     }
 

@@ -5,9 +5,9 @@ import SyncStore
 struct NodeBinding {
     private let table: SyncTable
     private let columns: RowColumns
-    private let batch: RowBatch
-    private let values: CountingValues
-    private let foreignKeys: [ForeignKeyOutcome]
+    private let batch: NodeBatch
+    private let values: EffectiveValues
+    private let foreignKeys: [ResolvedForeignKeys]
     private let keys: NodeKeys
     private let targets: [NodeKeys]
     private let defaults: DefaultValues
@@ -69,7 +69,7 @@ struct NodeBinding {
         let (slots, start) = slots(of: node)
         for slot in 0..<batch.stride where slot != keyColumn {
             let parameter = offset + columns.attributes + slot + 1
-            let value = slots.isEmpty ? Slot.absent : slots[start + slot]
+            let value = slots.isEmpty ? PackedValue.absent : slots[start + slot]
             if value.kind == .absent, takesDefault[Int(batch.nodes[node.index].entity)]?[slot] == true {
                 defaults.bind(slot, to: statement, at: parameter)
             } else {
@@ -80,7 +80,7 @@ struct NodeBinding {
 
     /// Where the values of a node are that count; an empty array for none.
     @inline(__always)
-    private func slots(of node: NodeID) -> (slots: [Slot], start: Int) {
+    private func slots(of node: NodeID) -> (slots: [PackedValue], start: Int) {
         let version = Int(values.versions[node.index])
         if version < 0 { return ([], 0) }
         if version < batch.versionCount { return (batch.slots, version * batch.stride) }
@@ -116,10 +116,10 @@ struct NodeBinding {
 
 /// The model's defaults as slots, with their own texts.
 struct DefaultValues {
-    private var slots: [Slot] = []
+    private var slots: [PackedValue] = []
     private var arena: [UInt8] = []
 
-    init(_ tree: EntityTree) {
+    init(_ tree: EntityHierarchy) {
         for attribute in tree.attributes {
             slots.append(attribute.defaultValue?.slot(arena: &arena) ?? .null)
         }

@@ -26,7 +26,7 @@ final class RawStatement {
 
     /// Binds a staged value. Texts are not copied: they must live until the next step.
     @inline(__always)
-    func bind(_ slot: Slot, at parameter: Int, _ pool: TextPool) {
+    func bind(_ slot: PackedValue, at parameter: Int, _ pool: TextPool) {
         let index = Int32(truncatingIfNeeded: parameter)
         switch slot.kind {
         case .absent, .null: sqlite3_bind_null(handle, index)
@@ -150,7 +150,7 @@ final class RawStatement {
 
     /// Whether the column holds just what the slot would store.
     @inline(__always)
-    func column(_ column: Int, equals slot: Slot, _ pool: TextPool) -> Bool {
+    func column(_ column: Int, equals slot: PackedValue, _ pool: TextPool) -> Bool {
         // The value is asked for once: each `sqlite3_column_…` would look the column up again.
         let value = sqlite3_column_value(handle, Int32(truncatingIfNeeded: column))
         let type = sqlite3_value_type(value)
@@ -181,11 +181,11 @@ final class RawStatement {
 }
 
 /// Counts the passes of one loop, and tells of them now and then.
-struct StepCounter {
-    private let steps: SyncSteps
+struct ProgressCounter {
+    private let steps: ProgressReporter
     private var count = 0
 
-    init(_ steps: SyncSteps) { self.steps = steps }
+    init(_ steps: ProgressReporter) { self.steps = steps }
 
     @inline(__always)
     mutating func advance() throws {
@@ -238,7 +238,7 @@ extension RowKey {
     }
 }
 
-extension LocalKey {
+extension TemporaryKey {
     /// Whether a key column's value is a local key, which as an attribute reads as nil.
     static func isLocal(_ value: DatabaseValue) -> Bool { RowKey(value)?.isLocal ?? false }
 }
@@ -252,7 +252,7 @@ extension NodeID {
     var index: Int { Int(number) }
 }
 
-extension Slot {
+extension PackedValue {
     /// ``integer``, read without a call of another module: loops over millions of rows notice.
     @inline(__always)
     var storedInteger: Int64 { Int64(bitPattern: UInt64(high) << 32 | UInt64(low)) }

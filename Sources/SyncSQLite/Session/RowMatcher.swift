@@ -17,17 +17,17 @@ struct RowMatcher {
     private let targets: [Target]
     private let lookup: NodeLookup
     private let model: CompiledModel
-    private let batch: RowBatch
-    private let values: CountingValues
+    private let batch: NodeBatch
+    private let values: EffectiveValues
     private let pool: TextPool
     private let meets: Bool
     private let compares: Bool
     /// The targets that the payload gives, guessed to be the stored ones, by foreign key; empty if it gives none.
     private let expected: [[Int32]]
-    private var keyText = KeyPartsText()
-    private(set) var met: MetNodes
+    private var keyText = CompositeKeyText()
+    private(set) var met: MatchedNodes
     /// Where rows lead that no node is, if that is no node either.
-    private(set) var doubtful: [LinkID: DoubtfulEnds] = [:]
+    private(set) var doubtful: [AssociationID: DoubtfulEnds] = [:]
 
     init(_ table: SyncTable, _ session: SQLiteSession, _ pass: MatchPass, expecting expected: [[Int32]] = []) {
         self.table = table
@@ -45,7 +45,7 @@ struct RowMatcher {
         meets = pass != .compare
         compares = pass != .meet
         self.expected = expected
-        met = table.takeMet()
+        met = table.consumeMatches()
     }
 
     /// Gives the table what was noted.
@@ -91,7 +91,7 @@ struct RowMatcher {
 
     /// Asks for what the rows after the next few will be compared with.
     @inline(__always)
-    func prefetch(_ cursor: KeyCursor) {
+    func prefetch(_ cursor: SortedKeyIterator) {
         if let node = cursor.node(ahead: 16) { lookup.prefetch(node, version: Int(values.versions[node])) }
         if let node = cursor.node(ahead: 8) { lookup.prefetchTexts(version: Int(values.versions[node]), pool) }
     }
@@ -161,7 +161,7 @@ struct RowMatcher {
 
     @inline(__always)
     private func differingSlots(
-        _ statement: RawStatement, _ slots: UnsafeBufferPointer<Slot>, _ version: Int, _ key: Int
+        _ statement: RawStatement, _ slots: UnsafeBufferPointer<PackedValue>, _ version: Int, _ key: Int
     ) -> [Int] {
         let stride = columns.types.count
         let base = columns.attributes
@@ -177,7 +177,9 @@ struct RowMatcher {
     }
 
     /// Whether bytes that differ mean the same: JSON or a decimal that something else wrote in another spelling.
-    private func isSameValue(_ statement: RawStatement, _ column: Int, _ slot: Slot, _ type: AttributeType) -> Bool {
+    private func isSameValue(_ statement: RawStatement, _ column: Int, _ slot: PackedValue, _ type: AttributeType)
+        -> Bool
+    {
         guard slot.isText, !statement.isNull(column) else { return false }
         switch type {
         case .json:
@@ -195,15 +197,15 @@ struct RowMatcher {
     // MARK: Strays
 
     /// Notes a row that no node is, if it matters.
-    mutating func addStray(_ statement: RawStatement, entity: Int, _ watch: StrayWatch) {
+    mutating func addUnmatchedRow(_ statement: RawStatement, entity: Int, _ watch: UnmatchedRowFilter) {
         guard let key = statement.key(0) else { return }
         var isNeeded = watch.scope.map { model.entity(entity, isKindOf: $0) } ?? false
         for (index, link) in table.tree.foreignKeys.enumerated() where watch.watched[index] {
             let column = columns.foreignKeys + index
             if statement.isNull(column) || targets[index].hasHiddenKey { continue }
             guard let target = target(statement, index) else {
-                if watch.speaksOfAll {
-                    doubtful[link, default: DoubtfulEnds()].note(statement.key(column), at: .second)
+                if watch.coversAll {
+                    doubtful[link, default: DoubtfulEnds()].record(statement.key(column), at: .second)
                 }
                 continue
             }
@@ -214,7 +216,9 @@ struct RowMatcher {
     }
 
     /// Drops those that do not matter after all of the strays from an index on.
-    mutating func keepStrays(from start: Int, _ keeping: ([Strays.Row]) throws -> [Strays.Row]) rethrows {
+    mutating func filterUnmatchedRows(from start: Int, _ keeping: ([UnmatchedRows.Row]) throws -> [UnmatchedRows.Row])
+        rethrows
+    {
         guard met.strays.rows.count > start else { return }
         let kept = try keeping(Array(met.strays.rows[start...]))
         met.strays.rows.replaceSubrange(start..., with: kept)
@@ -251,9 +255,9 @@ final class RowColumns: Sendable {
     private let selected: [String]
 
     private let model: CompiledModel
-    private let tree: EntityTree
+    private let tree: EntityHierarchy
 
-    init(_ tree: EntityTree, _ layout: StoreLayout) {
+    init(_ tree: EntityHierarchy, _ layout: StoreLayout) {
         model = layout.model
         self.tree = tree
         types = tree.attributes.map(\.type)

@@ -5,7 +5,9 @@ package import SyncStore
 // Links as they are stored: as a foreign key column or as pairs in a join table, each with columns for places in ordered
 // lists.
 extension SQLiteSession {
-    package func links(of rows: [RowKey], _ link: Link, from end: Link.End) throws -> [StoredLink] {
+    package func links(of rows: [RowKey], _ link: CompiledAssociation, from end: CompiledAssociation.End) throws
+        -> [StoredLink]
+    {
         let statement = try statements.statement(linksSQL(link, from: end))
         var found: [StoredLink] = []
         for row in rows {
@@ -22,11 +24,11 @@ extension SQLiteSession {
         return found
     }
 
-    private func linksSQL(_ link: Link, from end: Link.End) -> String {
+    private func linksSQL(_ link: CompiledAssociation, from end: CompiledAssociation.End) -> String {
         let names = LinkTable(link, end, layout)
         let select =
             "SELECT \(names.other), \(names.place ?? "NULL"), \(names.otherPlace ?? "NULL") FROM \(names.table)"
-        let order = " ORDER BY \(LinkOrderSQL.terms(place: names.place, key: names.other))"
+        let order = " ORDER BY \(LinkOrderingSQL.terms(place: names.place, key: names.other))"
         // The rows that have the column are stored; those it leads to may not be.
         if link.storage == .foreignKey, end == .second { return "\(select) WHERE \(names.mine) = ?\(order)" }
         let target = columns(link.side(end.other).table)
@@ -35,7 +37,7 @@ extension SQLiteSession {
         return "\(select) WHERE \(names.mine) = ? AND \(isStored)\(link.storage == .foreignKey ? "" : order)"
     }
 
-    package func stored(_ pairs: [LinkedRows], _ link: Link) throws -> Set<LinkedRows> {
+    package func stored(_ pairs: [JoinKey], _ link: CompiledAssociation) throws -> Set<JoinKey> {
         let names = LinkTable(link, .first, layout)
         let statement = try statements.statement(
             "SELECT 1 FROM \(names.table) WHERE \(names.mine) = ? AND \(names.other) = ?")
@@ -50,8 +52,10 @@ extension SQLiteSession {
 
     // MARK: Places
 
-    package func freePlaces(in owners: [RowKey], _ link: Link, _ end: Link.End) throws -> [Int64] {
-        guard let query = FreePlaceSQL.query(link.id, end, layout) else { return owners.map { _ in 0 } }
+    package func nextPositions(in owners: [RowKey], _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws
+        -> [Int64]
+    {
+        guard let query = NextPositionSQL.query(link.id, end, layout) else { return owners.map { _ in 0 } }
         let statement = try statements.statement(query)
         return try owners.map { owner in
             statement.bind(owner, at: 1)
@@ -60,7 +64,9 @@ extension SQLiteSession {
         }
     }
 
-    package func keptPlaces(in owners: [RowKey], _ link: Link, _ end: Link.End) throws -> [[Int64]] {
+    package func preservedPositions(in owners: [RowKey], _ link: CompiledAssociation, _ end: CompiledAssociation.End)
+        throws -> [[Int64]]
+    {
         guard hasReferences, let relationship = link.side(end).relationship else { return owners.map { _ in [] } }
         let statement = try statements.statement(
             """
@@ -77,7 +83,9 @@ extension SQLiteSession {
         }
     }
 
-    package func setPlaces(_ places: [(pair: LinkedRows, place: Int64)], _ link: Link, _ end: Link.End) throws {
+    package func setPositions(
+        _ places: [(pair: JoinKey, place: Int64)], _ link: CompiledAssociation, _ end: CompiledAssociation.End
+    ) throws {
         let names = LinkTable(link, end, layout)
         guard let column = names.place else { return }
         let statement = try statements.statement(
@@ -92,7 +100,7 @@ extension SQLiteSession {
 
     // MARK: Linking
 
-    package func setTargets(_ changes: [TargetChange], _ link: Link) throws {
+    package func setTargets(_ changes: [ForeignKeyUpdate], _ link: CompiledAssociation) throws {
         let names = LinkTable(link, .first, layout)
         let columns = [names.other, names.otherPlace].compactMap { $0 }
         let set = columns.map { "\($0) = ?" }.joined(separator: ", ")
@@ -107,9 +115,9 @@ extension SQLiteSession {
         }
     }
 
-    package func insert(_ pairs: [PlacedPair], _ link: Link) throws {
-        guard let stored = StoredPairs(link.id, layout, db) else { return }
-        let ends = [Link.End.first, .second].filter { stored.order($0) != nil }
+    package func insert(_ pairs: [JoinRow], _ link: CompiledAssociation) throws {
+        guard let stored = JoinTableStatements(link.id, layout, db) else { return }
+        let ends = [CompiledAssociation.End.first, .second].filter { stored.order($0) != nil }
         try stored.insertion(of: pairs.count).insert(pairs.count) { index, statement, offset in
             statement.bind(pairs[index].rows.first, at: offset + 1)
             statement.bind(pairs[index].rows.second, at: offset + 2)
@@ -123,11 +131,11 @@ extension SQLiteSession {
         }
     }
 
-    package func insert(_ pairs: [NodePair], _ places: [LinkPlaces], _ link: Link) throws {
-        guard let stored = StoredPairs(link.id, layout, db), let tables else { return }
-        let ends = [Link.End.first, .second].filter { stored.order($0) != nil }
+    package func insert(_ pairs: [NodeLink], _ places: [LinkPositions], _ link: CompiledAssociation) throws {
+        guard let stored = JoinTableStatements(link.id, layout, db), let tables else { return }
+        let ends = [CompiledAssociation.End.first, .second].filter { stored.order($0) != nil }
         let (first, second) = (NodeKeys(tables[link.first.table]), NodeKeys(tables[link.second.table]))
-        var counter = StepCounter(steps)
+        var counter = ProgressCounter(steps)
         try stored.insertion(of: pairs.count).insert(pairs.count) { index, statement, offset in
             try counter.advance()
             first.bind(pairs[index].first, to: statement, at: offset + 1)
@@ -139,8 +147,8 @@ extension SQLiteSession {
         try counter.finish()
     }
 
-    package func remove(_ pairs: [LinkedRows], _ link: Link) throws {
-        guard let removal = try StoredPairs(link.id, layout, db)?.removal() else { return }
+    package func remove(_ pairs: [JoinKey], _ link: CompiledAssociation) throws {
+        guard let removal = try JoinTableStatements(link.id, layout, db)?.removal() else { return }
         for pair in pairs {
             removal.bind(pair.first, at: 1)
             removal.bind(pair.second, at: 2)
@@ -155,38 +163,44 @@ extension SQLiteSession {
 extension SQLiteSession {
     /// Reads the stored pairs that matter: all of them when the payload speaks of many rows, else those of each row
     /// whose links are replaced, and each other pair by itself.
-    package func compare(_ said: inout LinkPairs, _ link: Link, speaksOfAll: Bool) throws -> ComparedPairs {
-        guard let stored = StoredPairs(link.id, layout, db), let tables else { return ComparedPairs() }
+    package func compare(_ said: inout ResolvedJoinRows, _ link: CompiledAssociation, coversAll: Bool) throws
+        -> JoinTableDiff
+    {
+        guard let stored = JoinTableStatements(link.id, layout, db), let tables else { return JoinTableDiff() }
         let ends = (tables[link.first.table], tables[link.second.table])
-        var reader = PairMatcher(said, of: link, ends, lookups, notingUnmentioned: speaksOfAll, self)
-        said = LinkPairs()
+        var reader = JoinRowMatcher(said, of: link, ends, lookups, collectingUnmentioned: coversAll, self)
+        said = ResolvedJoinRows()
         defer { said = reader.said }
-        let others = reader.unspokenPairs()
-        let spokenCount = [.first, .second].reduce(0) { count, end in
-            reader.spokenRows(end).reduce(count) { count, _ in count + 1 }
+        let others = reader.unreplacedPairs()
+        let replacedCount = [.first, .second].reduce(0) { count, end in
+            reader.rowsWithReplacedLinks(end).reduce(count) { count, _ in count + 1 }
         }
-        let limit = spokenCount * 12 + others.count * 6
-        guard limit > 0 else { return ComparedPairs() }
+        let limit = replacedCount * 12 + others.count * 6
+        guard limit > 0 else { return JoinTableDiff() }
         let size = try size(of: stored.table, limit: limit)
         switch size {
-        case .empty: return ComparedPairs()
+        case .empty: return JoinTableDiff()
         case .small:
             try reader.compareAll(stored.all(), isOrdered: stored.isOrdered, steps)
         case .large:
-            let (firsts, seconds) = (Array(reader.spokenRows(.first)), Array(reader.spokenRows(.second)))
-            try comparePairs(of: firsts, at: .first, stored, &reader, isOnlyEnd: seconds.isEmpty)
-            try comparePairs(of: seconds, at: .second, stored, &reader, isOnlyEnd: firsts.isEmpty)
+            let (firsts, seconds) = (
+                Array(reader.rowsWithReplacedLinks(.first)), Array(reader.rowsWithReplacedLinks(.second))
+            )
+            try compareJoinRows(of: firsts, at: .first, stored, &reader, isOnlyEnd: seconds.isEmpty)
+            try compareJoinRows(of: seconds, at: .second, stored, &reader, isOnlyEnd: firsts.isEmpty)
             try compare(others, stored, &reader)
         }
-        if speaksOfAll, reader.metUnmentioned {
+        if coversAll, reader.matchedUnmentioned {
             doubtfulEnds[link.id] = size == .small ? reader.unmentioned : DoubtfulEnds(areAll: false)
         }
         return reader.compared
     }
 
     /// The pairs of rows whose links are replaced.
-    private func comparePairs(
-        of nodes: [NodeID], at end: Link.End, _ stored: StoredPairs, _ reader: inout PairMatcher, isOnlyEnd: Bool
+    private func compareJoinRows(
+        of nodes: [NodeID], at end: CompiledAssociation.End, _ stored: JoinTableStatements,
+        _ reader: inout JoinRowMatcher,
+        isOnlyEnd: Bool
     ) throws {
         guard !nodes.isEmpty else { return }
         let table = reader.table(end)
@@ -199,7 +213,7 @@ extension SQLiteSession {
         }
         let statement = try stored.pairs(ofRowAt: end)
         let rows = NodeKeys(table)
-        var counter = StepCounter(steps)
+        var counter = ProgressCounter(steps)
         for node in nodes {
             try counter.advance()
             rows.bind(node, to: statement, at: 1)
@@ -210,11 +224,13 @@ extension SQLiteSession {
     }
 
     /// Pairs of which no end is spoken for.
-    private func compare(_ pairs: [LinkPairs.Pair], _ stored: StoredPairs, _ reader: inout PairMatcher) throws {
+    private func compare(
+        _ pairs: [ResolvedJoinRows.Pair], _ stored: JoinTableStatements, _ reader: inout JoinRowMatcher
+    ) throws {
         guard !pairs.isEmpty else { return }
         let statement = try stored.one()
         let (first, second) = (NodeKeys(reader.table(.first)), NodeKeys(reader.table(.second)))
-        var counter = StepCounter(steps)
+        var counter = ProgressCounter(steps)
         for pair in pairs {
             try counter.advance()
             first.bind(pair.first, to: statement, at: 1)
@@ -238,7 +254,7 @@ struct LinkTable {
     let place: String?
     let otherPlace: String?
 
-    init(_ link: Link, _ end: Link.End, _ layout: StoreLayout) {
+    init(_ link: CompiledAssociation, _ end: CompiledAssociation.End, _ layout: StoreLayout) {
         switch layout[link.id] {
         case .foreignKey(let table, let column, let place):
             let key = layout[link.first.table].keyColumn.quoted
@@ -254,13 +270,13 @@ struct LinkTable {
     }
 }
 
-// MARK: - FreePlaceSQL
+// MARK: - NextPositionSQL
 
 /// Asks for the place after all others in the ordered list of a row: after the rows that are linked, and after those that
 /// the list still waits for, whose places are kept for them.
-enum FreePlaceSQL {
+enum NextPositionSQL {
     /// A query whose only parameter is the key of the row; nil if its end of the link is not ordered.
-    static func query(_ link: LinkID, _ end: Link.End, _ layout: StoreLayout) -> String? {
+    static func query(_ link: AssociationID, _ end: CompiledAssociation.End, _ layout: StoreLayout) -> String? {
         let names = LinkTable(layout.model[link], end, layout)
         let side = layout.model[link].side(end)
         guard let place = names.place, let relationship = side.relationship else { return nil }

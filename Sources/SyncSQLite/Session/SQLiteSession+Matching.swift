@@ -6,7 +6,7 @@ package import SyncStore
 // Stored rows meet the plan's nodes by one pass over the table, or by looking each key up when the table is much larger than
 // the payload.
 extension SQLiteSession {
-    package func meet(_ table: SyncTable, _ pass: MatchPass, _ watch: StrayWatch) throws {
+    package func meet(_ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter) throws {
         let keyed = table.batch.nodes.count - table.batch.owners.count
         if pass != .compare, watch.scope != nil { return try scan(table, pass, watch) }
         guard keyed > 0 else { return }
@@ -50,21 +50,21 @@ extension SQLiteSession {
     private static let straysAtOnce = 4096
 
     private func scan(
-        _ table: SyncTable, _ pass: MatchPass, _ watch: StrayWatch, within range: KeyRange? = nil
+        _ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter, within range: KeyRange? = nil
     ) throws {
         let columns = columns(table.id)
         // Integer keys are the table's own order, so that rows and nodes can be merged.
-        var cursor = columns.isOrderedByKey ? lookups[table.id.index].integerKeys.map { KeyCursor($0) } : nil
+        var cursor = columns.isOrderedByKey ? lookups[table.id.index].integerKeys.map { SortedKeyIterator($0) } : nil
         let statement = try RawStatement(
             db,
             columns.select + (range == nil ? "" : KeyRange.condition(columns.keyColumn))
                 + (cursor == nil ? "" : " ORDER BY \(columns.keyColumn)"))
         range?.bind(to: statement)
-        let collectsStrays = pass != .compare && range == nil
+        let collectsUnmatchedRows = pass != .compare && range == nil
         var matcher = RowMatcher(table, self, pass, expecting: pass == .compare ? [] : expectedTargets(table))
         defer { matcher.finish() }
-        if collectsStrays { matcher.isScanned() }
-        var counter = StepCounter(steps)
+        if collectsUnmatchedRows { matcher.isScanned() }
+        var counter = ProgressCounter(steps)
         var last = -1
         var weighed = 0
         while try statement.step() {
@@ -77,15 +77,15 @@ extension SQLiteSession {
             if let node = met {
                 last = node
                 matcher.accept(statement, node: node, entity: entity)
-            } else if collectsStrays {
-                matcher.addStray(statement, entity: entity, watch)
+            } else if collectsUnmatchedRows {
+                matcher.addUnmatchedRow(statement, entity: entity, watch)
                 if let keeping = watch.keeping, matcher.met.strays.rows.count >= weighed + Self.straysAtOnce {
-                    try matcher.keepStrays(from: weighed, keeping)
+                    try matcher.filterUnmatchedRows(from: weighed, keeping)
                     weighed = matcher.met.strays.rows.count
                 }
             }
         }
-        if let keeping = watch.keeping { try matcher.keepStrays(from: weighed, keeping) }
+        if let keeping = watch.keeping { try matcher.filterUnmatchedRows(from: weighed, keeping) }
         doubtfulEnds.merge(matcher.doubtful) { $1 }
         try counter.finish()
     }
@@ -103,10 +103,10 @@ extension SQLiteSession {
         let batch = table.batch
         var statements: [Int: (statement: RawStatement, key: KeyColumns?)] = [:]
         // In the order of the table, so that neighbours are found on the same page.
-        let order = lookups[table.id.index].integerKeys.map { KeyOrder.ascending($0) } ?? []
+        let order = lookups[table.id.index].integerKeys.map { KeySorter.ascending($0) } ?? []
         var matcher = RowMatcher(table, self, pass)
         defer { matcher.finish() }
-        var counter = StepCounter(steps)
+        var counter = ProgressCounter(steps)
         for place in batch.nodes.indices {
             let node = order.isEmpty ? place : Int(order[place])
             guard batch.nodes[node].key.kind != .absent else { continue }
@@ -151,7 +151,7 @@ extension SQLiteSession {
 }
 
 /// The nodes of integer keys, asked for in ascending order.
-struct KeyCursor {
+struct SortedKeyIterator {
     /// The keys, ascending.
     private let keys: [Int64]
     /// The node of each key; empty if the nodes are in this order already.
@@ -159,7 +159,7 @@ struct KeyCursor {
     private var position = 0
 
     init(_ keys: [Int64]) {
-        nodes = KeyOrder.ascending(keys)
+        nodes = KeySorter.ascending(keys)
         self.keys = nodes.isEmpty ? keys : nodes.map { keys[Int($0)] }
     }
 
@@ -201,8 +201,8 @@ struct KeyRange {
 
 /// Binds the row keys of a table's nodes. A class, so that no part of the plan is copied for a key.
 final class NodeKeys {
-    private let keys: RowKeys
-    private let batch: RowBatch
+    private let keys: NodeRowKeys
+    private let batch: NodeBatch
     private let pool: TextPool
     /// Whether all keys are in their slots, as they mostly are.
     private let areStaged: Bool
@@ -226,11 +226,11 @@ final class NodeKeys {
 
 /// Finds the nodes of one batch by their keys. A class, so that a look-up copies no part of the plan.
 final class NodeLookup: Sendable {
-    private let batch: RowBatch
+    private let batch: NodeBatch
     /// Whether the keys of all nodes are integers and one set.
     let hasIntegerKeys: Bool
 
-    init(_ batch: RowBatch) {
+    init(_ batch: NodeBatch) {
         self.batch = batch
         hasIntegerKeys = batch.hasOneSetOfKeys && batch.nodes.allSatisfy { $0.key.kind == .integer }
     }
@@ -277,7 +277,7 @@ final class NodeLookup: Sendable {
         return batch.node(forText: text, keyOwner: keyOwner, pool)?.index
     }
 
-    private func node(forKey key: Slot, _ keyOwner: Int, _ pool: TextPool, _ guess: Int) -> Int? {
+    private func node(forKey key: PackedValue, _ keyOwner: Int, _ pool: TextPool, _ guess: Int) -> Int? {
         batch.node(forKey: key, keyOwner: keyOwner, pool, guess: guess < 0 ? nil : NodeID(guess))?.index
     }
 

@@ -5,7 +5,7 @@ package import SyncStore
 // A store may remember more references than it has rows, so a small payload asks only for those of its own rows; and for
 // those whose rows came by other means than a sync, if there were any since the last look.
 extension SQLiteSession {
-    package func rememberedReferences() throws -> [RememberedReference] {
+    package func rememberedReferences() throws -> [PositionedReference] {
         guard hasReferences, let tables else { return [] }
         let touched = tables.filter { !$0.isEmpty }
         let limit = touched.reduce(0) { $0 + $1.batch.nodes.count } * 6
@@ -28,11 +28,11 @@ extension SQLiteSession {
 
     /// The references that rows of the payload have, and those to them. Those to a row that is only named, and is not there, are not
     /// asked for: they wait on.
-    private func referencesOfNodes(_ table: SyncTable) throws -> [RememberedReference] {
+    private func referencesOfNodes(_ table: SyncTable) throws -> [PositionedReference] {
         let entities = layout.entityNames(of: [table.id])
         let owned = "WHERE owner_entity IN (\(entities)) AND owner_key = ?"
         let awaited = "WHERE target_entity IN (\(entities)) AND target_key = ?"
-        var found: [RememberedReference] = []
+        var found: [PositionedReference] = []
         for node in table.nodes {
             if node.index & 1023 == 1023 { try Task.checkCancellation() }
             let row = table.rowKey(node)
@@ -45,9 +45,9 @@ extension SQLiteSession {
     }
 
     /// The references of or to rows of these tables whose targets are stored by now.
-    private func arrivedReferences(_ tables: [TableID]) throws -> [RememberedReference] {
+    private func arrivedReferences(_ tables: [TableID]) throws -> [PositionedReference] {
         let owners = layout.entityNames(of: tables)
-        return try model.entities.flatMap { entity -> [RememberedReference] in
+        return try model.entities.flatMap { entity -> [PositionedReference] in
             guard entity.isKeyed else { return [] }
             let among = tables.contains(entity.table) ? "" : " AND owner_entity IN (\(owners))"
             let target = columns(entity.table).table + keyCondition(entity, equals: "reference.target_key")
@@ -58,9 +58,9 @@ extension SQLiteSession {
     }
 
     /// Each once, by owner and position.
-    private func ordered(_ references: [RememberedReference]) -> [RememberedReference] {
+    private func ordered(_ references: [PositionedReference]) -> [PositionedReference] {
         guard references.count > 1 else { return references }
-        var seen: Set<LateReference> = []
+        var seen: Set<PendingReference> = []
         return references.filter { seen.insert($0.reference).inserted }.sorted { left, right in
             let (l, r) = (left.reference, right.reference)
             let owners = (model.entities[l.ownerEntity].name, model.entities[r.ownerEntity].name)
@@ -71,7 +71,7 @@ extension SQLiteSession {
         }
     }
 
-    private func references(_ condition: String, _ key: RowKey? = nil) throws -> [RememberedReference] {
+    private func references(_ condition: String, _ key: RowKey? = nil) throws -> [PositionedReference] {
         let statement = try statements.statement(
             """
             SELECT owner_entity, owner_key, relationship, target_entity, target_key, position FROM sync_pending
@@ -79,23 +79,23 @@ extension SQLiteSession {
             """)
         if let key { statement.bind(key, at: 1) }
         defer { statement.reset() }
-        var found: [RememberedReference] = []
+        var found: [PositionedReference] = []
         while try statement.step() {
             guard let owner = model.entityID(statement.string(0)), let target = model.entityID(statement.string(3)),
                 let ownerKey = statement.key(1), let targetKey = statement.key(4)
             else { continue }
-            let reference = LateReference(
+            let reference = PendingReference(
                 owner: StoredRow(table: model.entities[owner].table, key: ownerKey), ownerEntity: owner,
                 relationship: statement.string(2), targetEntity: target, target: targetKey)
-            found.append(RememberedReference(reference, at: statement.integer(5)))
+            found.append(PositionedReference(reference, at: statement.integer(5)))
         }
         return found
     }
 
     // MARK: Remembering
 
-    package func remember(_ references: [RememberedReference]) throws {
-        noteReferences()
+    package func remember(_ references: [PositionedReference]) throws {
+        markHasReferences()
         let statement = try statements.statement(
             """
             INSERT INTO sync_pending (owner_entity, owner_key, relationship, target_entity, target_key, position)
@@ -113,7 +113,7 @@ extension SQLiteSession {
         }
     }
 
-    package func forget(_ references: [LateReference]) throws {
+    package func forget(_ references: [PendingReference]) throws {
         let statement = try statements.statement(
             """
             DELETE FROM sync_pending
@@ -129,22 +129,23 @@ extension SQLiteSession {
         }
     }
 
-    package func forgetReferences(of rows: [StoredRow]) throws {
+    package func deletePendingReferences(of rows: [StoredRow]) throws {
         guard hasReferences else { return }
         let dangling = DanglingLinks(layout: layout, db: db)
-        for row in rows { try dangling.forgetReferences(of: row.key.databaseValue, in: row.table) }
+        for row in rows { try dangling.deletePendingReferences(of: row.key.databaseValue, in: row.table) }
     }
 
-    package func forgetReferencesOfNewNodes() throws {
+    package func deletePendingReferencesOfNewNodes() throws {
         guard hasReferences, let tables else { return }
         let dangling = DanglingLinks(layout: layout, db: db)
         for table in tables {
             let new = table.nodes(.new)
             if new.isEmpty { continue }
             if try TableSize(of: "sync_pending", limit: new.count * 6, in: db) == .large {
-                try forgetReferences(of: new.compactMap(table.rowKey).map { StoredRow(table: table.id, key: $0) })
+                try deletePendingReferences(
+                    of: new.compactMap(table.rowKey).map { StoredRow(table: table.id, key: $0) })
             } else {
-                try dangling.forgetReferences(ofMissingRowsIn: table.id)
+                try dangling.deletePendingReferences(ofMissingRowsIn: table.id)
             }
         }
     }
@@ -160,9 +161,9 @@ extension SQLiteSession {
 
     private var dangling: DanglingLinks { DanglingLinks(layout: layout, db: db) }
 
-    package func danglingLinks() throws -> [DanglingPairs] {
+    package func danglingLinks() throws -> [DanglingJoinRows] {
         let known = soundLinks.checked.count + soundLinks.sound.count
-        var found: [DanglingPairs] = []
+        var found: [DanglingJoinRows] = []
         if try meetsDanglingLinks() {
             found = try model.links.compactMap { try self.dangling($0.id) }
             soundLinks.sound = Set(model.links.map(\.id))
@@ -173,8 +174,8 @@ extension SQLiteSession {
     }
 
     /// Those of join tables that were read whole and have pairs of rows that the payload does not speak of.
-    package func danglingPairs() throws -> [DanglingPairs] {
-        try model.links.compactMap { link -> DanglingPairs? in
+    package func danglingJoinRows() throws -> [DanglingJoinRows] {
+        try model.links.compactMap { link -> DanglingJoinRows? in
             guard let ends = doubtfulEnds[link.id], link.storage == .joinTable, !isSound(link.id) else { return nil }
             let found = try dangling.exist(link.id, among: ends) ? self.dangling(link.id) : nil
             soundLinks.sound.insert(link.id)
@@ -183,14 +184,14 @@ extension SQLiteSession {
         }
     }
 
-    private func dangling(_ link: LinkID) throws -> DanglingPairs? {
+    private func dangling(_ link: AssociationID) throws -> DanglingJoinRows? {
         let pairs = try dangling.find(link)
-        return pairs.isEmpty ? nil : DanglingPairs(link, pairs.map { ($0.first, $0.second) })
+        return pairs.isEmpty ? nil : DanglingJoinRows(link, pairs.map { ($0.first, $0.second) })
     }
 
-    package func removeDangling(_ links: [LinkID]) throws { for link in links { try dangling.remove(link) } }
+    package func removeDangling(_ links: [AssociationID]) throws { for link in links { try dangling.remove(link) } }
 
-    private func isSound(_ link: LinkID) -> Bool { soundLinks.sound.contains(link) }
+    private func isSound(_ link: AssociationID) -> Bool { soundLinks.sound.contains(link) }
 
     // MARK: Meeting
 
@@ -208,7 +209,7 @@ extension SQLiteSession {
             }
         }
         for link in model.links {
-            for end in [Link.End.first, .second] where link.storage == .joinTable || end == .second {
+            for end in [CompiledAssociation.End.first, .second] where link.storage == .joinTable || end == .second {
                 if try meetsMissingRows(link, end, tables) { return true }
             }
         }
@@ -217,7 +218,7 @@ extension SQLiteSession {
 
     /// Whether a foreign key of a row that is spoken of, or of one that points to such a row, leads nowhere.
     private func hasDanglingTargets(
-        _ table: SyncTable, _ link: Link, _ index: Int, _ tables: SyncTables
+        _ table: SyncTable, _ link: CompiledAssociation, _ index: Int, _ tables: SyncTables
     ) throws -> Bool {
         let presence = tables[link.second.table].met.presence
         var others: [NodeID] = []
@@ -247,7 +248,9 @@ extension SQLiteSession {
     }
 
     /// Whether there are links to rows that the payload speaks of and that are not stored.
-    private func meetsMissingRows(_ link: Link, _ end: Link.End, _ tables: SyncTables) throws -> Bool {
+    private func meetsMissingRows(_ link: CompiledAssociation, _ end: CompiledAssociation.End, _ tables: SyncTables)
+        throws -> Bool
+    {
         let table = tables[link.side(end).table]
         let presence = table.met.presence
         guard presence.contains(where: { $0 != .stored }), !isSound(link.id) else { return false }

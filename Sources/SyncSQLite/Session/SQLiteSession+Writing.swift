@@ -11,12 +11,12 @@ extension SQLiteSession {
             into: layout[table.id].name, names: inserted.map { columns.names[$0] }, parameters: inserted.map { $0 + 1 },
             width: columns.names.count, rowCount: nodes.count, in: db)
         let values = NodeBinding(table, self)
-        var counter = StepCounter(steps)
+        var counter = ProgressCounter(steps)
         try insertion.insert(nodes.count) { row, statement, offset in
             try counter.advance()
             values.bindRow(of: nodes[row], to: statement, offset)
         } failed: { row, error in
-            StoreFailure.naming(values.name(of: nodes[row]), in: error)
+            DatabaseErrorMapper.naming(values.name(of: nodes[row]), in: error)
         }
         try counter.finish()
     }
@@ -46,7 +46,7 @@ extension SQLiteSession {
         let changed = table.met.changed
         let values = NodeBinding(table, self)
         var updates: [[UInt8]: (columns: [TableColumn], statement: RawStatement)] = [:]
-        var counter = StepCounter(steps)
+        var counter = ProgressCounter(steps)
         for node in nodes {
             try counter.advance()
             let mask = changed.mask(of: node)
@@ -66,7 +66,9 @@ extension SQLiteSession {
                 values.bind(column, of: node, to: update.statement, at: index + 1)
             }
             values.bindKey(of: node, to: update.statement, at: update.columns.count + 1)
-            do { try update.statement.execute() } catch { throw StoreFailure.naming(values.name(of: node), in: error) }
+            do { try update.statement.execute() } catch {
+                throw DatabaseErrorMapper.naming(values.name(of: node), in: error)
+            }
         }
         try counter.finish()
     }
@@ -100,7 +102,7 @@ extension SQLiteSession {
             do {
                 try deletion.execute()
             } catch {
-                throw StoreFailure.naming("\(row.key.recordKey(nil)) of \(layout[row.table].name)", in: error)
+                throw DatabaseErrorMapper.naming("\(row.key.recordKey(nil)) of \(layout[row.table].name)", in: error)
             }
         }
     }
@@ -173,7 +175,7 @@ extension SQLiteSession {
     private static let rowsAtOnce = 4096
 
     package func rows(
-        of entity: CompiledEntity, where predicate: RecordPredicate?, keeping: ([RowKey]) throws -> [RowKey]
+        of entity: CompiledEntity, where predicate: RowPredicate?, keeping: ([RowKey]) throws -> [RowKey]
     ) throws -> [RowKey] {
         let columns = columns(entity.table)
         let condition = try predicate.map { try PredicateSQL($0, on: entity, layout: layout, alias: "scope") }
@@ -195,7 +197,7 @@ extension SQLiteSession {
     }
 
     package func rows(
-        among rows: [RowKey], of entity: CompiledEntity, where predicate: RecordPredicate
+        among rows: [RowKey], of entity: CompiledEntity, where predicate: RowPredicate
     ) throws -> Set<RowKey> {
         let columns = columns(entity.table)
         let scope = try PredicateSQL(predicate, on: entity, layout: layout, alias: "scope")
@@ -210,7 +212,7 @@ extension SQLiteSession {
             })
     }
 
-    package func check(_ predicate: RecordPredicate, on entity: CompiledEntity) throws {
+    package func check(_ predicate: RowPredicate, on entity: CompiledEntity) throws {
         _ = try PredicateSQL(predicate, on: entity, layout: layout, alias: "scope")
     }
 
@@ -226,7 +228,7 @@ extension SQLiteSession {
 
     package func nextKey(of table: TableID) throws -> Int64 {
         let columns = columns(table)
-        let condition = columns.hasHiddenKey ? "" : " WHERE \(columns.keyColumn) < \(LocalKey.integerBound)"
+        let condition = columns.hasHiddenKey ? "" : " WHERE \(columns.keyColumn) < \(TemporaryKey.integerBound)"
         let next = try Int64.fetchOne(db, sql: "SELECT max(\(columns.keyColumn)) + 1 FROM \(columns.table)\(condition)")
         return next ?? (columns.hasHiddenKey ? 1 : Int64.min + 1)
     }

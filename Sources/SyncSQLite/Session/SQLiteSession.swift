@@ -11,30 +11,30 @@ package final class SQLiteSession {
     private var columns: [RowColumns?]
     let statements: StatementCache
     /// What is known of who wrote what.
-    private let visit: StoreWatch.Visit
+    private let visit: StoreMonitor.Visit
     /// By quoted table: how many rows it is known to have more than.
     package var memory: [String: Int] = [:]
 
     // Of the sync that is under way.
-    private(set) var plan: ChangePlan?
+    private(set) var plan: PayloadGraph?
     private(set) var tables: SyncTables?
     private(set) var lookups: [NodeLookup] = []
-    private(set) var steps = SyncSteps(nil)
+    private(set) var steps = ProgressReporter(nil)
     /// When it began.
-    private var start: StoreWatch.Moment?
+    private var start: StoreMonitor.Moment?
     /// Whether references were remembered when it began.
     private(set) var hasReferences = false
     /// The tables that no awaited row can have come to without a sync that saw it.
     private(set) var settled: Set<TableID> = []
     /// What is known of links since others wrote.
-    var soundLinks = StoreWatch.SoundLinks()
+    var soundLinks = StoreMonitor.ValidLinks()
     /// Of links of which something was read that may lead nowhere, where it leads.
-    var doubtfulEnds: [LinkID: DoubtfulEnds] = [:]
+    var doubtfulEnds: [AssociationID: DoubtfulEnds] = [:]
     /// Whether the caller's transaction had links that lead nowhere yet, which are the caller's to mend.
     private var hadOpenLinks = false
 
-    init(_ visit: StoreWatch.Visit, _ layout: StoreLayout) {
-        ConnectionFunctions.install(in: visit.db)
+    init(_ visit: StoreMonitor.Visit, _ layout: StoreLayout) {
+        SQLFunctionInstaller.install(in: visit.db)
         self.visit = visit
         db = visit.db
         self.layout = layout
@@ -53,7 +53,7 @@ package final class SQLiteSession {
 }
 
 extension SQLiteSession: StoreSession {
-    package func begin(_ plan: ChangePlan, _ tables: SyncTables, _ steps: SyncSteps) throws {
+    package func begin(_ plan: PayloadGraph, _ tables: SyncTables, _ steps: ProgressReporter) throws {
         self.plan = plan
         self.tables = tables
         self.steps = steps
@@ -61,7 +61,7 @@ extension SQLiteSession: StoreSession {
         doubtfulEnds = [:]
         hasReferences = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_pending)") ?? false
         hadOpenLinks = hasOpenLinks
-        let start = try StoreWatch.Moment(db)
+        let start = try StoreMonitor.Moment(db)
         self.start = start
         settled = hasReferences ? visit.settled(at: start) : Set(tables.lazy.map(\.id))
         soundLinks = visit.soundLinks(at: start)
@@ -79,7 +79,7 @@ extension SQLiteSession: StoreSession {
     private var hasOpenLinks: Bool { DeferredForeignKeys.areBroken(db) }
 
     /// References are remembered from now on.
-    func noteReferences() { hasReferences = true }
+    func markHasReferences() { hasReferences = true }
 
     func settle(_ tables: some Sequence<TableID>) { settled.formUnion(tables) }
 
@@ -149,17 +149,17 @@ extension SQLiteSession {
 
 // Marks of a run that take too much memory are in a temporary table of this connection.
 extension SQLiteSession {
-    package func marks(of rows: [StoredRow], in table: String) throws -> [RowMark] {
+    package func marks(of rows: [StoredRow], in table: String) throws -> [RowFlags] {
         let statement = try statements.statement("SELECT mark FROM temp.\(table) WHERE tree = ? AND key = ?")
         return try rows.map { row in
             statement.bind(Int64(row.table.index), at: 1)
             statement.bind(row.key, at: 2)
             defer { statement.reset() }
-            return try statement.step() ? RowMark(rawValue: UInt8(truncatingIfNeeded: statement.integer(0))) : []
+            return try statement.step() ? RowFlags(rawValue: UInt8(truncatingIfNeeded: statement.integer(0))) : []
         }
     }
 
-    package func move(_ marks: inout MarkedRows, to table: String?) throws -> String {
+    package func move(_ marks: inout RowFlagTable, to table: String?) throws -> String {
         let table = try table ?? makeMarkTable()
         let statement = try statements.statement(
             """

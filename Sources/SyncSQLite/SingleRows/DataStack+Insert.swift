@@ -20,24 +20,24 @@ extension DataStack {
     ///   `storeFailure`. Nothing is written then.
     @discardableResult
     public func insert(
-        _ entity: String, values: [String: JSONValue] = [:], links: [String: [SyncRecord]] = [:]
-    ) throws -> SyncRecord {
+        _ entity: String, values: [String: JSONValue] = [:], links: [String: [SyncRow]] = [:]
+    ) throws -> SyncRow {
         try writing { db in try self.insert(entity, values: values, links: links, in: db) }
     }
 
     /// Creates a row from values by local name.
     @discardableResult
     public func insert(
-        _ entity: String, values: [String: JSONValue] = [:], links: [String: [SyncRecord]] = [:]
-    ) async throws -> SyncRecord {
+        _ entity: String, values: [String: JSONValue] = [:], links: [String: [SyncRow]] = [:]
+    ) async throws -> SyncRow {
         try await writing { db in try self.insert(entity, values: values, links: links, in: db) }
     }
 
     /// Creates a row from stored values by local name, which must be of the attributes' types.
     @discardableResult
     public func insert(
-        _ entity: String, storedValues: [String: StoredValue], links: [String: [SyncRecord]] = [:]
-    ) throws -> SyncRecord {
+        _ entity: String, storedValues: [String: StoredValue], links: [String: [SyncRow]] = [:]
+    ) throws -> SyncRow {
         try writing { db in try self.insert(entity, storedValues: storedValues, links: links, in: db) }
     }
 
@@ -62,14 +62,14 @@ extension DataStack {
     /// Creates a row from values by local name, inside ``write(_:)-(_)``.
     @discardableResult
     public func insert(
-        _ entity: String, values: [String: JSONValue] = [:], links: [String: [SyncRecord]] = [:], in db: Database
-    ) throws -> SyncRecord {
+        _ entity: String, values: [String: JSONValue] = [:], links: [String: [SyncRow]] = [:], in db: Database
+    ) throws -> SyncRow {
         try RowInserter(self, entity, db).insert(values, links)
     }
 
     package func insert(
-        _ entity: String, storedValues: [String: StoredValue], links: [String: [SyncRecord]] = [:], in db: Database
-    ) throws -> SyncRecord {
+        _ entity: String, storedValues: [String: StoredValue], links: [String: [SyncRow]] = [:], in db: Database
+    ) throws -> SyncRow {
         try RowInserter(self, entity, db).insert(storedValues, links)
     }
 
@@ -87,7 +87,8 @@ extension DataStack {
             let column = SchemaSQL.quoted(attribute.columnName)
             let table = SchemaSQL.quoted(layout[entity.table].name)
             let stored = try Int64.fetchOne(
-                db, sql: "SELECT max(\(column)) FROM \(table) WHERE \(column) < ?", arguments: [LocalKey.integerBound])
+                db, sql: "SELECT max(\(column)) FROM \(table) WHERE \(column) < ?",
+                arguments: [TemporaryKey.integerBound])
             let former = try lastFormerKey(of: entity, in: db)
             return localKeys.withLock { given in
                 let last = [stored, former, given[owner]].compactMap(\.self).max()
@@ -96,7 +97,7 @@ extension DataStack {
                 return next
             }.databaseValue
         case .string:
-            return LocalKey.text().databaseValue
+            return TemporaryKey.text().databaseValue
         case .uuid:
             return UUID().uuidString.databaseValue
         case .date, .decimal, .double, .boolean, .url, .binary, .json, .transformable:
@@ -109,7 +110,7 @@ extension DataStack {
     // MARK: Errors
 
     func writing<T>(_ body: (Database) throws -> T) throws -> T {
-        try StoreFailure.mapped(.storeFailure, "the store cannot be written") {
+        try DatabaseErrorMapper.mapped(.storeFailure, "the store cannot be written") {
             try database.write { db in
                 try watch.check(db)
                 return try DeferredForeignKeys.during(db, isAdopted) { try body(db) }
@@ -119,7 +120,7 @@ extension DataStack {
 
     func writing<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         let (watch, isAdopted) = (watch, isAdopted)
-        return try await StoreFailure.mapped(.storeFailure, "the store cannot be written") {
+        return try await DatabaseErrorMapper.mapped(.storeFailure, "the store cannot be written") {
             try await database.write { db in
                 try watch.check(db)
                 return try DeferredForeignKeys.during(db, isAdopted) { try body(db) }
@@ -132,7 +133,7 @@ extension DataStack {
 struct RowInserter {
     private let stack: DataStack
     private let entity: CompiledEntity
-    private let tree: EntityTree
+    private let tree: EntityHierarchy
     private let session: SQLiteSession
     private let db: Database
 
@@ -146,10 +147,10 @@ struct RowInserter {
         self.entity = entity
         self.db = db
         tree = stack.model.compiled[entity.table]
-        session = SQLiteSession(StoreWatch.unwatched(db), stack.layout)
+        session = SQLiteSession(StoreMonitor.unwatched(db), stack.layout)
     }
 
-    func insert(_ values: [String: JSONValue], _ links: [String: [SyncRecord]]) throws -> SyncRecord {
+    func insert(_ values: [String: JSONValue], _ links: [String: [SyncRow]]) throws -> SyncRow {
         var stored: [String: StoredValue] = [:]
         for (name, value) in values {
             let type = try attribute(name).type
@@ -164,7 +165,7 @@ struct RowInserter {
         return try insert(stored, links)
     }
 
-    func insert(_ values: [String: StoredValue], _ links: [String: [SyncRecord]]) throws -> SyncRecord {
+    func insert(_ values: [String: StoredValue], _ links: [String: [SyncRow]]) throws -> SyncRow {
         for (name, value) in values {
             let type = try attribute(name).type
             guard ColumnValue.fits(value, type) else { throw misfit(name, type) }
@@ -184,16 +185,16 @@ struct RowInserter {
             if let targets = links[relationship.name] { try link(rowKey, by: relationship, to: targets) }
         }
         if let unknown = links.keys.first(where: { entity.relationship(named: $0) == nil }) {
-            throw StoreFailure.unknownRelationship(unknown, of: entity)
+            throw DatabaseErrorMapper.unknownRelationship(unknown, of: entity)
         }
         return try stored(rowKey)
     }
 
     /// A key of several parts must be there, and free.
-    private func checkPartedKey(_ values: [String: StoredValue], _ links: [String: [SyncRecord]]) throws {
+    private func checkPartedKey(_ values: [String: StoredValue], _ links: [String: [SyncRow]]) throws {
         guard let key = entity.compositeKey else { return }
-        let parts = try key.parts.map { part -> RecordKey in
-            let (name, part): (String, RecordKey?) =
+        let parts = try key.parts.map { part -> PrimaryKeyValue in
+            let (name, part): (String, PrimaryKeyValue?) =
                 switch part {
                 case .attribute(let slot): (tree.attributes[slot].name, recordKey(slot, values))
                 case .relationship(let index):
@@ -210,7 +211,7 @@ struct RowInserter {
             RowKey(.parts(parts), stack.model.compiled.keyType(of: entity.id)), of: entity, in: db)
     }
 
-    private func recordKey(_ slot: Int, _ values: [String: StoredValue]) -> RecordKey? {
+    private func recordKey(_ slot: Int, _ values: [String: StoredValue]) -> PrimaryKeyValue? {
         let attribute = tree.attributes[slot]
         guard let value = values[attribute.name] else { return nil }
         return ColumnValue.recordKey(ColumnValue.databaseValue(value, as: attribute.type), as: attribute.type)
@@ -219,7 +220,7 @@ struct RowInserter {
     // MARK: Values
 
     private func attribute(_ name: String) throws -> SyncModel.Attribute {
-        guard let slot = entity.slotByName[name] else { throw StoreFailure.unknownAttribute(name, of: entity) }
+        guard let slot = entity.slotByName[name] else { throw DatabaseErrorMapper.unknownAttribute(name, of: entity) }
         return tree.attributes[slot]
     }
 
@@ -244,7 +245,7 @@ struct RowInserter {
 
     // MARK: Links
 
-    private func link(_ row: DatabaseValue, by relationship: CompiledRelationship, to targets: [SyncRecord]) throws {
+    private func link(_ row: DatabaseValue, by relationship: CompiledRelationship, to targets: [SyncRow]) throws {
         guard relationship.isToMany || targets.count <= 1 else {
             throw misfit("a to-one relationship has one target, not \(targets.count)", relationship)
         }
@@ -254,7 +255,7 @@ struct RowInserter {
             .link(row, by: relationship, to: targets.compactMap { RowKey($0.rowKey) })
     }
 
-    private func check(_ target: SyncRecord, _ relationship: CompiledRelationship) throws {
+    private func check(_ target: SyncRow, _ relationship: CompiledRelationship) throws {
         let model = stack.model.compiled
         guard model.entity(target.type.id, isKindOf: relationship.destination) else {
             let expected = model.entities[relationship.destination].name
@@ -273,7 +274,7 @@ struct RowInserter {
 
     // MARK: Row
 
-    private func stored(_ rowKey: DatabaseValue) throws -> SyncRecord {
+    private func stored(_ rowKey: DatabaseValue) throws -> SyncRow {
         let select = RecordSQL(entity, stack.layout)
         let records = try select.fetch(
             db, "SELECT \(select.columns) FROM \(select.from) WHERE \(select.rowKey) = ?", [rowKey])

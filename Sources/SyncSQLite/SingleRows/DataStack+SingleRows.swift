@@ -20,14 +20,14 @@ extension DataStack {
     @discardableResult
     public func insertOrUpdate(
         _ entity: String, with record: JSONValue, options: SyncOptions = SyncOptions(), in db: Database
-    ) throws -> (row: SyncRecord, result: SyncResult) {
+    ) throws -> (row: SyncRow, result: SyncResult) {
         try insertOrUpdate(entity, with: record, options, in: db, isOwn: false)
     }
 
     /// - Parameter isOwn: Whether the transaction is the stack's.
     private func insertOrUpdate(
         _ entity: String, with record: JSONValue, _ options: SyncOptions, in db: Database, isOwn: Bool
-    ) throws -> (row: SyncRecord, result: SyncResult) {
+    ) throws -> (row: SyncRow, result: SyncResult) {
         let staging = try singleRowStaging(entity, options)
         return try sync(singleRecord: try staging.stage(singleRecord: record), options, in: db, isOwn: isOwn)
     }
@@ -36,7 +36,7 @@ extension DataStack {
     @discardableResult
     public func insertOrUpdate(
         _ entity: String, with record: JSONValue, options: SyncOptions = SyncOptions()
-    ) async throws -> (row: SyncRecord, result: SyncResult) {
+    ) async throws -> (row: SyncRow, result: SyncResult) {
         let stored = try await writing { db in
             try self.insertOrUpdate(entity, with: record, options, in: db, isOwn: true)
         }
@@ -46,16 +46,16 @@ extension DataStack {
 
     // MARK: Plans of one record
 
-    func singleRowStaging(_ entity: String, _ options: SyncOptions) throws -> PayloadStaging {
-        try PayloadStaging(
+    func singleRowStaging(_ entity: String, _ options: SyncOptions) throws -> PayloadGraphBuilder {
+        try PayloadGraphBuilder(
             inEntity: entity, of: model, parent: nil, relationship: nil,
             operations: .all.subtracting(.delete), options: options)
     }
 
     /// Applies a plan whose only root record has a key. Undoes everything if that record is refused.
     func sync(
-        singleRecord payload: StagedPayload, _ options: SyncOptions, in db: Database, isOwn: Bool
-    ) throws -> (row: SyncRecord, result: SyncResult) {
+        singleRecord payload: MappedPayload, _ options: SyncOptions, in db: Database, isOwn: Bool
+    ) throws -> (row: SyncRow, result: SyncResult) {
         let plan = payload.plan
         let entity = model.compiled.entities[plan.entity]
         guard let key = plan.rootKey else {
@@ -63,7 +63,7 @@ extension DataStack {
                 .primaryKeyMissing, plan.diagnostics.first?.message ?? "the record has no readable key",
                 entity: entity.name, path: plan.diagnostics.first?.path)
         }
-        var applied: (row: SyncRecord, result: SyncResult)?
+        var applied: (row: SyncRow, result: SyncResult)?
         try DeferredForeignKeys.during(db, isAdopted) {
             try db.inSavepoint {
                 let result = try session(watch.visit(db, isOwn: isOwn), SyncRequest(options: options))
@@ -103,7 +103,7 @@ extension DataStack {
     @discardableResult
     public func update(
         _ entity: String, id: JSONValue, with values: JSONValue, options: SyncOptions = SyncOptions(), in db: Database
-    ) throws -> (row: SyncRecord, result: SyncResult)? {
+    ) throws -> (row: SyncRow, result: SyncResult)? {
         try update(entity, id: id, with: values, options, in: db, isOwn: false)
     }
 
@@ -111,15 +111,15 @@ extension DataStack {
     private func update(
         _ entity: String, id: JSONValue, with values: JSONValue, _ options: SyncOptions, in db: Database,
         isOwn: Bool
-    ) throws -> (row: SyncRecord, result: SyncResult)? {
+    ) throws -> (row: SyncRow, result: SyncResult)? {
         guard let row = try fetch(entity, id: id, in: db), row.type.isKeyed else { return nil }
         let current = RowKey(row.key, model.compiled.keyType(of: row.type.id))
         let key = try model.key(of: row.type, in: values, else: current)
         let payload = try singleRowStaging(row.entity, options).stage(singleRecord: values, key: key)
-        var updated: (row: SyncRecord, result: SyncResult)?
+        var updated: (row: SyncRow, result: SyncResult)?
         try DeferredForeignKeys.during(db, isAdopted) {
             try db.inSavepoint {
-                if key != current { try RowKeyChange(self, row, db).rekey(to: key) }
+                if key != current { try KeyUpdate(self, row, db).rekey(to: key) }
                 updated = try sync(singleRecord: payload, options, in: db, isOwn: isOwn)
                 return .commit
             }
@@ -135,7 +135,7 @@ extension DataStack {
 
     /// What became of the parts of a key.
     private func changes(
-        of entity: CompiledEntity, _ old: RecordKey, _ new: RecordKey
+        of entity: CompiledEntity, _ old: PrimaryKeyValue, _ new: PrimaryKeyValue
     ) -> [(name: String, change: SyncResult.ValueChange)] {
         let names = model.compiled.keyNames(of: entity)
         guard case .parts(let before) = old, case .parts(let after) = new else {
@@ -150,7 +150,7 @@ extension DataStack {
     @discardableResult
     public func update(
         _ entity: String, id: JSONValue, with values: JSONValue, options: SyncOptions = SyncOptions()
-    ) async throws -> (row: SyncRecord, result: SyncResult)? {
+    ) async throws -> (row: SyncRow, result: SyncResult)? {
         let updated = try await writing { db in
             try self.update(entity, id: id, with: values, options, in: db, isOwn: true)
         }
@@ -170,24 +170,24 @@ extension DataStack {
     ///   ``insert(_:storedValues:links:)`` throws. Nothing is written then.
     @discardableResult
     public func fill(
-        _ entity: String, with record: JSONValue, where predicate: RecordPredicate? = nil
-    ) throws -> (row: SyncRecord, diagnostics: [SyncResult.Diagnostic]) {
+        _ entity: String, with record: JSONValue, where predicate: RowPredicate? = nil
+    ) throws -> (row: SyncRow, diagnostics: [SyncResult.Diagnostic]) {
         try writing { db in try self.fill(entity, with: record, where: predicate, in: db) }
     }
 
     /// Fills the attributes of one row from a JSON record.
     @discardableResult
     public func fill(
-        _ entity: String, with record: JSONValue, where predicate: RecordPredicate? = nil
-    ) async throws -> (row: SyncRecord, diagnostics: [SyncResult.Diagnostic]) {
+        _ entity: String, with record: JSONValue, where predicate: RowPredicate? = nil
+    ) async throws -> (row: SyncRow, diagnostics: [SyncResult.Diagnostic]) {
         try await writing { db in try self.fill(entity, with: record, where: predicate, in: db) }
     }
 
     /// Fills the attributes of one row from a JSON record, inside ``write(_:)-(_)``.
     @discardableResult
     public func fill(
-        _ entity: String, with record: JSONValue, where predicate: RecordPredicate? = nil, in db: Database
-    ) throws -> (row: SyncRecord, diagnostics: [SyncResult.Diagnostic]) {
+        _ entity: String, with record: JSONValue, where predicate: RowPredicate? = nil, in db: Database
+    ) throws -> (row: SyncRow, diagnostics: [SyncResult.Diagnostic]) {
         guard let predicate else {
             let mapped = try AttributeMapper(record, of: model.compiled.entity(named: entity), in: model)
             return (try insert(entity, storedValues: mapped.values, in: db), mapped.diagnostics)
@@ -206,7 +206,7 @@ extension DataStack {
         return (filled, mapped.diagnostics)
     }
 
-    private func row(_ entity: CompiledEntity, _ rowKey: DatabaseValue, _ db: Database) throws -> SyncRecord? {
+    private func row(_ entity: CompiledEntity, _ rowKey: DatabaseValue, _ db: Database) throws -> SyncRow? {
         let select = RecordSQL(entity, layout)
         return try select.fetch(
             db, "SELECT \(select.columns) FROM \(select.from) WHERE \(select.rowKey) = ?", [rowKey]
@@ -215,7 +215,7 @@ extension DataStack {
 
     /// Writes the values that differ; the row's key afterwards.
     private func write(
-        _ values: [String: StoredValue], to row: SyncRecord, _ entity: CompiledEntity, _ db: Database
+        _ values: [String: StoredValue], to row: SyncRow, _ entity: CompiledEntity, _ db: Database
     ) throws -> DatabaseValue {
         let tree = model.compiled[entity.table]
         let table = layout[entity.table]
@@ -227,7 +227,7 @@ extension DataStack {
         if !given.isEmpty {
             let record = JSONValue.object(given.map { .init($0.key, $0.value.jsonForm) })
             let current = RowKey(row.key, model.compiled.keyType(of: entity.id))
-            key = try RowKeyChange(self, row, db).rekey(to: model.compiled.key(of: entity, in: record, else: current))
+            key = try KeyUpdate(self, row, db).rekey(to: model.compiled.key(of: entity, in: record, else: current))
         }
         for (name, value) in values.sorted(by: { $0.key < $1.key })
         where row[name] != value && !keyNames.contains(name) {

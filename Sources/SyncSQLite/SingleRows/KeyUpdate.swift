@@ -4,12 +4,12 @@ import SyncStore
 
 /// Gives a stored row another key. What refers to it follows, by the foreign keys' `ON UPDATE CASCADE`, or because it
 /// is told to in tables of an app's.
-struct RowKeyChange {
+struct KeyUpdate {
     private let stack: DataStack
-    private let row: SyncRecord
+    private let row: SyncRow
     private let db: Database
 
-    init(_ stack: DataStack, _ row: SyncRecord, _ db: Database) {
+    init(_ stack: DataStack, _ row: SyncRow, _ db: Database) {
         self.stack = stack
         self.row = row
         self.db = db
@@ -38,9 +38,9 @@ struct RowKeyChange {
         return key.databaseValue
     }
 
-    private func follow(to key: DatabaseValue, in tree: EntityTree) throws {
+    private func follow(to key: DatabaseValue, in tree: EntityHierarchy) throws {
         for link in stack.model.compiled.links {
-            for end in [Link.End.first, .second] where link.side(end).table == tree.id {
+            for end in [CompiledAssociation.End.first, .second] where link.side(end).table == tree.id {
                 // The rows that have the column are told apart by another one.
                 if link.storage == .foreignKey, end == .first { continue }
                 let names = LinkTable(link, end, stack.layout)
@@ -52,7 +52,7 @@ struct RowKeyChange {
     }
 
     /// The references the row waits for are remembered under its key.
-    private func renameOwner(to key: DatabaseValue, in tree: EntityTree) throws {
+    private func renameOwner(to key: DatabaseValue, in tree: EntityHierarchy) throws {
         let names = tree.entities.map { stack.model.compiled.entities[$0].name.literal }.joined(separator: ", ")
         try db.execute(
             sql: "UPDATE sync_pending SET owner_key = ? WHERE owner_entity IN (\(names)) AND owner_key = ?",
@@ -60,7 +60,7 @@ struct RowKeyChange {
     }
 
     /// Observers do not see what a foreign key changes by itself.
-    private func notifyReferring(to tree: EntityTree) throws {
+    private func notifyReferring(to tree: EntityHierarchy) throws {
         var region = DatabaseRegion()
         for link in stack.model.compiled.links where link.first.table == tree.id || link.second.table == tree.id {
             switch stack.layout[link.id] {

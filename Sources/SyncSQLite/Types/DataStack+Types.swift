@@ -15,7 +15,7 @@ extension DataStack {
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `unknownRelationship`, `invalidPredicate`,
     ///   `valueDoesNotFit` for a value that is none of its property's type, or `storeFailure`.
     public func fetch<Value: EntityRecord>(
-        _ type: Value.Type, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        _ type: Value.Type, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
         including relationships: PartialKeyPath<Value>...
     ) throws -> [Value] {
@@ -25,7 +25,7 @@ extension DataStack {
 
     /// The rows of an entity, as values of its type.
     public func fetch<Value: EntityRecord>(
-        _ type: Value.Type, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        _ type: Value.Type, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
         including relationships: PartialKeyPath<Value>...
     ) async throws -> [Value] {
@@ -35,7 +35,7 @@ extension DataStack {
 
     /// The rows of an entity, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
     public func fetch<Value: EntityRecord>(
-        _ type: Value.Type, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        _ type: Value.Type, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
         including relationships: PartialKeyPath<Value>..., in db: Database
     ) throws -> [Value] {
@@ -68,13 +68,13 @@ extension DataStack {
     }
 
     /// How many rows an entity has, those of its sub-entities included.
-    public func count<Value: EntityRecord>(_ type: Value.Type, where predicate: RecordPredicate = .all) throws -> Int {
+    public func count<Value: EntityRecord>(_ type: Value.Type, where predicate: RowPredicate = .all) throws -> Int {
         try count(Value.entityName, where: predicate)
     }
 
     /// How many rows an entity has, those of its sub-entities included.
     public func count<Value: EntityRecord>(
-        _ type: Value.Type, where predicate: RecordPredicate = .all
+        _ type: Value.Type, where predicate: RowPredicate = .all
     ) async throws -> Int {
         try await count(Value.entityName, where: predicate)
     }
@@ -92,8 +92,8 @@ extension DataStack {
     /// - Parameter skip: Is told of each row that is none of the type, which is then left out; nil if such a row is an error.
     /// - Throws: ``SyncError`` `valueDoesNotFit` for a row that is none of the type, and as ``fetch(_:where:orderedBy:limit:)-(_,_,_,_)`` does.
     public func fetch<Value: Decodable & Sendable>(
-        _ entity: String, as type: Value.Type, where predicate: RecordPredicate = .all,
-        orderedBy order: RecordOrder = .byKey, limit: Int? = nil,
+        _ entity: String, as type: Value.Type, where predicate: RowPredicate = .all,
+        orderedBy order: RowOrder = .byKey, limit: Int? = nil,
         skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil
     ) async throws -> [Value] {
         try await reading { db in
@@ -104,8 +104,8 @@ extension DataStack {
 
     /// The rows of an entity, decoded by the names of attributes, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
     public func fetch<Value: Decodable>(
-        _ entity: String, as type: Value.Type, where predicate: RecordPredicate = .all,
-        orderedBy order: RecordOrder = .byKey, limit: Int? = nil,
+        _ entity: String, as type: Value.Type, where predicate: RowPredicate = .all,
+        orderedBy order: RowOrder = .byKey, limit: Int? = nil,
         skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil, in db: Database
     ) throws -> [Value] {
         try fetch(entity, where: predicate, orderedBy: order, limit: limit, in: db).compactMap { record in
@@ -113,7 +113,7 @@ extension DataStack {
                 record[name].map { JSONValue.Member(name, $0.jsonForm) }
             }
             do {
-                return try CodedValue.value(.object(members))
+                return try JSONCodedValue.value(.object(members))
             } catch {
                 let error = SyncError(
                     .valueDoesNotFit, "the row \(record.key) is no \(Value.self): \(error)", entity: record.entity)
@@ -142,7 +142,7 @@ extension DataStack {
     ///   - relationships: Those whose rows are loaded with them.
     /// - Throws: ``SyncError`` `unknownRelationship` for a key path that is none.
     public func observe<Value: EntityRecord>(
-        _ type: Value.Type, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        _ type: Value.Type, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
         including relationships: PartialKeyPath<Value>...
     ) throws -> StoreObservation<[Value]> {
@@ -150,7 +150,7 @@ extension DataStack {
     }
 
     package func observe<Value: EntityRecord>(
-        _ type: Value.Type, where predicate: RecordPredicate, orderedBy order: RecordOrder, limit: Int?,
+        _ type: Value.Type, where predicate: RowPredicate, orderedBy order: RowOrder, limit: Int?,
         skipping skip: (@Sendable (UnreadableRow) -> Void)? = nil, including relationships: [PartialKeyPath<Value>]
     ) throws -> StoreObservation<[Value]> {
         let rows = try TypedRows(type, self, relationships, skipping: skip)
@@ -177,7 +177,7 @@ extension DataStack {
 
     /// How many rows an entity has: now, and whenever it is another number.
     public func observeCount<Value: EntityRecord>(
-        _ type: Value.Type, where predicate: RecordPredicate = .all
+        _ type: Value.Type, where predicate: RowPredicate = .all
     ) -> StoreObservation<Int> {
         observeCount(Value.entityName, where: predicate)
     }
@@ -187,7 +187,7 @@ extension DataStack {
     ///
     /// - Throws: ``SyncError`` `unknownRelationship` for a key path that is none.
     public func observeChanges<Value: EntityRecord>(
-        _ type: Value.Type, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        _ type: Value.Type, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
         including relationships: PartialKeyPath<Value>...
     ) throws -> RowChangeObservation<Value> {

@@ -19,12 +19,12 @@ public protocol EntityRecord: SyncEntity, FetchableRecord, PersistableRecord {
     /// Reads a row.
     ///
     /// - Throws: ``SyncError`` `valueDoesNotFit` for a value that is none of its property's type.
-    init(entityRow row: EntityRow) throws
+    init(entityRow row: EntityRowDecoder) throws
 
     /// Gives the values of a row.
     ///
     /// - Throws: ``SyncError`` `valueDoesNotFit` for a value that cannot be encoded.
-    func encode(into row: inout EntityValues) throws
+    func encode(into row: inout EntityRowEncoder) throws
 
     /// Takes the rows that a relationship leads to.
     mutating func load(_ rows: [any EntityRecord], of relationship: String)
@@ -45,11 +45,11 @@ extension EntityRecord {
     public static var databaseTableName: String { entityName }
 
     /// Reads a row that GRDB has fetched.
-    public init(row: Row) throws { try self.init(entityRow: EntityRow(row, of: Self.entityName)) }
+    public init(row: Row) throws { try self.init(entityRow: EntityRowDecoder(row, of: Self.entityName)) }
 
     /// Gives the columns of the row, as syncs write them.
     public func encode(to container: inout PersistenceContainer) throws {
-        var values = EntityValues(of: Self.entityName)
+        var values = EntityRowEncoder(of: Self.entityName)
         try encode(into: &values)
         for (column, value) in try values.columns { container[column] = value }
         try RecordRow.complete(&container, Self.self, values)
@@ -60,7 +60,7 @@ extension EntityRecord {
 public typealias EntityColumn = Column
 
 /// The values of a row, as an ``EntityRecord`` gives them.
-public struct EntityValues {
+public struct EntityRowEncoder {
     /// A row that a to-one relationship leads to, by its key.
     struct Reference {
         let relationship: String
@@ -107,7 +107,7 @@ public struct EntityValues {
     @_disfavoredOverload
     public mutating func set<Value: Encodable>(_ attribute: String, to value: Value, in column: String? = nil) throws {
         do {
-            try set(attribute, to: CodedValue.json(value), in: column)
+            try set(attribute, to: JSONCodedValue.json(value), in: column)
         } catch {
             throw SyncError(.valueDoesNotFit, "a \(Value.self) is no JSON: \(error)", entity: entity, path: attribute)
         }
@@ -153,7 +153,7 @@ public struct EntityValues {
 }
 
 /// A row of an entity's table, from which an ``EntityRecord`` reads its properties.
-public struct EntityRow {
+public struct EntityRowDecoder {
     private let row: Row
     private let entity: String
 
@@ -193,7 +193,7 @@ public struct EntityRow {
     public func value<Value: Decodable>(_ column: String, as type: Value.Type = Value.self) throws -> Value {
         let json = try self.value(column, as: JSONValue.self)
         do {
-            return try CodedValue.value(json)
+            return try JSONCodedValue.value(json)
         } catch {
             throw misfit(column, Value.self)
         }
@@ -221,9 +221,9 @@ public struct EntityRow {
     }
 }
 
-// MARK: - Related+Loading
+// MARK: - RelatedRows+Loading
 
-extension Related where Row: EntityRecord {
+extension RelatedRows where Row: EntityRecord {
     /// Takes rows that were loaded.
     public mutating func load(_ rows: [any EntityRecord]) { self.rows = rows.compactMap { $0 as? Row } }
 }

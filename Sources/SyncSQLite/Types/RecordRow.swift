@@ -25,7 +25,7 @@ struct RecordRow: Sendable {
 
     /// Whether there is a row with the key of a value.
     static func exists<Value: EntityRecord>(_ value: Value, _ db: Database) throws -> Bool {
-        var values = EntityValues(of: Value.entityName)
+        var values = EntityRowEncoder(of: Value.entityName)
         try value.encode(into: &values)
         guard let key = try key(of: Value.self, values), !key.contains(where: \.value.isNull) else { return false }
         return try Row.fetchOne(
@@ -44,7 +44,7 @@ struct RecordRow: Sendable {
 
     /// Adds the primary key to the columns of a value, if they are those of the row that was looked up.
     static func complete<Value: EntityRecord>(
-        _ container: inout PersistenceContainer, _ type: Value.Type, _ values: EntityValues
+        _ container: inout PersistenceContainer, _ type: Value.Type, _ values: EntityRowEncoder
     ) throws {
         guard let current, current.table == Value.databaseTableName,
             try key(of: type, values)?.map(\.value) == current.key
@@ -60,7 +60,7 @@ struct RecordRow: Sendable {
         // Of a view SQLite says what cannot be done.
         guard try db.tableExists(table) else { return nil }
         let primaryKey = try db.primaryKey(table).columns
-        var values = EntityValues(of: Value.entityName)
+        var values = EntityRowEncoder(of: Value.entityName)
         try value.encode(into: &values)
         let given = Set(try values.columns.map { $0.0.foldedForSQL })
         guard primaryKey.contains(where: { !given.contains($0.foldedForSQL) }) else { return nil }
@@ -83,7 +83,7 @@ struct RecordRow: Sendable {
     }
 
     /// The columns of the entity's key, with their values; nil if it has none.
-    private static func key<Value: EntityRecord>(of type: Value.Type, _ values: EntityValues) throws -> [Cell]? {
+    private static func key<Value: EntityRecord>(of type: Value.Type, _ values: EntityRowEncoder) throws -> [Cell]? {
         let names = Value.syncEntity.keyNames
         let cells = try values.cells.filter { names.contains($0.name) }.map { ($0.column, $0.value) }
         return cells.isEmpty || cells.count < names.count ? nil : cells

@@ -3,7 +3,7 @@ public import SyncCore
 import SyncStore
 
 /// A row as a value of its type, and what it was read from, by which it is compared.
-struct TypedRow<Value: EntityRecord>: ListedRow {
+struct TypedRow<Value: EntityRecord>: ObservedListItem {
     let element: Value
     let identity: ListedRowIdentity
     fileprivate let cells: [DatabaseValue]
@@ -45,7 +45,7 @@ struct TypedRows<Value: EntityRecord>: Sendable {
     }
 
     func fetch(
-        _ predicate: RecordPredicate, _ order: RecordOrder, _ limit: Int?, _ db: Database
+        _ predicate: RowPredicate, _ order: RowOrder, _ limit: Int?, _ db: Database
     ) throws -> [TypedRow<Value>] {
         let (select, rest, arguments) = try stack.selection(
             of: stack.model.compiled.entity(named: Value.entityName), where: predicate, orderedBy: order, limit: limit)
@@ -64,7 +64,7 @@ struct TypedRows<Value: EntityRecord>: Sendable {
     private func fetch(
         _ select: RecordSQL, _ rest: String, _ arguments: StatementArguments, _ db: Database
     ) throws -> [TypedRow<Value>] {
-        ConnectionFunctions.install(in: db)
+        SQLFunctionInstaller.install(in: db)
         let columns = "\(Self.columns), \(select.rowKey) AS \"sync_row\""
         return try Row.fetchAll(db, sql: "SELECT \(columns) \(rest)", arguments: arguments).compactMap { row in
             try typedRow(row, select.entity, db)
@@ -118,7 +118,7 @@ struct TypedRows<Value: EntityRecord>: Sendable {
         of row: DatabaseValue, _ loaded: Loaded, _ entity: CompiledEntity, _ db: Database
     ) throws -> (CompiledEntity, [Row]) {
         guard let relationship = entity.relationship(named: loaded.relationship) else {
-            throw StoreFailure.unknownRelationship(loaded.relationship, of: entity)
+            throw DatabaseErrorMapper.unknownRelationship(loaded.relationship, of: entity)
         }
         let targets = TargetSQL(relationship, of: entity, stack.layout)
         let columns = "\(Self.columns), \(targets.select.rowKey) AS \("sync_row".quoted)"
@@ -132,7 +132,7 @@ public struct UnreadableRow: Sendable, Hashable {
     /// Its entity.
     public let entity: String
     /// Its key.
-    public let key: RecordKey
+    public let key: PrimaryKeyValue
     /// What does not fit, and in which column (``SyncError/path``).
     public let error: SyncError
 }
@@ -141,8 +141,8 @@ public struct UnreadableRow: Sendable, Hashable {
 struct TypedSource: ExportSource {
     struct SourceRow {
         let entity: CompiledEntity
-        let identity: RowIdentity
-        let key: RecordKey
+        let identity: ExportedRowID
+        let key: PrimaryKeyValue
         let values: [StoredValue]
         let references: [String: JSONValue]
         let related: [String: [any EntityRecord]]
@@ -153,7 +153,7 @@ struct TypedSource: ExportSource {
     /// - Throws: ``SyncError`` `unknownEntity`, `valueDoesNotFit`.
     func row<Value: EntityRecord>(_ value: Value) throws -> SourceRow {
         let entity = try model.entity(named: Value.entityName)
-        var given = EntityValues(of: entity.name)
+        var given = EntityRowEncoder(of: entity.name)
         try value.encode(into: &given)
         var values = [StoredValue](repeating: .null, count: model[entity.table].attributes.count)
         for (name, value, _) in given.attributes {
@@ -171,13 +171,13 @@ struct TypedSource: ExportSource {
         }
         let key = model.rowKey(value.syncID, of: entity)?.recordKey(model.keyType(of: entity.id))
         return SourceRow(
-            entity: entity, identity: RowIdentity(table: entity.table, key: key ?? .text("")), key: key ?? .text(""),
+            entity: entity, identity: ExportedRowID(table: entity.table, key: key ?? .text("")), key: key ?? .text(""),
             values: values, references: references, related: given.related)
     }
 
     func entity(of row: SourceRow) -> CompiledEntity { row.entity }
-    func identity(of row: SourceRow) -> RowIdentity { row.identity }
-    func key(of row: SourceRow) -> RecordKey { row.key }
+    func identity(of row: SourceRow) -> ExportedRowID { row.identity }
+    func key(of row: SourceRow) -> PrimaryKeyValue { row.key }
     func values(of row: SourceRow) -> [StoredValue] { row.values }
 
     func targets(of row: SourceRow, along relationship: CompiledRelationship) throws -> [SourceRow] {

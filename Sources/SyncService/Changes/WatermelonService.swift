@@ -11,8 +11,8 @@ public import SyncCore
 ///
 /// A status that says neither yes nor why (400, 422) may mean a conflict too: it is pulled first, and if that does not help, the
 /// changes are halved until the one is found that is refused.
-public struct ChangesService: SyncService {
-    let exchange: HTTPExchange
+public struct WatermelonService: SyncService {
+    let exchange: ServiceHTTPClient
     private let tables: [String: String]
     let schemaVersion: Int
     private var keyPaths: [String: [String]] = [:]
@@ -27,7 +27,7 @@ public struct ChangesService: SyncService {
         url: URL, tables: [String: String] = [:], schemaVersion: Int = 1, headers: [HTTPField.Name: String] = [:],
         credentials: ServiceCredentials = .none, transport: any HTTPTransport = DefaultTransport()
     ) {
-        exchange = HTTPExchange(url, headers: headers, transport, credentials)
+        exchange = ServiceHTTPClient(url, headers: headers, transport, credentials)
         self.tables = tables
         self.schemaVersion = schemaVersion
     }
@@ -53,7 +53,7 @@ public struct ChangesService: SyncService {
     public func filter(of entity: String) -> String { table(of: entity) }
 
     /// The same service, told where the model has ids.
-    public func knowing(_ entities: [ServedEntity]) -> ChangesService {
+    public func knowing(_ entities: [ServiceEntity]) -> WatermelonService {
         var service = self
         for entity in entities { service.keyPaths[entity.name] = entity.keyPaths.first }
         return service
@@ -85,7 +85,7 @@ public struct ChangesService: SyncService {
         let answer = try await exchange.send(.get, url)
         switch answer.status {
         case 200..<300: break
-        case 410 where cursor != nil: throw ServiceFailure.cursorInvalid
+        case 410 where cursor != nil: throw ServiceError.cursorInvalid
         default: throw answer.refusal
         }
         let changes = try PulledChanges(answer.json(), answer.place)
@@ -101,7 +101,7 @@ public struct ChangesService: SyncService {
     }
 
     /// With its id where the model has it.
-    private func named(_ row: RemoteRow, _ entity: String) -> RemoteRow {
+    private func named(_ row: RemoteRecord, _ entity: String) -> RemoteRecord {
         var row = row
         row.record = row.record?.setting(row.id, at: keyPath(of: entity))
         return row
@@ -114,7 +114,7 @@ public struct ChangesService: SyncService {
     }
 
     /// Rows by their ids, by pulling all there is: the protocol has no other way.
-    public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+    public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         let rows = try await pull(PullRequest(entity: entity, cursor: nil)).rows
         return ids.map { id in
             rows.first { $0.id == id && $0.record != nil }.map { .found($0) } ?? .absent
@@ -132,14 +132,14 @@ struct PulledChanges {
     private let changes: JSONValue
     private let strategy: JSONValue?
 
-    /// - Throws: ``ServiceFailure`` `malformed`.
+    /// - Throws: ``ServiceError`` `malformed`.
     init(_ json: JSONValue, _ place: String) throws {
         guard let changes = json["changes"], case .object = changes else {
-            throw ServiceFailure.malformed("there is no object at 'changes' (\(place))")
+            throw ServiceError.malformed("there is no object at 'changes' (\(place))")
         }
         switch json["timestamp"] {
         case .number(let text)?, .string(let text)?: timestamp = text
-        default: throw ServiceFailure.malformed("there is no 'timestamp' (\(place))")
+        default: throw ServiceError.malformed("there is no 'timestamp' (\(place))")
         }
         self.changes = changes
         strategy = json["experimentalStrategy"]
@@ -156,27 +156,27 @@ struct PulledChanges {
 
     /// New and changed rows, and those that were deleted.
     ///
-    /// - Throws: ``ServiceFailure`` `malformed`.
-    func rows(of table: String) throws -> [RemoteRow] {
+    /// - Throws: ``ServiceError`` `malformed`.
+    func rows(of table: String) throws -> [RemoteRecord] {
         guard let changes = changes[table] else { return [] }
         func list(_ name: String) throws -> [JSONValue] {
             switch changes[name] {
             case .array(let elements)?: return elements
             case nil, .null?: return []
-            default: throw ServiceFailure.malformed("'\(name)' of '\(table)' is no list")
+            default: throw ServiceError.malformed("'\(name)' of '\(table)' is no list")
             }
         }
         let there = try (list("created") + list("updated")).map { record in
             guard let id = record["id"], id.isID else {
-                throw ServiceFailure.malformed("a record of '\(table)' has no 'id'")
+                throw ServiceError.malformed("a record of '\(table)' has no 'id'")
             }
-            return RemoteRow(
+            return RemoteRecord(
                 id: id, record: Self.ofClients.reduce(record) { $0.without(at: [$1]) },
-                version: ChangesService.version(of: record))
+                version: WatermelonService.version(of: record))
         }
         let gone = try list("deleted").map { id in
-            guard id.isID else { throw ServiceFailure.malformed("'deleted' of '\(table)' has what is no id") }
-            return RemoteRow(id: id, record: nil)
+            guard id.isID else { throw ServiceError.malformed("'deleted' of '\(table)' has what is no id") }
+            return RemoteRecord(id: id, record: nil)
         }
         return there + gone
     }
@@ -194,19 +194,19 @@ extension JSONValue {
 
 // MARK: - Pushing
 
-extension ChangesService {
+extension WatermelonService {
     /// All in one request, which is done whole or not at all.
     ///
-    /// - Throws: ``ServiceFailure`` `outdated` where something changed since the last pull, `refusedTogether` where a change is
+    /// - Throws: ``ServiceError`` `outdated` where something changed since the last pull, `refusedTogether` where a change is
     ///   refused; what holds for all services. Nothing was done then, or it does no harm to do it again.
     public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         // Without a pull before nobody can tell what changed since.
-        guard let cursor = operations.first?.cursor else { throw ServiceFailure.outdated }
+        guard let cursor = operations.first?.cursor else { throw ServiceError.outdated }
         let answer = try await exchange.send(.post, url(since: cursor), changes(operations))
         switch answer.status {
         case 200..<300: return try outcomes(answer, operations)
-        case 409, 412: throw ServiceFailure.outdated
-        case 400, 422: throw ServiceFailure.refusedTogether("status \(answer.status): \(answer.message)")
+        case 409, 412: throw ServiceError.outdated
+        case 400, 422: throw ServiceError.refusedTogether("status \(answer.status): \(answer.message)")
         default: throw answer.refusal
         }
     }
@@ -214,7 +214,7 @@ extension ChangesService {
     private func changes(_ operations: [PushOperation]) throws -> JSONValue {
         var changes: [String: [PushOperation.Kind: [JSONValue]]] = [:]
         for operation in operations {
-            guard let id = operation.id else { throw ServiceFailure.malformed("a row has no id") }
+            guard let id = operation.id else { throw ServiceError.malformed("a row has no id") }
             changes[table(of: operation.entity), default: [:]][operation.kind, default: []]
                 .append(operation.kind == .delete ? id : row(operation, id))
         }
@@ -234,18 +234,18 @@ extension ChangesService {
     }
 
     /// All are done, but those that the answer names.
-    private func outcomes(_ answer: HTTPExchange.Answer, _ operations: [PushOperation]) throws -> [PushOutcome] {
+    private func outcomes(_ answer: ServiceHTTPClient.Response, _ operations: [PushOperation]) throws -> [PushOutcome] {
         // Somebody between us and the service may have answered: it says nothing, or JSON.
         let isBlank = answer.body.allSatisfy { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D }
         let said: JSONValue = isBlank ? [:] : try answer.json()
-        guard case .object = said else { throw ServiceFailure.malformed("it is no object (\(answer.place))") }
+        guard case .object = said else { throw ServiceError.malformed("it is no object (\(answer.place))") }
         let rejected = said["experimentalRejectedIds"]
         return operations.map { operation in
             if let id = operation.id, case .array(let ids)? = rejected?[table(of: operation.entity)], ids.contains(id) {
                 return .rejected("the service does not take it (experimentalRejectedIds)")
             }
             guard operation.kind != .delete, let id = operation.id else { return .applied(nil) }
-            return .applied(RemoteRow(id: id, record: nil, version: Self.version(of: row(operation, id))))
+            return .applied(RemoteRecord(id: id, record: nil, version: Self.version(of: row(operation, id))))
         }
     }
 }

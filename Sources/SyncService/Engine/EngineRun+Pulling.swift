@@ -10,16 +10,16 @@ extension EngineRun {
         for entity in entities {
             do {
                 try await pull(entity, from: start.cursors[entity])
-            } catch ServiceFailure.cursorInvalid {
+            } catch ServiceError.cursorInvalid {
                 try await pull(entity, from: nil)
             }
             pulled.withLock { $0.insert(entity) }
         }
     }
 
-    private func pull(_ entity: String, from known: EngineCursor?) async throws {
+    private func pull(_ entity: String, from known: PullState?) async throws {
         let cursor = known?.cursor
-        var trail = PageTrail(entity, from: known?.next)
+        var trail = PageLoopDetector(entity, from: known?.next)
         // The page where an earlier run ended, until it was read.
         var rest = known?.next
         var count = 0
@@ -28,20 +28,20 @@ extension EngineRun {
             let answer: PullPage
             do {
                 answer = try await asking { [service] in try await service.pull(request) }
-            } catch let failure as ServiceFailure where rest != nil && failure.isOfPage {
+            } catch let failure as ServiceError where rest != nil && failure.isOfPage {
                 // It is not known any more, or cannot be read.
-                (trail, rest) = (PageTrail(entity), nil)
+                (trail, rest) = (PageLoopDetector(entity), nil)
                 continue
             }
             rest = nil
             let goesOn = try await goes(on: answer, &trail, entity)
             try checkTimes(answer.rows, of: entity)
-            if answer.isListing, page == nil { try await store.beginSweep(of: entity, lease) }
+            if answer.isListing, page == nil { try await store.beginListing(of: entity, lease) }
             var outcome = try await store.apply(PulledPage(answer, of: entity, takesOlder: cursor == nil), lease)
             // They are tried again before the run ends.
             outcome[entity].parked = 0
-            note(outcome)
-            noteSkipped(answer, of: entity, after: count)
+            record(outcome)
+            recordSkipped(answer, of: entity, after: count)
             count += answer.rows.count + answer.skipped.count
             if count > 0 || answer.next != nil { tell(.pulled(entity: entity, rows: count, of: answer.total)) }
             guard goesOn else {
@@ -52,7 +52,7 @@ extension EngineRun {
     }
 
     /// Whether there is another page. Where the pages have no end, the next run begins with the first one.
-    private func goes(on answer: PullPage, _ trail: inout PageTrail, _ entity: String) async throws -> Bool {
+    private func goes(on answer: PullPage, _ trail: inout PageLoopDetector, _ entity: String) async throws -> Bool {
         do {
             return try trail.goes(on: answer.next, after: answer.rows.map(\.id))
         } catch {
@@ -63,7 +63,7 @@ extension EngineRun {
     }
 
     /// Where the later one wins, the service has to say when each record was changed.
-    func checkTimes(_ rows: [RemoteRow], of entity: String) throws {
+    func checkTimes(_ rows: [RemoteRecord], of entity: String) throws {
         guard registration.entities.contains(where: { $0.name == entity && $0.policy == .lastWriterWins }),
             let row = rows.first(where: { $0.record != nil && $0.time == nil })
         else { return }
@@ -74,17 +74,17 @@ extension EngineRun {
     }
 
     /// - Parameter count: How many records the pages before had.
-    private func noteSkipped(_ page: PullPage, of entity: String, after count: Int) {
+    private func recordSkipped(_ page: PullPage, of entity: String, after count: Int) {
         guard let first = page.skipped.first else { return }
-        noteChanges(of: entity) { changes in
+        recordChanges(of: entity) { changes in
             changes.skipped += page.skipped.count
             changes.firstSkipped = changes.firstSkipped ?? count + first
         }
     }
 
-    func note(_ outcome: PageOutcome) {
+    func record(_ outcome: AppliedChanges) {
         for (entity, counts) in outcome.entities {
-            noteChanges(of: entity) { changes in
+            recordChanges(of: entity) { changes in
                 changes.inserted += counts.inserted
                 changes.updated += counts.updated
                 changes.deleted += counts.deleted
@@ -93,7 +93,7 @@ extension EngineRun {
                 changes.conflicts += counts.conflicts
                 changes.conflictingValues += counts.conflictingValues
                 changes.unread += counts.unread
-                changes.firstUnread = changes.firstUnread ?? counts.firstUnread
+                changes.firstUnreadable = changes.firstUnreadable ?? counts.firstUnreadable
                 changes.parked += counts.parked
             }
         }
@@ -110,7 +110,7 @@ extension EngineRun {
         }
         for entity in entities {
             let cursor = cursors[entity]?.cursor
-            var trail = PageTrail(entity)
+            var trail = PageLoopDetector(entity)
             do {
                 // What is on the first page may be known, and the news on the next one.
                 while true {
@@ -118,9 +118,9 @@ extension EngineRun {
                     if try await store.hasNews(PulledPage(page, of: entity, takesOlder: cursor == nil)) { return true }
                     guard try trail.goes(on: page.next, after: page.rows.map(\.id)) else { break }
                 }
-            } catch ServiceFailure.cursorInvalid {
+            } catch ServiceError.cursorInvalid {
                 return true
-            } catch let failure as ServiceFailure {
+            } catch let failure as ServiceError {
                 throw service.hidingSecrets(of: failure.error)
             }
         }
@@ -135,9 +135,9 @@ extension EngineRun {
                 if try await store.hasNews(PulledPage(page, of: entity, takesOlder: cursor == nil)) { return true }
             }
             return false
-        } catch ServiceFailure.cursorInvalid {
+        } catch ServiceError.cursorInvalid {
             return true
-        } catch let failure as ServiceFailure {
+        } catch let failure as ServiceError {
             throw service.hidingSecrets(of: failure.error)
         }
     }
@@ -155,10 +155,10 @@ extension EngineRun {
             guard let id = try store.id(of: record, entity) else {
                 throw SyncError(.primaryKeyMissing, "a record has no readable key", entity: entity)
             }
-            return PulledPage.Row(id: id, record: record, version: nil, time: nil, isWhole: false)
+            return PulledPage.Record(id: id, record: record, version: nil, time: nil, isWhole: false)
         }
         let page = PulledPage(entity: entity, rows: rows, end: .none, isListing: false, serverTime: nil)
-        note(try await store.apply(page, lease))
+        record(try await store.apply(page, lease))
     }
 
     func write(remoteFirst operation: PushOperation) async throws {
@@ -166,7 +166,7 @@ extension EngineRun {
         try await findCursor()
         operation.cursor = operation.cursor ?? cursor.value
         let outcome = try await service.pushed([operation]).first ?? .unknown("there was no answer")
-        let rows: [PulledPage.Row]
+        let rows: [PulledPage.Record]
         switch outcome {
         case .applied(let row):
             if let row, let id = operation.id, !operation.mayGiveAnotherID,
@@ -175,14 +175,14 @@ extension EngineRun {
                 throw SyncError(.serviceFailure, row.otherRowReason, entity: operation.entity)
             }
             if operation.kind == .delete, let id = operation.id {
-                rows = [PulledPage.Row(id: id, record: nil, version: nil, time: nil)]
+                rows = [PulledPage.Record(id: id, record: nil, version: nil, time: nil)]
             } else if let row, row.record != nil {
-                rows = [PulledPage.Row(row)]
+                rows = [PulledPage.Record(row)]
             } else if let id = row?.id ?? operation.id,
                 case .found(let row)? = try checked(
                     await service.fetch([id], of: operation.entity).first, id, operation.entity)
             {
-                rows = [PulledPage.Row(row)]
+                rows = [PulledPage.Record(row)]
             } else {
                 rows = []
             }
@@ -194,21 +194,21 @@ extension EngineRun {
         case .rejected(let reason), .unknown(let reason): throw SyncError(.serviceFailure, reason)
         }
         let page = PulledPage(entity: operation.entity, rows: rows, end: .none, isListing: false, serverTime: nil)
-        note(try await store.apply(page, lease))
+        record(try await store.apply(page, lease))
     }
 }
 
 extension PulledPage {
     init(_ page: PullPage, of entity: String, takesOlder: Bool) {
         self.init(
-            entity: entity, rows: page.rows.map(Row.init),
+            entity: entity, rows: page.rows.map(Record.init),
             end: page.next.map { .more(next: $0) } ?? .last(cursor: page.cursor),
             isListing: page.isListing, serverTime: page.time?.milliseconds, takesOlder: takesOlder)
     }
 }
 
-extension PulledPage.Row {
-    init(_ row: RemoteRow) {
+extension PulledPage.Record {
+    init(_ row: RemoteRecord) {
         self.init(
             id: row.id, record: row.record, version: row.version, time: row.time?.milliseconds, isWhole: row.isWhole)
     }
@@ -226,15 +226,15 @@ extension EngineRun {
         let pages: [String: PullPage]
         do {
             pages = try await self.pages(since: since)
-        } catch ServiceFailure.cursorInvalid {
+        } catch ServiceError.cursorInvalid {
             isWhole = true
             pages = try await self.pages(since: nil)
         }
         if let page = pages.values.first(where: { $0.next != nil }) {
-            throw ServiceFailure.malformed("what changed of all entities goes on at '\(page.next ?? "")'")
+            throw ServiceError.malformed("what changed of all entities goes on at '\(page.next ?? "")'")
         }
         for entity in entities where pages[entity]?.isListing == true {
-            try await store.beginSweep(of: entity, lease)
+            try await store.beginListing(of: entity, lease)
             listed.withLock { $0.insert(entity) }
         }
         var outcome = try await store.apply(
@@ -248,7 +248,7 @@ extension EngineRun {
                 tell(.pulled(entity: entity, rows: page.rows.count, of: page.total))
             }
         }
-        note(outcome)
+        record(outcome)
         cursor.withLock { $0 = pages.values.first?.cursor }
     }
 

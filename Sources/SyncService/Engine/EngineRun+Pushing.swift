@@ -13,9 +13,9 @@ extension EngineRun {
         try await recover()
         var batchSize = max(1, service.capabilities.batchSize)
         // A row may have been refused because of one that is known to be gone by now.
-        if report.value.total.deleted > 0 { _ = try await store.retryParked(entities, lease) }
+        if report.value.total.deleted > 0 { _ = try await store.retryBlocked(entities, lease) }
         // What a refused row belongs to may be there by now, or again.
-        if start.isAnyParked || report.value.total.parked > 0 { _ = try await store.retryBelow(entities, lease) }
+        if start.isAnyBlocked || report.value.total.parked > 0 { _ = try await store.retryBelow(entities, lease) }
         var count = try await pushAll(&batchSize)
         // What waits below a row that the service took can be sent once that is listed.
         if try await awaitTaken() {
@@ -25,7 +25,7 @@ extension EngineRun {
         // What is unique on the server may have been taken by a row that is deleted by now.
         let changes = report.value.total
         guard changes.parked > 0 else { return }
-        let freed = changes.removed > 0 ? try await store.retryParked(entities, lease) : 0
+        let freed = changes.removed > 0 ? try await store.retryBlocked(entities, lease) : 0
         let below = changes.created > 0 ? try await store.retryBelow(entities, lease) : 0
         guard freed + below > 0 else { return }
         count += try await pushAll(&batchSize)
@@ -60,7 +60,7 @@ extension EngineRun {
             guard !requests.isEmpty else { return }
             do {
                 count += try await send(requests, &batchSize, rounds: rounds)
-            } catch ServiceFailure.outdated where rounds < Self.mostRounds {
+            } catch ServiceError.outdated where rounds < Self.mostRounds {
                 rounds += 1
                 try await catchUp()
             }
@@ -81,9 +81,9 @@ extension EngineRun {
     /// - Parameter rounds: How often what changed was pulled because a push was refused.
     /// - Returns: How many were done.
     private func send(
-        _ requests: [FrozenRequest], _ batchSize: inout Int, rounds: Int
+        _ requests: [OutgoingRequest], _ batchSize: inout Int, rounds: Int
     ) async throws -> Int {
-        var rest = try await meetRevived(requests)[...]
+        var rest = try await matchRestored(requests)[...]
         var count = 0
         while !rest.isEmpty {
             let batch = Array(rest.prefix(batchSize))
@@ -96,30 +96,30 @@ extension EngineRun {
                 if service.capabilities.pushesTogether {
                     batchSize = min(batchSize * 2, service.capabilities.batchSize)
                 }
-            } catch ServiceFailure.tooLarge {
+            } catch ServiceError.tooLarge {
                 if batch.count == 1, let request = batch.first {
                     rest = rest.dropFirst()
                     try await settle(tooLarge: request)
                 }
                 batchSize = max(1, batch.count / 2)
-            } catch ServiceFailure.refusedTogether(let reason) {
+            } catch ServiceError.refusedTogether(let reason) {
                 // It may be the service's word for what should have been pulled.
                 guard rounds > 0 else {
                     try await postpone(rest)
-                    throw ServiceFailure.outdated
+                    throw ServiceError.outdated
                 }
                 try await isolate(batch, .rejected(reason), &rest, &batchSize)
-            } catch ServiceFailure.outdated where rounds >= Self.mostRounds {
+            } catch ServiceError.outdated where rounds >= Self.mostRounds {
                 let reason = "the service has another version, though it was pulled \(rounds) times"
                 try await isolate(batch, .failing(reason), &rest, &batchSize)
-            } catch let failure as ServiceFailure where failure.isTransient {
+            } catch let failure as ServiceError where failure.isTransient {
                 do {
                     try await patience.wait(after: failure)
                 } catch {
                     try await leave(rest, after: failure)
                     throw error
                 }
-            } catch let failure as ServiceFailure {
+            } catch let failure as ServiceError {
                 try await leave(rest, after: failure)
                 throw failure
             }
@@ -129,7 +129,7 @@ extension EngineRun {
 
     /// A service that fails did nothing. But of a push that is done as a whole the answer may have been lost: the next run finds
     /// requests that were never answered, and what became of their rows meanwhile.
-    private func leave(_ requests: ArraySlice<FrozenRequest>, after failure: ServiceFailure) async throws {
+    private func leave(_ requests: ArraySlice<OutgoingRequest>, after failure: ServiceError) async throws {
         switch failure {
         case .unreachable, .malformed: if service.capabilities.pushesTogether { return }
         default: break
@@ -139,25 +139,25 @@ extension EngineRun {
 
     /// Of changes that were refused together finds the one that is to blame: sends half as many, until it is alone.
     private func isolate(
-        _ batch: [FrozenRequest], _ outcome: SettledRequest.Outcome, _ rest: inout ArraySlice<FrozenRequest>,
+        _ batch: [OutgoingRequest], _ outcome: RequestOutcome.Outcome, _ rest: inout ArraySlice<OutgoingRequest>,
         _ batchSize: inout Int
     ) async throws {
         batchSize = max(1, batch.count / 2)
         guard batch.count == 1, let request = batch.first else { return }
         rest = rest.dropFirst()
-        note(try await store.settle([SettledRequest(request: request, outcome: outcome)], serverTime: nil, lease))
+        record(try await store.settle([RequestOutcome(request: request, outcome: outcome)], serverTime: nil, lease))
     }
 
     /// What another device has brought back already is merged with what is here. A service with keys says so itself when it is asked to
     /// make the row; one with ids of the client's may write over it.
     ///
     /// - Returns: The others.
-    private func meetRevived(_ requests: [FrozenRequest]) async throws -> [FrozenRequest] {
+    private func matchRestored(_ requests: [OutgoingRequest]) async throws -> [OutgoingRequest] {
         let isNamed = service.capabilities.createIdempotency == .clientID
         guard service.capabilities.marker != nil || isNamed, requests.contains(where: \.isRevival) else {
             return requests
         }
-        var rest: [FrozenRequest] = []
+        var rest: [OutgoingRequest] = []
         for request in requests {
             if request.isRevival, let row = try await isNamed ? fetchRevived(request) : find(request) {
                 _ = try await settle([request], [.exists(row)])
@@ -168,33 +168,33 @@ extension EngineRun {
         return rest
     }
 
-    private func fetchRevived(_ request: FrozenRequest) async throws -> RemoteRow? {
+    private func fetchRevived(_ request: OutgoingRequest) async throws -> RemoteRecord? {
         guard let id = request.remoteID else { return nil }
         guard case .found(let row)? = try await fetch(id, request.entity), row.record != nil else { return nil }
         return row
     }
 
-    func postpone(_ requests: ArraySlice<FrozenRequest>) async throws {
+    func postpone(_ requests: ArraySlice<OutgoingRequest>) async throws {
         // Of one that may have been carried out before nobody can say that it was not.
         let certain = requests.filter { service.capabilities.pushesTogether || !$0.isTriedAgain }
-        let replies = certain.map { SettledRequest(request: $0, outcome: .postponed) }
+        let replies = certain.map { RequestOutcome(request: $0, outcome: .postponed) }
         _ = try await store.settle(replies, serverTime: nil, lease)
     }
 
     /// A change that is too large by itself. A deletion has nothing that could be: who says so refuses it for another reason, which may
     /// pass.
-    func settle(tooLarge request: FrozenRequest) async throws {
+    func settle(tooLarge request: OutgoingRequest) async throws {
         let reason = "the service takes no request of this size"
-        let outcome: SettledRequest.Outcome = request.kind == .delete ? .failing(reason) : .rejected(reason)
-        note(try await store.settle([SettledRequest(request: request, outcome: outcome)], serverTime: nil, lease))
+        let outcome: RequestOutcome.Outcome = request.kind == .delete ? .failing(reason) : .rejected(reason)
+        record(try await store.settle([RequestOutcome(request: request, outcome: outcome)], serverTime: nil, lease))
     }
 
     /// - Parameter isReplay: Whether it was sent just so before, and never answered.
     /// - Returns: How many were done.
-    func settle(_ requests: [FrozenRequest], _ outcomes: [PushOutcome], isReplay: Bool = false) async throws -> Int {
-        var replies: [SettledRequest] = []
+    func settle(_ requests: [OutgoingRequest], _ outcomes: [PushOutcome], isReplay: Bool = false) async throws -> Int {
+        var replies: [RequestOutcome] = []
         var done = 0
-        var failure: ServiceFailure?
+        var failure: ServiceError?
         for (index, request) in requests.enumerated() {
             // An answer that is missing says nothing.
             let outcome = index < outcomes.count ? outcomes[index] : .unknown("there was no answer to it")
@@ -203,21 +203,21 @@ extension EngineRun {
             switch settled {
             case .applied:
                 done += 1
-                noteChanges(of: request.entity) { $0.noteDone(request.kind) }
+                recordChanges(of: request.entity) { $0.recordDone(request.kind) }
             case .gone where request.kind != .create: foundGone.withLock { $0.insert(request.entity) }
             default: break
             }
-            replies.append(SettledRequest(request: request, outcome: settled))
+            replies.append(RequestOutcome(request: request, outcome: settled))
         }
         let outcome = try await store.settle(replies, serverTime: nil, lease)
-        note(outcome)
+        record(outcome)
         if let failure { try await patience.wait(after: failure) }
         return done
     }
 
     private func settled(
-        _ outcome: PushOutcome, _ request: FrozenRequest, isReplay: Bool
-    ) async throws -> SettledRequest.Outcome {
+        _ outcome: PushOutcome, _ request: OutgoingRequest, isReplay: Bool
+    ) async throws -> RequestOutcome.Outcome {
         let settled = try await settled(outcome, request)
         guard request.kind == .create, isReplay || request.isTriedAgain else { return settled }
         switch settled {
@@ -234,7 +234,7 @@ extension EngineRun {
         }
     }
 
-    private func settled(_ outcome: PushOutcome, _ request: FrozenRequest) async throws -> SettledRequest.Outcome {
+    private func settled(_ outcome: PushOutcome, _ request: OutgoingRequest) async throws -> RequestOutcome.Outcome {
         switch outcome {
         // A row was made, and no answer says which: it is looked for, and not sent again.
         case .applied(nil) where request.kind == .create && request.remoteID == nil,
@@ -243,19 +243,19 @@ extension EngineRun {
                 lookedFor.withLock { $0.insert(request.id) }
                 return .taken(isCertain: outcome != .silent)
             }
-            return .applied(PulledPage.Row(row, isWhole: service.capabilities.answersRecords))
+            return .applied(PulledPage.Record(row, isWhole: service.capabilities.answersRecords))
         case .applied(let row):
-            return .applied(row.map { PulledPage.Row($0, isWhole: service.capabilities.answersRecords) })
+            return .applied(row.map { PulledPage.Record($0, isWhole: service.capabilities.answersRecords) })
         case .gone: return .gone
         case .rejected(let reason): return .rejected(reason)
         case .unknown, .silent: return .unknown
         case .retry: return .postponed
-        case .conflict(let row?), .exists(let row?): return .conflict(PulledPage.Row(row))
+        case .conflict(let row?), .exists(let row?): return .conflict(PulledPage.Record(row))
         case .conflict(nil), .exists(nil):
             guard let id = request.remoteID else { return .rejected("there is such a row already") }
             switch try await fetch(id, request.entity) {
-            case .found(let row)?: return .conflict(PulledPage.Row(row))
-            case .forbidden?: return .rejected(FetchedRow.forbiddenReason)
+            case .found(let row)?: return .conflict(PulledPage.Record(row))
+            case .forbidden?: return .rejected(FetchOutcome.forbiddenReason)
             case .absent?: return .gone
             case nil: return .unknown
             }
@@ -264,7 +264,7 @@ extension EngineRun {
 }
 
 extension SyncReport.Changes {
-    fileprivate mutating func noteDone(_ kind: FrozenRequest.Kind) {
+    fileprivate mutating func recordDone(_ kind: OutgoingRequest.Kind) {
         switch kind {
         case .create: created += 1
         case .update: sent += 1
@@ -274,7 +274,7 @@ extension SyncReport.Changes {
 }
 
 extension EngineRun {
-    func operation(of request: FrozenRequest) -> PushOperation {
+    func operation(of request: OutgoingRequest) -> PushOperation {
         let kind: PushOperation.Kind =
             switch request.kind {
             case .create: .create
@@ -288,8 +288,8 @@ extension EngineRun {
     }
 }
 
-extension PulledPage.Row {
-    fileprivate init(_ row: RemoteRow, isWhole: Bool) {
+extension PulledPage.Record {
+    fileprivate init(_ row: RemoteRecord, isWhole: Bool) {
         var row = row
         row.isWhole = row.isWhole && isWhole
         self.init(row)
@@ -303,7 +303,7 @@ extension EngineRun {
     /// Sends changes. The outcome of one whose answer has another row is unknown.
     ///
     /// - Parameter isReplay: Whether they were sent before, and never answered.
-    func pushed(_ requests: [FrozenRequest], isReplay: Bool = false) async throws -> [PushOutcome] {
+    func pushed(_ requests: [OutgoingRequest], isReplay: Bool = false) async throws -> [PushOutcome] {
         let outcomes = try await service.pushed(requests.map(operation))
         var counts: [AnsweredRow: Int] = [:]
         for (request, outcome) in zip(requests, outcomes) {
@@ -325,13 +325,13 @@ extension EngineRun {
     /// What a service has of a row.
     ///
     /// - Returns: Nil if the answer has another row, or none.
-    func fetch(_ id: JSONValue, _ entity: String) async throws -> FetchedRow? {
+    func fetch(_ id: JSONValue, _ entity: String) async throws -> FetchOutcome? {
         let rows = try await asking { [service] in try await service.fetch([id], of: entity) }
         return try checked(rows.first, id, entity)
     }
 
     /// An answer to a request for a row; nil if it has another row.
-    func checked(_ answer: FetchedRow?, _ id: JSONValue, _ entity: String) throws -> FetchedRow? {
+    func checked(_ answer: FetchOutcome?, _ id: JSONValue, _ entity: String) throws -> FetchOutcome? {
         if case .found(let row)? = answer, try !store.areSame(row.id, id, of: entity) { return nil }
         return answer
     }
@@ -340,7 +340,7 @@ extension EngineRun {
     ///
     /// - Parameter isRepeated: Whether answers to several changes have the row.
     private func isAnswer(
-        _ row: RemoteRow, to request: FrozenRequest, isReplay: Bool, isRepeated: Bool
+        _ row: RemoteRecord, to request: OutgoingRequest, isReplay: Bool, isRepeated: Bool
     ) async throws -> Bool {
         if let id = request.remoteID {
             if try store.areSame(row.id, id, of: request.entity) { return true }
@@ -365,7 +365,7 @@ private struct AnsweredRow: Hashable {
 
 extension PushOutcome {
     /// The row that an answer has.
-    fileprivate var row: RemoteRow? {
+    fileprivate var row: RemoteRecord? {
         switch self {
         case .applied(let row), .conflict(let row), .exists(let row): row
         case .gone, .retry, .rejected, .unknown, .silent: nil

@@ -21,7 +21,7 @@ extension EngineRun {
         if !requests.isEmpty { tell(.phase(.recovering)) }
         if service.capabilities.pushesTogether, !requests.isEmpty {
             // They are sent again: where they were carried out, what was pulled before says so, or the push is refused until it does.
-            let replies = requests.map { SettledRequest(request: $0, outcome: .unanswered) }
+            let replies = requests.map { RequestOutcome(request: $0, outcome: .unanswered) }
             _ = try await store.settle(replies, serverTime: nil, lease)
             return
         }
@@ -35,8 +35,8 @@ extension EngineRun {
     }
 
     /// A row that has its id from here, and is not there, may have been made, and been deleted by somebody since: where a pull says
-    /// so, that comes first. See `RowStanding.isTried`.
-    private func holdsBack(_ request: FrozenRequest) async throws -> Bool {
+    /// so, that comes first. See `LocalRowState.isTried`.
+    private func holdsBack(_ request: OutgoingRequest) async throws -> Bool {
         let capabilities = service.capabilities
         guard request.kind == .create, capabilities.createIdempotency == .clientID,
             capabilities.deletions == .tombstones, let id = request.remoteID
@@ -46,17 +46,17 @@ extension EngineRun {
             return true
         }
         heldBack.withLock { $0.insert(request.id) }
-        _ = try await store.settle([SettledRequest(request: request, outcome: .unknown)], serverTime: nil, lease)
+        _ = try await store.settle([RequestOutcome(request: request, outcome: .unknown)], serverTime: nil, lease)
         return true
     }
 
-    private func unanswered() async throws -> [FrozenRequest] {
+    private func unanswered() async throws -> [OutgoingRequest] {
         try await store.unanswered(lease).filter {
             !leftOpen.value.contains($0.id) && !heldBack.value.contains($0.id) && !lookedFor.value.contains($0.id)
         }
     }
 
-    private func recover(_ request: FrozenRequest) async throws {
+    private func recover(_ request: OutgoingRequest) async throws {
         if request.taken != nil {
             if try await isListed(request) || !isOverdue(request) { return }
             guard request.isSentOnceMore else { return try await park(notListed: request) }
@@ -64,7 +64,7 @@ extension EngineRun {
         let outcome: PushOutcome
         do {
             outcome = try await whatBecame(of: request)
-        } catch ServiceFailure.tooLarge {
+        } catch ServiceError.tooLarge {
             return try await settle(tooLarge: request)
         }
         if case .gone = outcome, request.kind == .create, try await isAbsent(request) {
@@ -86,8 +86,8 @@ extension EngineRun {
         }
         let failure = "the service failed \(Self.mostTries) times: \(reason)"
         if mayBeMade(request) { return try await leaveOpen(request, failure) }
-        let settled = SettledRequest(request: request, outcome: .failing(failure))
-        note(try await store.settle([settled], serverTime: nil, lease))
+        let settled = RequestOutcome(request: request, outcome: .failing(failure))
+        record(try await store.settle([settled], serverTime: nil, lease))
     }
 
     // MARK: Rows that the service took
@@ -118,34 +118,34 @@ extension EngineRun {
         return isAnyListed
     }
 
-    private func taken() async throws -> [FrozenRequest] {
+    private func taken() async throws -> [OutgoingRequest] {
         try await store.unanswered(lease).filter { $0.taken != nil && !leftOpen.value.contains($0.id) }
     }
 
     /// Looks for the row of a request that the service took.
-    private func isListed(_ request: FrozenRequest) async throws -> Bool {
+    private func isListed(_ request: OutgoingRequest) async throws -> Bool {
         lookedFor.withLock { $0.insert(request.id) }
         guard let row = try await find(request) else { return false }
         _ = try await settle([request], [.applied(row)], isReplay: true)
         return true
     }
 
-    private func isOverdue(_ request: FrozenRequest) -> Bool {
+    private func isOverdue(_ request: OutgoingRequest) -> Bool {
         let taken = Date(timeIntervalSince1970: Double(request.frozen) / 1000)
         return settings.clock.now().timeIntervalSince(taken) >= settings.settleTime.seconds
     }
 
-    private func park(notListed request: FrozenRequest) async throws {
+    private func park(notListed request: OutgoingRequest) async throws {
         leftOpen.withLock { $0.insert(request.id) }
         let reason = "the service said that it took the row, and does not list it; it is not sent again"
-        note(
+        record(
             try await store.settle(
-                [SettledRequest(request: request, outcome: .notListed(reason))], serverTime: nil, lease))
+                [RequestOutcome(request: request, outcome: .notListed(reason))], serverTime: nil, lease))
     }
 
     /// Whether a row may have been made by a try that was never answered. Where rows are looked for before they are sent again,
     /// it was not.
-    private func mayBeMade(_ request: FrozenRequest) -> Bool {
+    private func mayBeMade(_ request: OutgoingRequest) -> Bool {
         guard request.kind == .create else { return false }
         switch service.capabilities.createIdempotency {
         case .key, .clientID: return true
@@ -154,7 +154,7 @@ extension EngineRun {
     }
 
     /// A refusal says nothing of the try before it: the row is looked for, and if it is not found, waits with its key.
-    private func refusedAgain(_ request: FrozenRequest, _ reason: String) async throws {
+    private func refusedAgain(_ request: OutgoingRequest, _ reason: String) async throws {
         if let id = request.remoteID, case .found(let row)? = try await fetch(id, request.entity) {
             _ = try await settle([request], [.conflict(row)])
             return
@@ -169,14 +169,14 @@ extension EngineRun {
         try await leaveOpen(request, reason)
     }
 
-    private func leaveOpen(_ request: FrozenRequest, _ reason: String) async throws {
+    private func leaveOpen(_ request: OutgoingRequest, _ reason: String) async throws {
         leftOpen.withLock { $0.insert(request.id) }
-        let settled = SettledRequest(request: request, outcome: .refusedAgain(reason))
-        note(try await store.settle([settled], serverTime: nil, lease))
+        let settled = RequestOutcome(request: request, outcome: .refusedAgain(reason))
+        record(try await store.settle([settled], serverTime: nil, lease))
     }
 
     /// The row of a request that is not tried again, if the last try made it after all.
-    private func foundAtLast(_ request: FrozenRequest) async throws -> RemoteRow? {
+    private func foundAtLast(_ request: OutgoingRequest) async throws -> RemoteRecord? {
         switch (request.kind, service.capabilities.createIdempotency) {
         case (.create, .marker), (.create, .probe):
             try await settleDown(since: settings.clock.now())
@@ -189,7 +189,7 @@ extension EngineRun {
         }
     }
 
-    private func whatBecame(of request: FrozenRequest) async throws -> PushOutcome {
+    private func whatBecame(of request: OutgoingRequest) async throws -> PushOutcome {
         switch request.kind {
         case .create:
             switch service.capabilities.createIdempotency {
@@ -211,7 +211,7 @@ extension EngineRun {
                 return try await again(request)
             // Merged: what was carried out is the same on both sides.
             case .found(let row)?: return .conflict(row)
-            case .forbidden?: return .rejected(FetchedRow.forbiddenReason)
+            case .forbidden?: return .rejected(FetchOutcome.forbiddenReason)
             case .absent?: return .gone
             case nil: return .unknown("the service was asked for a row, and answered with another one")
             }
@@ -221,22 +221,22 @@ extension EngineRun {
 
     /// Settles a creation whose id the service does not take, and of which it has no row. A row that comes back has its old id: it gets
     /// another one. Any other row was made by an earlier try, and another device deleted it since.
-    private func settle(usedID request: FrozenRequest) async throws {
+    private func settle(usedID request: OutgoingRequest) async throws {
         if request.isRevival {
             _ = try await settle([request], [.gone], isReplay: true)
         } else {
-            note(
+            record(
                 try await store.settle(
-                    [SettledRequest(request: request, outcome: .deletedSinceMade)], serverTime: nil, lease))
+                    [RequestOutcome(request: request, outcome: .deletedSinceMade)], serverTime: nil, lease))
         }
     }
 
-    private func isAbsent(_ request: FrozenRequest) async throws -> Bool {
+    private func isAbsent(_ request: OutgoingRequest) async throws -> Bool {
         guard let id = request.remoteID, case .absent? = try await fetch(id, request.entity) else { return false }
         return true
     }
 
-    private func again(_ request: FrozenRequest) async throws -> PushOutcome {
+    private func again(_ request: OutgoingRequest) async throws -> PushOutcome {
         let outcome = try await asking { try await pushed([request], isReplay: true).first }
         switch outcome {
         // It is the row that the lost request made.
@@ -261,9 +261,9 @@ extension EngineRun {
     }
 
     /// Looks for the row that a request makes: by its marker, or among those that the store does not know by what they say.
-    func find(_ request: FrozenRequest) async throws -> RemoteRow? {
+    func find(_ request: OutgoingRequest) async throws -> RemoteRecord? {
         let isMarked = service.capabilities.marker != nil
-        var trail = PageTrail(request.entity)
+        var trail = PageLoopDetector(request.entity)
         while true {
             let pull = PullRequest(entity: request.entity, cursor: nil, page: trail.page)
             let answer = try await asking { [service] in try await service.pull(pull) }
@@ -279,7 +279,7 @@ extension EngineRun {
     }
 
     /// Whether a row is the one that a request makes: by its marker, or by what it says.
-    func isSame(_ row: RemoteRow, _ request: FrozenRequest) -> Bool {
+    func isSame(_ row: RemoteRecord, _ request: OutgoingRequest) -> Bool {
         guard let record = row.record else { return false }
         if let name = service.capabilities.marker {
             return record[name] == .string(request.idempotencyKey)

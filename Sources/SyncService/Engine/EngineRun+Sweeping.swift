@@ -28,7 +28,7 @@ extension EngineRun {
                     }
                 }
             }
-            try await store.endSweep(of: entity, missing: gone, lease)
+            try await store.finishListing(of: entity, missing: gone, lease)
             swept.withLock { $0.insert(entity) }
         }
     }
@@ -53,7 +53,7 @@ extension EngineRun {
     func deleteWithinGuard() async throws -> SyncError? {
         let (outcome, refusal) = try await store.applyDeletions(
             guardedBy: settings.deletionGuard, swept: entities.filter(swept.value.contains), lease)
-        note(outcome)
+        record(outcome)
         return refusal
     }
 
@@ -65,14 +65,14 @@ extension EngineRun {
 
     /// Lists all ids; what is not stored here as it is there is taken from the listing, or fetched.
     private func list(_ entity: String) async throws {
-        try await store.beginSweep(of: entity, lease)
-        var trail = PageTrail("ids of \(entity)")
+        try await store.beginListing(of: entity, lease)
+        var trail = PageLoopDetector("ids of \(entity)")
         var comparesVersions = true
         while true {
             let request = SweepRequest(entity: entity, page: trail.page)
             let answer = try await asking { [service] in try await service.ids(request) }
-            let news = try await store.note(
-                answer.ids.map { ListingRow(id: $0, version: comparesVersions ? answer.versions[$0] : nil) },
+            let news = try await store.insertListed(
+                answer.ids.map { ListedRecord(id: $0, version: comparesVersions ? answer.versions[$0] : nil) },
                 of: entity, lease)
             let wanted = Set(news.unknown + news.outdated)
             let given = answer.rows.filter { wanted.contains($0.id) }
@@ -92,23 +92,23 @@ extension EngineRun {
     }
 
     /// Whether a row that was fetched is in the version that a listing had.
-    private func isListed(_ row: RemoteRow, _ page: IDPage) -> Bool {
+    private func isListed(_ row: RemoteRecord, _ page: IDPage) -> Bool {
         guard let version = row.version, let listed = page.versions[row.id] else { return false }
         return RowVersion(version).isSame(as: RowVersion(listed))
     }
 
-    private func found(_ ids: [JSONValue], _ entity: String) async throws -> [RemoteRow] {
+    private func found(_ ids: [JSONValue], _ entity: String) async throws -> [RemoteRecord] {
         try await asking { [service] in try await service.fetch(ids, of: entity) }.compactMap { row in
             guard case .found(let row) = row else { return nil }
             return row
         }
     }
 
-    func apply(_ rows: [RemoteRow], _ entity: String) async throws {
+    func apply(_ rows: [RemoteRecord], _ entity: String) async throws {
         guard !rows.isEmpty else { return }
         let page = PulledPage(
-            entity: entity, rows: rows.map(PulledPage.Row.init), end: .none, isListing: false, serverTime: nil)
-        note(try await store.apply(page, lease))
+            entity: entity, rows: rows.map(PulledPage.Record.init), end: .none, isListing: false, serverTime: nil)
+        record(try await store.apply(page, lease))
     }
 }
 

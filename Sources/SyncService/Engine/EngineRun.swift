@@ -10,8 +10,8 @@ final class EngineRun: Sendable {
     let settings: EngineSettings
     /// The entities of this run.
     let entities: [String]
-    let start: EngineStart
-    let patience: Patience
+    let start: RunState
+    let patience: RetryBackoff
     /// The keys that lead to each value that is sent, by entity.
     let memberPaths: [String: [[String]]]
     let report = Locked(SyncReport())
@@ -46,7 +46,7 @@ final class EngineRun: Sendable {
         self.feed = feed
         memberPaths = store.memberPaths
         start = try await store.begin(registration, holder: holder)
-        patience = Patience(settings, failures: start.attempts) { event in
+        patience = RetryBackoff(settings, failures: start.attempts) { event in
             guard case .waiting(let duration, let reason) = event else { return feed.send(event) }
             feed.send(.waiting(duration, reason: service.hidingSecrets(in: reason)))
         }
@@ -66,7 +66,7 @@ final class EngineRun: Sendable {
 
     func tell(_ event: SyncEvent) { feed.send(event) }
 
-    func noteChanges(of entity: String, _ change: (inout SyncReport.Changes) -> Void) {
+    func recordChanges(of entity: String, _ change: (inout SyncReport.Changes) -> Void) {
         report.withLock { change(&$0.entities[entity, default: .init()]) }
     }
 
@@ -96,7 +96,7 @@ final class EngineRun: Sendable {
                 let answer = try await body()
                 await patience.succeeded()
                 return answer
-            } catch let failure as ServiceFailure where failure.isTransient {
+            } catch let failure as ServiceError where failure.isTransient {
                 try await patience.wait(after: failure)
             }
         }
@@ -120,7 +120,7 @@ final class EngineRun: Sendable {
         let (store, lease) = (store, lease)
         // A cancelled task cannot write.
         try? await Task { try await store.finish([], notBefore: notBefore, attempts: failures, lease) }.value
-        let shown = service.hidingSecrets(of: (error as? ServiceFailure)?.error ?? error)
+        let shown = service.hidingSecrets(of: (error as? ServiceError)?.error ?? error)
         feed.send(.failed(shown))
         return shown
     }
@@ -147,7 +147,7 @@ extension SyncService {
 }
 
 /// The runs of an engine, one after the other.
-actor EngineRuns {
+actor EngineRunQueue {
     typealias Phases = @Sendable (EngineRun) async throws -> Void
 
     /// What a run is for.
@@ -163,7 +163,7 @@ actor EngineRuns {
         let kind: Kind
         let entities: [String]
         let task: Task<SyncReport, any Error>
-        var isAwaitedAgain = false
+        var isPendingAgain = false
     }
 
     private var current: Current?
@@ -177,7 +177,7 @@ actor EngineRuns {
     ) async throws -> SyncReport {
         while let other = current {
             if kind != .single, other.kind == kind, other.entities == entities {
-                current?.isAwaitedAgain = true
+                current?.isPendingAgain = true
                 // That somebody cancelled theirs is no reason not to do this one.
                 do { return try await other.task.value } catch is CancellationError {
                     try Task.checkCancellation()
@@ -190,8 +190,8 @@ actor EngineRuns {
         let task = Task {
             defer { current = nil }
             var report = try await run()
-            while current?.isAwaitedAgain == true {
-                current?.isAwaitedAgain = false
+            while current?.isPendingAgain == true {
+                current?.isPendingAgain = false
                 report = report.adding(try await run())
             }
             return report
@@ -207,7 +207,7 @@ actor EngineRuns {
 
 /// How long a run waits for a service that fails: exponentially longer, by a random part (full jitter), or as long as the
 /// service says; kept beyond the run.
-actor Patience {
+actor RetryBackoff {
     private static let shortest = 0.5
     private static let longest = 300.0
     /// What a service asks for, and what an earlier run noted: not more than a day. A clock that was set back would else keep a
@@ -236,7 +236,7 @@ actor Patience {
     func succeeded() { (failures, tries, notBefore, isAsked) = (0, 0, nil, false) }
 
     /// - Throws: The failure, if it takes too long.
-    func wait(after failure: ServiceFailure) async throws {
+    func wait(after failure: ServiceError) async throws {
         failures += 1
         tries += 1
         var seconds = min(Self.longest, Self.shortest * pow(2, Double(min(failures, 20)))) * settings.clock.random()
@@ -302,7 +302,7 @@ actor Patience {
 ///
 /// Rows that change while pages are read shift the others, so that a page may begin as the one before it did, or have its rows once more: it
 /// is read on. Pages that go round in a circle have the same rows again and again, whatever tells the next one.
-struct PageTrail {
+struct PageLoopDetector {
     private static let longest = 1_000_000
     /// So often a page comes back before it is a circle. A list that is read anew because its rows moved has each page three times at
     /// most.
@@ -332,18 +332,18 @@ struct PageTrail {
     /// - Parameters:
     ///   - next: What the page says that comes after it.
     ///   - ids: The rows of the page.
-    /// - Throws: ``ServiceFailure`` `malformed` for pages that were there before.
+    /// - Throws: ``ServiceError`` `malformed` for pages that were there before.
     mutating func goes(on next: String?, after ids: [JSONValue]) throws -> Bool {
         guard let next else { return false }
         guard seen.insert(next).inserted else {
-            throw ServiceFailure.malformed("its pages of \(name) go round in a circle: '\(next)'")
+            throw ServiceError.malformed("its pages of \(name) go round in a circle: '\(next)'")
         }
         guard !isCircle(ids) else {
-            throw ServiceFailure.malformed(
+            throw ServiceError.malformed(
                 "its pages of \(name) go round in a circle: the page that begins with \(ids.first ?? .null) came "
                     + "\(Self.mostReturns + 1) times")
         }
-        guard seen.count < Self.longest else { throw ServiceFailure.malformed("its list of \(name) has no end") }
+        guard seen.count < Self.longest else { throw ServiceError.malformed("its list of \(name) has no end") }
         page = next
         return true
     }

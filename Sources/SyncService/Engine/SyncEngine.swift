@@ -17,7 +17,7 @@ public actor SyncEngine {
     let settings: EngineSettings
     private nonisolated let feed = Feed<SyncEvent>(buffering: .bufferingNewest(1000))
     let name = UUID().uuidString
-    private let runs = EngineRuns()
+    private let runs = EngineRunQueue()
     /// What the last run did, also one that ended with an error: what was done stays done. Nil before the first, while a run goes
     /// on, and after one that could not begin.
     public private(set) var lastReport: SyncReport?
@@ -29,7 +29,7 @@ public actor SyncEngine {
     ) throws {
         registration = try EngineRegistration(entities, service, settings)
         store = try host.engineStore(registration)
-        self.service = try service.knowing(ServedEntity.all(entities.map(\.name), of: store.model))
+        self.service = try service.knowing(ServiceEntity.all(entities.map(\.name), of: store.model))
         self.settings = settings
     }
 
@@ -76,7 +76,7 @@ public actor SyncEngine {
     }
 
     private func run(
-        _ kind: EngineRuns.Kind, _ entities: [String]?, _ phases: @escaping EngineRuns.Phases
+        _ kind: EngineRunQueue.Kind, _ entities: [String]?, _ phases: @escaping EngineRunQueue.Phases
     ) async throws -> SyncReport {
         let names = try registration.names(entities)
         return try await runs.join(kind, names) { [self] in try await once(names, phases) }
@@ -91,7 +91,7 @@ public actor SyncEngine {
     }
 
     private func once(
-        _ names: [String], _ phases: EngineRuns.Phases
+        _ names: [String], _ phases: EngineRunQueue.Phases
     ) async throws -> SyncReport {
         lastReport = nil
         let run = try await EngineRun(store, service, registration, settings, names, feed, holder: name)
@@ -128,11 +128,11 @@ public actor SyncEngine {
 }
 
 /// A file that was attached to a row and that the service does not have yet.
-public struct WaitingFile: Sendable, Hashable {
+public struct PendingFile: Sendable, Hashable {
     /// The entity of the row.
     public let entity: String
     /// The row's key.
-    public let key: RecordKey
+    public let key: PrimaryKeyValue
     /// The attribute that will hold its name.
     public let attribute: String
     /// The name that it was attached with.
@@ -156,7 +156,7 @@ extension SyncEngine {
     /// The rows that the service refused, or that a constraint here did, and why.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
-    public func parkedRows(only entities: [String]? = nil) async throws -> [ParkedRow] {
+    public func parkedRows(only entities: [String]? = nil) async throws -> [BlockedChange] {
         let names = try registration.names(entities)
         return try await store.parkedRows().filter { names.contains($0.entity) }
     }
@@ -236,7 +236,7 @@ extension SyncEngine {
     ///   - name: What it is called, such as `cat.png`.
     ///   - type: Its type, such as `image/png`.
     /// - Throws: ``SyncError`` `invalidOption` where there is no `EngineSettings.files`, or the service keeps no files;
-    ///   `unknownAttribute`, `rowNotFound`; ``FileFailure``.
+    ///   `unknownAttribute`, `rowNotFound`; ``FileError``.
     public func attach(
         _ data: Data, named name: String, type: String = "application/octet-stream", to entity: String, key: JSONValue,
         attribute: String
@@ -245,13 +245,13 @@ extension SyncEngine {
         try await store.checkFile(of: entity, key: key, attribute: attribute)
         let hash = try await files.keepWaiting(data)
         try await store.attach(
-            AttachedContent(hash: hash, name: name, type: type), to: entity, key: key, attribute: attribute)
+            FileContent(hash: hash, name: name, type: type), to: entity, key: key, attribute: attribute)
     }
 
     /// Where the file is that an attribute of a row holds: the one that waits to be sent, or the service's, downloaded unless it is here;
     /// nil if it holds none.
     ///
-    /// - Throws: As ``attach(_:named:type:to:key:attribute:)``; ``ServiceFailure``.
+    /// - Throws: As ``attach(_:named:type:to:key:attribute:)``; ``ServiceError``.
     public func file(of entity: String, key: JSONValue, attribute: String) async throws -> URL? {
         let (files, service) = try fileKeepers()
         let held = try await store.file(of: entity, key: key, attribute: attribute)
@@ -262,7 +262,7 @@ extension SyncEngine {
     }
 
     /// The files that the service does not have yet, those that it refused among them.
-    public func waitingFiles() async throws -> [WaitingFile] { try await store.waitingFiles().map(WaitingFile.init) }
+    public func waitingFiles() async throws -> [PendingFile] { try await store.waitingFiles().map(PendingFile.init) }
 
     private func fileKeepers() throws -> (FileStore, any FileService) {
         guard let service = service as? any FileService else {
@@ -275,8 +275,8 @@ extension SyncEngine {
     }
 }
 
-extension WaitingFile {
-    init(_ file: AttachedFile) {
+extension PendingFile {
+    init(_ file: PendingUpload) {
         self.init(
             entity: file.entity, key: file.key, attribute: file.attribute, name: file.content.name, reason: file.reason)
     }

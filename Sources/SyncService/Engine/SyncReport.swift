@@ -33,7 +33,7 @@ public struct SyncReport: Sendable, Hashable, Codable {
         /// Values of the service that do not fit the model: the store keeps what it had.
         public var unread = 0
         /// The first of them: its row, its member, and why.
-        public var firstUnread: String?
+        public var firstUnreadable: String?
 
         /// No changes.
         public init() {}
@@ -78,7 +78,7 @@ extension SyncReport.Changes {
         skipped += other.skipped
         firstSkipped = firstSkipped ?? other.firstSkipped
         unread += other.unread
-        firstUnread = firstUnread ?? other.firstUnread
+        firstUnreadable = firstUnreadable ?? other.firstUnreadable
     }
 }
 

@@ -61,7 +61,7 @@ public struct EngineSettings: Sendable {
     /// a transaction: it must not touch the database.
     public var resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)?
     /// How much a listing that lacks rows may delete.
-    public var deletionGuard: DeletionGuard? = .half
+    public var deletionGuard: DeletionLimit? = .half
     /// Whose rows they are: a database is in step with one user of a service.
     public var user = ""
     /// What the service is called in the database; nil for what it calls itself (``SyncService/identity``), mostly its address.
@@ -168,7 +168,7 @@ extension EngineRegistration {
         guard let only else { return all }
         for name in only where !all.contains(name) {
             throw SyncError(
-                .unknownEntity, "the engine does not keep '\(name)' in step; it does \(ShortList(all).text)",
+                .unknownEntity, "the engine does not keep '\(name)' in step; it does \(TruncatedList(all).text)",
                 entity: name)
         }
         return all.filter(only.contains)

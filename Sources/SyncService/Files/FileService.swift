@@ -10,7 +10,7 @@ public protocol FileService: SyncService {
     func reference(to name: String, of entity: String, id: JSONValue) throws -> FileReference
     /// The bytes of a file.
     ///
-    /// - Throws: ``FileFailure``, ``ServiceFailure``.
+    /// - Throws: ``FileError``, ``ServiceError``.
     func download(_ reference: FileReference) async throws -> Data
     /// Has a row hold a file in the place of the one that it held.
     ///
@@ -98,7 +98,7 @@ extension EngineRun {
             try Task.checkCancellation()
             do {
                 try await upload(file, files, service)
-            } catch let failure as ServiceFailure where failure.isTransient {
+            } catch let failure as ServiceError where failure.isTransient {
                 // Those that failed less go first, the next time.
                 try await store.settle(file, .failed, lease)
                 failures += 1
@@ -107,7 +107,7 @@ extension EngineRun {
         try await files.removeWaiting(except: Set(store.waitingFiles().map(\.content.hash)))
     }
 
-    private func upload(_ file: AttachedFile, _ files: FileStore, _ service: any FileService) async throws {
+    private func upload(_ file: PendingUpload, _ files: FileStore, _ service: any FileService) async throws {
         guard let url = await files.waitingFile(file.content.hash) else {
             return try await park(file, "its bytes are not in the folder of files any more: attach it again")
         }
@@ -115,7 +115,7 @@ extension EngineRun {
         case .found(let row)?:
             if let name = file.name(in: row, of: service) { return try await adopt(file, name, row, files, service) }
         case .absent?, nil: return  // The run that finds that out deletes the row.
-        case .forbidden?: return try await park(file, FetchedRow.forbiddenReason)
+        case .forbidden?: return try await park(file, FetchOutcome.forbiddenReason)
         }
         let upload = FileUpload(
             entity: file.entity, id: file.remoteID, path: file.path, name: "\(file.tag)-\(file.content.name)",
@@ -130,20 +130,20 @@ extension EngineRun {
                 }
                 try await adopt(file, name, row, files, service)
             case .rejected(let reason): try await park(file, service.hidingSecrets(in: reason))
-            case .unknown(let reason): throw ServiceFailure.unreachable(reason)
-            case .retry(let after): throw ServiceFailure.busy(after: after, "it asked to try again later")
+            case .unknown(let reason): throw ServiceError.unreachable(reason)
+            case .retry(let after): throw ServiceError.busy(after: after, "it asked to try again later")
             case .gone: return
             case .applied(nil), .conflict, .exists, .silent:
-                throw ServiceFailure.unreachable("the answer does not say what became of it")
+                throw ServiceError.unreachable("the answer does not say what became of it")
             }
-        } catch ServiceFailure.tooLarge {
+        } catch ServiceError.tooLarge {
             try await park(file, "the service takes no file of this size")
         }
     }
 
     /// The row gets the name as with any pull.
     private func adopt(
-        _ file: AttachedFile, _ name: String, _ row: RemoteRow, _ files: FileStore, _ service: any FileService
+        _ file: PendingUpload, _ name: String, _ row: RemoteRecord, _ files: FileStore, _ service: any FileService
     ) async throws {
         do {
             try await files.sent(file.content.hash, as: service.reference(to: name, of: file.entity, id: row.id))
@@ -151,24 +151,24 @@ extension EngineRun {
             return try await park(file, refusal.description)
         }
         let page = PulledPage(
-            entity: file.entity, rows: [PulledPage.Row(row)], end: .none, isListing: false, serverTime: nil)
+            entity: file.entity, rows: [PulledPage.Record(row)], end: .none, isListing: false, serverTime: nil)
         _ = try await store.apply(page, lease)
         try await store.settle(file, .sent, lease)
-        noteChanges(of: file.entity) { $0.sent += 1 }
+        recordChanges(of: file.entity) { $0.sent += 1 }
     }
 
-    private func park(_ file: AttachedFile, _ reason: String) async throws {
+    private func park(_ file: PendingUpload, _ reason: String) async throws {
         try await store.settle(file, .refused(reason), lease)
-        noteChanges(of: file.entity) { $0.parked += 1 }
+        recordChanges(of: file.entity) { $0.parked += 1 }
     }
 }
 
-extension AttachedFile {
+extension PendingUpload {
     /// What its name at the service begins with.
     fileprivate var tag: String { String(content.hash.prefix(16)) }
 
     /// The name that a row holds, if it is that of these bytes.
-    fileprivate func name(in row: RemoteRow, of service: any FileService) -> String? {
+    fileprivate func name(in row: RemoteRecord, of service: any FileService) -> String? {
         guard case .string(let name)? = row.record?.value(at: path), service.sentName(of: name).hasPrefix(tag)
         else { return nil }
         return name

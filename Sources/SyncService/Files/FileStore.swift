@@ -37,7 +37,7 @@ public actor FileStore {
 
     /// Where a file is in the folder: as it is there, or downloaded. It stays until there is no room, so open it soon.
     ///
-    /// - Throws: ``FileFailure``, ``ServiceFailure``.
+    /// - Throws: ``FileError``, ``ServiceError``.
     public func file(_ reference: FileReference, from service: any FileService) async throws -> URL {
         if let url = try cached(reference) { return url }
         if let download = downloads[reference] { return try await download.value }
@@ -166,7 +166,7 @@ public actor FileStore {
     }
 
     private func changing<T>(_ body: () throws -> T) throws -> T {
-        do { return try body() } catch { throw FileFailure.unusableFolder(error.localizedDescription) }
+        do { return try body() } catch { throw FileError.unusableFolder(error.localizedDescription) }
     }
 }
 
@@ -180,7 +180,7 @@ public struct FileReference: Sendable, Hashable {
 }
 
 /// Why a file cannot be had or kept.
-public enum FileFailure: LocalizedError, Sendable, Hashable, CustomStringConvertible {
+public enum FileError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// The service does not have it, or does not show it to the user. The row may name another one by now: sync.
     case missing(String)
     /// Its address is not one of the service, so it is not asked for: credentials are not sent to another.

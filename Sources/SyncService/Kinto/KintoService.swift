@@ -9,7 +9,7 @@ public import SyncCore
 /// rows are made with `PUT` and `If-None-Match: *`; a batch has 25 requests at most.
 public struct KintoService: SyncService {
     private static let batchSize = 25
-    let exchange: HTTPExchange
+    let exchange: ServiceHTTPClient
     private let bucket: String
     private let collection: String
     private let paths: [String: String]
@@ -26,7 +26,7 @@ public struct KintoService: SyncService {
         pageSize: Int = 1000, headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
         transport: any HTTPTransport = DefaultTransport()
     ) {
-        exchange = HTTPExchange(baseURL, headers: headers, transport, credentials)
+        exchange = ServiceHTTPClient(baseURL, headers: headers, transport, credentials)
         self.bucket = bucket
         self.collection = collection
         self.paths = paths
@@ -77,24 +77,24 @@ public struct KintoService: SyncService {
         case 403, 404:
             // Kinto's errors have numbers; others know nothing of collections.
             guard case .number? = (try? answer.json())?["errno"] else {
-                throw ServiceFailure.malformed(
+                throw ServiceError.malformed(
                     "no Kinto server answers at \(exchange.base.absoluteString): its address ends with /v1 (\(answer.place))"
                 )
             }
             return PullPage(rows: [], cursor: request.cursor ?? "0", isListing: false, time: answer.time)
-        case 410 where request.cursor != nil: throw ServiceFailure.cursorInvalid
+        case 410 where request.cursor != nil: throw ServiceError.cursorInvalid
         default: throw answer.refusal
         }
         guard case .array(let records)? = try answer.json()["data"] else {
-            throw ServiceFailure.malformed("there is no list at 'data'")
+            throw ServiceError.malformed("there is no list at 'data'")
         }
         // The time of a collection never goes back by itself.
         let (now, known) = (tag(answer).flatMap { Int64($0) }, request.cursor.flatMap { Int64($0) })
-        if let now, let known, now < known { throw ServiceFailure.restored }
+        if let now, let known, now < known { throw ServiceError.restored }
         let (rows, skipped) = PullPage.rows(of: records, row)
         // What changed was thrown away with its tombstones.
         if let now, let known, now > known, known > 0, rows.isEmpty, request.page == nil {
-            throw ServiceFailure.cursorInvalid
+            throw ServiceError.cursorInvalid
         }
         let next = HTTPField.Name("Next-Page").flatMap { answer.headers[$0] }
         // The tag is read before the rows are: those up to it are all in this page or in those before.
@@ -106,20 +106,20 @@ public struct KintoService: SyncService {
             cursor: isEmpty ? request.cursor : "\(last)", isListing: isListing, time: answer.time, skipped: skipped)
     }
 
-    private func row(_ record: JSONValue) -> RemoteRow? {
+    private func row(_ record: JSONValue) -> RemoteRecord? {
         guard let id = record["id"], case .number(let version)? = record["last_modified"] else { return nil }
         let time = Double(version).map { Date(timeIntervalSince1970: $0 / 1000) }
-        return RemoteRow(
+        return RemoteRecord(
             id: id, record: record["deleted"] == .bool(true) ? JSONValue?.none : record, version: version, time: time)
     }
 
-    private func tag(_ answer: HTTPExchange.Answer) -> String? {
+    private func tag(_ answer: ServiceHTTPClient.Response) -> String? {
         answer.headers[.eTag]?.trimmingCharacters(in: CharacterSet(charactersIn: "\""))
     }
 
     /// Rows by their ids, one request for each.
-    public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
-        var rows: [FetchedRow] = []
+    public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
+        var rows: [FetchOutcome] = []
         for id in ids {
             guard let address = try? RowAddress(id) else {
                 rows.append(.forbidden)
@@ -129,7 +129,7 @@ public struct KintoService: SyncService {
             switch answer.status {
             case 200..<300:
                 guard let row = try answer.json()["data"].flatMap(row) else {
-                    throw ServiceFailure.malformed("a record without id or last_modified")
+                    throw ServiceError.malformed("a record without id or last_modified")
                 }
                 rows.append(.found(row))
             case 404, 410: rows.append(.absent)
@@ -167,17 +167,17 @@ public struct KintoService: SyncService {
                     return .object(members)
                 })
         ]
-        let answer: HTTPExchange.Answer
+        let answer: ServiceHTTPClient.Response
         do {
             answer = try await exchange.send(.post, exchange.url(["batch"]), body)
-        } catch ServiceFailure.unreachable(let text) {
+        } catch ServiceError.unreachable(let text) {
             return operations.indices.map { refused[$0] ?? .unknown(text) }
         }
         guard (200..<300).contains(answer.status) else {
             throw answer.refusal
         }
         guard case .array(let responses)? = try answer.json()["responses"] else {
-            throw ServiceFailure.malformed("the answer to a batch has no 'responses'")
+            throw ServiceError.malformed("the answer to a batch has no 'responses'")
         }
         // They are in the order of the requests; one that is missing says nothing.
         var answers = responses[...]

@@ -9,18 +9,18 @@ struct ParseRecords: Sendable {
 
     /// A member, and where Parse has it.
     struct Field: Sendable {
-        let member: ServedEntity.Member
+        let member: ServiceEntity.Field
         let path: [String]
         var name: String { path[0] }
     }
 
-    let entity: ServedEntity
+    let entity: ServiceEntity
     let fields: [Field]
     private let classNames: [String: String]
     private let files: String
 
     /// - Parameter files: How the addresses of the server's files begin.
-    init(_ entity: ServedEntity, className: (String) -> String, files: String) {
+    init(_ entity: ServiceEntity, className: (String) -> String, files: String) {
         self.entity = entity
         self.files = files
         fields = entity.members.map { member in
@@ -68,7 +68,7 @@ struct ParseRecords: Sendable {
         return result
     }
 
-    private static func plain(_ value: JSONValue, _ content: ServedEntity.Content) -> JSONValue? {
+    private static func plain(_ value: JSONValue, _ content: ServiceEntity.FieldType) -> JSONValue? {
         switch content {
         case .value(.json), .value(.transformable): value
         case .references:
@@ -127,7 +127,7 @@ struct ParseRecords: Sendable {
     }
 }
 
-extension ServedEntity.Member {
+extension ServiceEntity.Field {
     fileprivate var destination: String? {
         switch content {
         case .reference(let name), .references(let name): name
@@ -158,7 +158,7 @@ extension String {
 // What is sent of a row, as values and operations of Parse's.
 extension ParseService {
     /// That a row is not sent, and what that means for it.
-    struct Settled: LocalizedError {
+    struct ImmediateOutcome: LocalizedError {
         let outcome: PushOutcome
         var errorDescription: String? { "the row is not sent: \(outcome)" }
     }
@@ -186,7 +186,7 @@ extension ParseService {
 
     /// The fields that change.
     ///
-    /// - Throws: ``Settled``; ``ServiceFailure`` of what has to be asked before.
+    /// - Throws: ``Settled``; ``ServiceError`` of what has to be asked before.
     func update(_ operation: PushOperation) async throws -> JSONValue {
         let records = records(of: operation.entity)
         var body = operation.body.without(at: records.keyPath)
@@ -196,7 +196,7 @@ extension ParseService {
         var current = JSONValue.object([])
         if changed.contains(where: { $0.needsCurrent }), let id = operation.id {
             guard let record = try await raw([id], of: operation.entity).first else {
-                throw Settled(outcome: .gone)
+                throw ImmediateOutcome(outcome: .gone)
             }
             current = record
         }
@@ -226,7 +226,7 @@ extension ParseService {
         to ids: [JSONValue], _ field: ParseRecords.Field, _ current: JSONValue, _ operation: PushOperation
     ) async throws -> JSONValue? {
         let records = records(of: operation.entity)
-        note(field, current, of: operation.entity)
+        recordKind(field, current, of: operation.entity)
         if isArray(field, of: operation.entity) { return .array(ids.map { records.pointer($0, field) }) }
         var known: [JSONValue] = []
         if current[field.name] != nil, let id = operation.id {
@@ -249,24 +249,24 @@ extension ParseService {
 // even its kind.
 extension ParseService {
     /// Whether a list is an array; nil for one whose kind nobody has seen.
-    func seenArray(_ field: ParseRecords.Field, of entity: String) -> Bool? {
+    func observedArray(_ field: ParseRecords.Field, of entity: String) -> Bool? {
         arrays.value[[className(of: entity), field.name]]
     }
 
-    private func noteArray(_ field: ParseRecords.Field, of entity: String, _ isArray: Bool?) {
+    private func recordArray(_ field: ParseRecords.Field, of entity: String, _ isArray: Bool?) {
         arrays.withLock { $0[[className(of: entity), field.name]] = isArray }
     }
 
     /// Whether a list is an array: as far as that was seen, or else one whose order counts, since a relation has none.
     private func isArray(_ field: ParseRecords.Field, of entity: String) -> Bool {
-        seenArray(field, of: entity) ?? field.member.isOrdered
+        observedArray(field, of: entity) ?? field.member.isOrdered
     }
 
     /// Notes what a record says of the kind of a list.
-    func note(_ field: ParseRecords.Field, _ record: JSONValue, of entity: String) {
+    func recordKind(_ field: ParseRecords.Field, _ record: JSONValue, of entity: String) {
         switch record[field.name] {
-        case .array?: noteArray(field, of: entity, true)
-        case let value? where value["__type"] == "Relation": noteArray(field, of: entity, false)
+        case .array?: recordArray(field, of: entity, true)
+        case let value? where value["__type"] == "Relation": recordArray(field, of: entity, false)
         default: break
         }
     }
@@ -275,14 +275,14 @@ extension ParseService {
     func guessedLists(_ operation: PushOperation) -> [ParseRecords.Field] {
         records(of: operation.entity).lists.filter { field in
             guard let value = operation.body.value(at: field.member.path), value != .array([]) else { return false }
-            return seenArray(field, of: operation.entity) == nil
+            return observedArray(field, of: operation.entity) == nil
         }
     }
 
     /// Takes lists for what they were not taken for; for unknown again where that was wrong too.
-    func noteOtherwise(_ fields: [ParseRecords.Field], of entity: String, isKnown: Bool) {
+    func recordOppositeKind(_ fields: [ParseRecords.Field], of entity: String, isKnown: Bool) {
         for field in fields {
-            noteArray(field, of: entity, isKnown ? !field.member.isOrdered : nil)
+            recordArray(field, of: entity, isKnown ? !field.member.isOrdered : nil)
         }
     }
 }
@@ -306,7 +306,7 @@ extension ParseRecords {
             if values.isEmpty {
                 body = body.setting(["__op": "Delete"], at: [name])
             } else if let reason = Self.isIncomplete(object, values.map(\.key)) {
-                throw ParseService.Settled(outcome: .rejected("'\(name)' \(reason)"))
+                throw ParseService.ImmediateOutcome(outcome: .rejected("'\(name)' \(reason)"))
             } else {
                 body = body.setting(Self.typed(object: .object(members.filter { $0.value != .null })), at: [name])
             }

@@ -5,20 +5,20 @@ public import SyncCore
 extension ParseService {
     /// A page of what changed since a time, oldest changes first. The next one begins behind its last row.
     public func pull(_ request: PullRequest) async throws -> PullPage {
-        let place = try request.page.map { try ParsePlace($0) } ?? request.cursor.map { ParsePlace(time: $0) }
+        let place = try request.page.map { try ParseCursor($0) } ?? request.cursor.map { ParseCursor(time: $0) }
         var query = ParseQuery(order: "updatedAt,objectId", limit: options.pageSize)
         if let place { query.conditions = place.conditions }
         query.counts = request.page == nil
         let answer = try await find(className(of: request.entity), query)
         let known = request.cursor ?? Self.beginning
         try TimeCursor.check(Date(isoText: known), clock: answer.time)
-        var rows: [RemoteRow] = []
+        var rows: [RemoteRecord] = []
         for record in answer.results { rows.append(try await row(record, of: request.entity)) }
         // How many a page has shows in the first one: a server may give fewer than it is asked for.
         let full = place?.full ?? answer.results.count
         let isLast = request.page == nil ? answer.isAll : answer.results.count < full
         let began = place?.began ?? answer.time
-        let last = answer.results.last.flatMap { ParsePlace($0, full: full, began: began) } ?? place
+        let last = answer.results.last.flatMap { ParseCursor($0, full: full, began: began) } ?? place
         if let last, let id = last.id, let place, let before = place.id, !answer.results.isEmpty {
             try IDOrder.check((last.time, id), after: (place.time, before), in: className(of: request.entity))
         }
@@ -35,11 +35,11 @@ extension ParseService {
     private static let beginning = "1970-01-01T00:00:00.000Z"
 
     /// Where the next pull begins. The newest row is the last one; it may be there earlier than others that were changed before it.
-    private func end(_ last: ParsePlace?, _ began: Date?, after known: String) throws -> String {
+    private func end(_ last: ParseCursor?, _ began: Date?, after known: String) throws -> String {
         // Without rows a place is the time that was asked for.
         guard let last, last.id != nil else { return known }
         guard let newest = Date(isoText: last.time) else {
-            throw ServiceFailure.malformed("'\(last.time)' is no time")
+            throw ServiceError.malformed("'\(last.time)' is no time")
         }
         let next = TimeCursor(began: began ?? newest, newest: newest, hasRows: true)
             .next(after: Date(isoText: known), overlap: options.overlap, margin: options.overlap)
@@ -67,8 +67,8 @@ extension ParseService {
     }
 
     /// Rows by their ids, in one request. What the user may not see is absent to him.
-    public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
-        var found: [JSONValue: RemoteRow] = [:]
+    public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
+        var found: [JSONValue: RemoteRecord] = [:]
         for record in try await raw(ids, of: entity) {
             let row = try await row(record, of: entity)
             found[row.id] = row
@@ -86,19 +86,19 @@ extension ParseService {
 
     // MARK: Rows
 
-    private func row(_ record: JSONValue, of entity: String) async throws -> RemoteRow {
+    private func row(_ record: JSONValue, of entity: String) async throws -> RemoteRecord {
         guard case .string(let id)? = record[ParseRecords.id], case .string(let version)? = record["updatedAt"] else {
-            throw ServiceFailure.malformed("a record of \(className(of: entity)) has no objectId or no updatedAt")
+            throw ServiceError.malformed("a record of \(className(of: entity)) has no objectId or no updatedAt")
         }
         let records = records(of: entity)
         var lists: [String: [JSONValue]] = [:]
         for field in records.lists {
-            note(field, record, of: entity)
+            recordKind(field, record, of: entity)
             if record[field.name]?["__type"] == "Relation" {
                 lists[field.name] = try await related(to: .string(id), field, of: entity)
             }
         }
-        return RemoteRow(
+        return RemoteRecord(
             id: .string(id), record: records.plain(record, lists: lists), version: version,
             // Two changes may have one time.
             time: Date(isoText: version), isWhole: false)
@@ -140,7 +140,7 @@ extension ParseService {
     /// So many rows a relation has at most.
     private static let mostRelated = 1_000_000
 
-    private func endless(_ field: ParseRecords.Field, of row: JSONValue, _ text: String) -> ServiceFailure {
+    private func endless(_ field: ParseRecords.Field, of row: JSONValue, _ text: String) -> ServiceError {
         .malformed("the relation '\(field.name)' of \(row) \(text)")
     }
 
@@ -158,7 +158,7 @@ extension ParseService {
         let answer = try await exchange.send(.get, exchange.url(path(of: className), query.parameters))
         let json = try answered(answer)
         guard case .array(let results)? = json["results"] else {
-            throw ServiceFailure.malformed("there is no list at 'results' (\(answer.place))")
+            throw ServiceError.malformed("there is no list at 'results' (\(answer.place))")
         }
         var count: Int?
         if case .number(let text)? = json["count"] { count = Int(text) }
@@ -167,8 +167,8 @@ extension ParseService {
 
     /// What a request that asks was answered.
     ///
-    /// - Throws: ``ServiceFailure``.
-    private func answered(_ answer: HTTPExchange.Answer) throws -> JSONValue {
+    /// - Throws: ``ServiceError``.
+    private func answered(_ answer: ServiceHTTPClient.Response) throws -> JSONValue {
         if (200..<300).contains(answer.status) { return try answer.json() }
         if let failure = ParseError(answer)?.failure { throw failure }
         throw answer.refusal
@@ -203,7 +203,7 @@ struct ParseQuery {
 }
 
 /// Where a pull goes on: behind a row, or at a time.
-struct ParsePlace {
+struct ParseCursor {
     let time: String
     /// The row's id; nil for all of that time.
     let id: String?
@@ -226,7 +226,7 @@ struct ParsePlace {
         let json = try JSONValue(parsing: text)
         guard case .string(let time)? = json["t"], case .string(let id)? = json["i"],
             case .number(let full)? = json["n"]
-        else { throw ServiceFailure.malformed("'\(text)' is no page") }
+        else { throw ServiceError.malformed("'\(text)' is no page") }
         (self.time, self.id, self.full) = (time, id, Int(full))
         if case .string(let text)? = json["b"] { began = Date(isoText: text) } else { began = nil }
     }

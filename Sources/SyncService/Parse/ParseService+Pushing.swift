@@ -13,7 +13,7 @@ extension ParseService {
             let part = next(operations[outcomes.count...])
             do {
                 outcomes += try await pushTogether(part)
-            } catch let failure as ServiceFailure where !outcomes.isEmpty {
+            } catch let failure as ServiceError where !outcomes.isEmpty {
                 // What became of those before must be known.
                 var rest: Duration?
                 if case .busy(let after, _) = failure { rest = after }
@@ -57,7 +57,7 @@ extension ParseService {
         for operation in operations {
             do {
                 steps.append(try await step(operation))
-            } catch let settled as Settled {
+            } catch let settled as ImmediateOutcome {
                 steps.append(.settled(settled.outcome))
             } catch let refusal as RowAddress.Refusal {
                 steps.append(.settled(.rejected(refusal.description)))
@@ -72,10 +72,10 @@ extension ParseService {
                 case 1: [try await send(requests[0], operations.first)]
                 default: try await sendBatch(requests)
                 }
-        } catch ServiceFailure.unreachable(let text) {
+        } catch ServiceError.unreachable(let text) {
             // It may have been done, and the answer lost.
             return steps.map { $0.outcome ?? .unknown(text) }
-        } catch ServiceFailure.malformed(let text) {
+        } catch ServiceError.malformed(let text) {
             return steps.map { $0.outcome ?? .unknown(text) }
         }
         answers.reverse()
@@ -108,8 +108,8 @@ extension ParseService {
             let wrong = named.isEmpty ? rest : named
             rest.removeAll { field in wrong.contains { $0.name == field.name } }
             // The answer before this one may have told already.
-            let unknown = wrong.filter { seenArray($0, of: operation.entity) == nil }
-            noteOtherwise(unknown, of: operation.entity, isKnown: true)
+            let unknown = wrong.filter { observedArray($0, of: operation.entity) == nil }
+            recordOppositeKind(unknown, of: operation.entity, isKnown: true)
             flipped += unknown
             do {
                 guard case .request(let request) = try await step(operation) else { return nil }
@@ -117,21 +117,21 @@ extension ParseService {
                 var again = operation
                 again.idempotencyKey += "-list\(rest.count)"
                 answer = try await send(request, again)
-            } catch let settled as Settled {
+            } catch let settled as ImmediateOutcome {
                 return settled.outcome
-            } catch ServiceFailure.unreachable(let text) {
+            } catch ServiceError.unreachable(let text) {
                 return .unknown(text)
-            } catch ServiceFailure.malformed(let text) {
+            } catch ServiceError.malformed(let text) {
                 return .unknown(text)
-            } catch ServiceFailure.busy(let after, _) {
+            } catch ServiceError.busy(let after, _) {
                 return .retry(after: after)
-            } catch is ServiceFailure {
+            } catch is ServiceError {
                 // It was not done, and what became of the others of the batch must be known.
                 return .retry(after: nil)
             }
         }
         guard rest.count < guessed.count else { return nil }
-        if answer["success"] == nil { noteOtherwise(flipped, of: operation.entity, isKnown: false) }
+        if answer["success"] == nil { recordOppositeKind(flipped, of: operation.entity, isKnown: false) }
         return outcome(answer, operation)
     }
 
@@ -165,13 +165,13 @@ extension ParseService {
             throw try refusal(answer)
         }
         guard case .array(let answers) = try answer.json() else {
-            throw ServiceFailure.malformed("the answer to a batch is no list")
+            throw ServiceError.malformed("the answer to a batch is no list")
         }
         return answers
     }
 
     /// Of an answer that says nothing of a row.
-    func refusal(_ answer: HTTPExchange.Answer) throws -> ServiceFailure {
+    func refusal(_ answer: ServiceHTTPClient.Response) throws -> ServiceError {
         // Without a number: the application's id or key is not known.
         if answer.status == 403 { return .unauthorized("\(answer.message) (\(answer.place))") }
         return answer.refusal
@@ -229,10 +229,10 @@ extension ParseService {
         switch operation.kind {
         case .delete: return .applied(nil)
         case .update:
-            return .applied(operation.id.map { RemoteRow(id: $0, record: nil, version: version, time: time) })
+            return .applied(operation.id.map { RemoteRecord(id: $0, record: nil, version: version, time: time) })
         case .create:
             guard let id = success[ParseRecords.id] else { return .unknown("a new row was answered without objectId") }
-            return .applied(RemoteRow(id: id, record: nil, version: version, time: time))
+            return .applied(RemoteRecord(id: id, record: nil, version: version, time: time))
         }
     }
 }

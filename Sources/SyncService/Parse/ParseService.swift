@@ -17,7 +17,7 @@ public import SyncCore
 /// Fields are called as the attributes unless the model says otherwise.
 public struct ParseService: SyncService {
     static let batchSize = 50
-    let exchange: HTTPExchange
+    let exchange: ServiceHTTPClient
     let options: ParseOptions
     private let classes: [String: String]
     /// By entity.
@@ -45,7 +45,7 @@ public struct ParseService: SyncService {
         for case (let name, let value?) in own {
             if let name = HTTPField.Name(name) { fields[name] = value }
         }
-        exchange = HTTPExchange(baseURL, headers: fields, transport, credentials) { answer in
+        exchange = ServiceHTTPClient(baseURL, headers: fields, transport, credentials) { answer in
             answer.status == 401 || ParseError(answer)?.code == ParseError.invalidSession
         }
     }
@@ -80,7 +80,7 @@ public struct ParseService: SyncService {
     public func filter(of entity: String) -> String { className(of: entity) }
 
     /// The same service, told which attributes are dates, which relationships are pointers, and so on.
-    public func knowing(_ entities: [ServedEntity]) -> ParseService {
+    public func knowing(_ entities: [ServiceEntity]) -> ParseService {
         var service = self
         for entity in entities {
             service.records[entity.name] = ParseRecords(entity, className: className, files: files)
@@ -99,7 +99,7 @@ public struct ParseService: SyncService {
     func records(of entity: String) -> ParseRecords {
         records[entity]
             ?? ParseRecords(
-                ServedEntity(entity, keyPaths: [[ParseRecords.id]], members: []), className: className, files: files)
+                ServiceEntity(entity, keyPaths: [[ParseRecords.id]], members: []), className: className, files: files)
     }
 
     /// How the addresses of its files begin.
@@ -132,7 +132,7 @@ public struct ParseOptions: Sendable, Hashable {
     /// How much of the time before is asked for again: a row may be there later than others that were changed after it.
     public var overlap = Duration.seconds(60)
     /// Who gives a new row its id: a server with `allowCustomObjectId` takes those of clients.
-    public var ids = ServiceCapabilities.IDs.server
+    public var ids = ServiceCapabilities.IDAssignment.server
     /// A field of all classes that carries the key of a new row, so that one whose answer was lost is found by it.
     public var marker: String?
 
@@ -176,7 +176,7 @@ struct ParseError {
         if case .string(let text)? = json["error"] { self.text = text } else { text = "" }
     }
 
-    init?(_ answer: HTTPExchange.Answer) {
+    init?(_ answer: ServiceHTTPClient.Response) {
         guard answer.status >= 400, let json = try? answer.json() else { return nil }
         self.init(json)
     }
@@ -199,7 +199,7 @@ struct ParseError {
     var reason: String { "error \(code): \(text)" }
 
     /// Of a request that asks.
-    var failure: ServiceFailure? {
+    var failure: ServiceError? {
         switch meaning {
         case .failed: .unreachable(reason)
         case .busy: .busy(after: nil, reason)
@@ -222,12 +222,12 @@ extension ParseService: FileService {
     /// The bytes of a file.
     public func download(_ reference: FileReference) async throws -> Data {
         guard reference.url.isSameOrigin(as: exchange.base) else {
-            throw FileFailure.elsewhere(reference.url.absoluteString)
+            throw FileError.elsewhere(reference.url.absoluteString)
         }
         let answer = try await exchange.send(.get, reference.url, headers: [.accept: "*/*"])
         switch answer.status {
         case 200..<300: return answer.body
-        case 403, 404: throw FileFailure.missing(reference.url.path)
+        case 403, 404: throw FileError.missing(reference.url.path)
         default: throw try refusal(answer)
         }
     }
@@ -265,12 +265,12 @@ extension ParseService: FileService {
             return .applied(row)
         } catch let refusal as RowAddress.Refusal {
             return .rejected(refusal.description)
-        } catch ServiceFailure.malformed(let text) {
+        } catch ServiceError.malformed(let text) {
             return .unknown(text)
         }
     }
 
-    private func refused(_ answer: HTTPExchange.Answer) throws -> PushOutcome {
+    private func refused(_ answer: ServiceHTTPClient.Response) throws -> PushOutcome {
         guard let error = ParseError(answer) else { throw try refusal(answer) }
         if let failure = error.failure { throw failure }
         return .rejected(error.reason)

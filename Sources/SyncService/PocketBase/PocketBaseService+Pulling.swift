@@ -11,7 +11,7 @@ extension PocketBaseService {
     /// A page, oldest changes first. Each page begins after the last row of the one before it, by time and id, so that none is passed
     /// over when rows have the same time, or others change meanwhile.
     public func pull(_ request: PullRequest) async throws -> PullPage {
-        let place = try request.page.map { try PocketBasePage($0) } ?? PocketBasePage()
+        let place = try request.page.map { try PocketBaseCursor($0) } ?? PocketBaseCursor()
         var query = [("perPage", "\(options.pageSize)")]
         if let updated = options.updated {
             query.append(("sort", "\(updated),id"))
@@ -35,7 +35,7 @@ extension PocketBaseService {
             try IDOrder.check((last.version, id), after: before, in: collection(of: request.entity))
         }
         var seen = place.seen
-        seen.note(rows.map(\.time), hasRows: !rows.isEmpty, clock: list.time)
+        seen.record(rows.map(\.time), hasRows: !rows.isEmpty, clock: list.time)
         let total = place.total ?? list.total
         let isListing = request.cursor == nil || options.updated == nil
         guard list.isFull, let last = rows.last, case .string(let id) = last.id else {
@@ -47,7 +47,7 @@ extension PocketBaseService {
             }
             return PullPage(rows: rows, cursor: cursor, isListing: isListing, time: list.time, total: total)
         }
-        let next = PocketBasePage(last: (last.version, id), began: seen.began, total: total)
+        let next = PocketBaseCursor(last: (last.version, id), began: seen.began, total: total)
         return PullPage(rows: rows, next: next.text, isListing: isListing, time: list.time, total: total)
     }
 
@@ -81,11 +81,11 @@ extension PocketBaseService {
         let answer = try await exchange.send(.get, exchange.url(path(of: entity), query))
         guard (200..<300).contains(answer.status) else {
             guard case .refused(let status, let text) = answer.refusal else { throw answer.refusal }
-            throw ServiceFailure.refused(status: status, text + hint(status, entity))
+            throw ServiceError.refused(status: status, text + hint(status, entity))
         }
         let json = try answer.json()
         guard case .array(let items)? = json["items"], case .number(let size)? = json["perPage"], let size = Int(size)
-        else { throw ServiceFailure.malformed("there is no list at 'items' (\(answer.place))") }
+        else { throw ServiceError.malformed("there is no list at 'items' (\(answer.place))") }
         var total: Int?
         if case .number(let text)? = json["totalItems"], let number = Int(text), number >= 0 { total = number }
         return List(
@@ -104,13 +104,13 @@ extension PocketBaseService {
         }
     }
 
-    private func rows(_ list: List, of entity: String) throws -> [RemoteRow] {
+    private func rows(_ list: List, of entity: String) throws -> [RemoteRecord] {
         let rows = list.items.compactMap { row($0, of: entity) }
         guard rows.count == list.items.count else {
-            throw ServiceFailure.malformed("a record of '\(collection(of: entity))' has no id")
+            throw ServiceError.malformed("a record of '\(collection(of: entity))' has no id")
         }
         if let updated = options.updated, rows.contains(where: { $0.version == nil }) {
-            throw ServiceFailure.malformed(
+            throw ServiceError.malformed(
                 "a record of '\(collection(of: entity))' has no '\(updated)': is the field hidden?")
         }
         return rows
@@ -130,11 +130,11 @@ extension PocketBaseService {
 
     /// Rows by their ids: in one list, and those that it lacks by themselves, because a collection may show single rows that it does
     /// not list.
-    public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+    public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         guard !ids.isEmpty else { return [] }
         return try await asKnown(if: { $0.contains(.absent) }) {
             let known = try await listed(ids, of: entity)
-            var rows: [FetchedRow] = []
+            var rows: [FetchOutcome] = []
             for id in ids {
                 if let row = known[id] {
                     rows.append(.found(row))
@@ -147,7 +147,7 @@ extension PocketBaseService {
     }
 
     /// Those of some rows that are listed.
-    func listed(_ ids: [JSONValue], of entity: String) async throws -> [JSONValue: RemoteRow] {
+    func listed(_ ids: [JSONValue], of entity: String) async throws -> [JSONValue: RemoteRecord] {
         let texts = ids.compactMap { if case .string(let text) = $0 { text } else { nil } }
         guard texts.count > 1 else { return [:] }
         let filter = texts.map { "id = \(Self.quoted($0))" }.joined(separator: " || ")
@@ -156,13 +156,13 @@ extension PocketBaseService {
         return Dictionary(rows.map { ($0.id, $0) }) { first, _ in first }
     }
 
-    private func single(_ id: JSONValue, of entity: String) async throws -> FetchedRow {
+    private func single(_ id: JSONValue, of entity: String) async throws -> FetchOutcome {
         guard let address = try? RowAddress(id) else { return .forbidden }
         let answer = try await exchange.send(.get, exchange.url(path(of: entity) + address.parts))
         switch answer.status {
         case 200..<300:
             guard let row = row(try answer.json(), of: entity) else {
-                throw ServiceFailure.malformed("a row of \(entity) was answered without an id")
+                throw ServiceError.malformed("a row of \(entity) was answered without an id")
             }
             return .found(row)
         case 404: return .absent
@@ -173,7 +173,7 @@ extension PocketBaseService {
 }
 
 /// Where a pull goes on: as a word for the engine, which keeps it.
-struct PocketBasePage {
+struct PocketBaseCursor {
     /// The time and id of the last row; the time is nil where rows have none.
     var last: (time: String?, id: String)?
     /// The server's clock at the first page.

@@ -27,8 +27,8 @@ extension PocketBaseService {
     /// The server makes no change depend on a version. To look just before leaves little time for another one.
     ///
     /// - Returns: By position, the rows that have another version than the change was made on.
-    private func stale(_ operations: [PushOperation]) async throws -> [Int: RemoteRow] {
-        var stale: [Int: RemoteRow] = [:]
+    private func stale(_ operations: [PushOperation]) async throws -> [Int: RemoteRecord] {
+        var stale: [Int: RemoteRecord] = [:]
         for entity in Set(operations.map(\.entity)) {
             let versioned = operations.indices.filter {
                 operations[$0].entity == entity && operations[$0].kind != .create && operations[$0].version != nil
@@ -45,9 +45,9 @@ extension PocketBaseService {
         return stale
     }
 
-    private func fetched(_ ids: [JSONValue], of entity: String) async throws -> [JSONValue: RemoteRow] {
+    private func fetched(_ ids: [JSONValue], of entity: String) async throws -> [JSONValue: RemoteRecord] {
         if ids.count > 1 { return try await listed(ids, of: entity) }
-        var rows: [JSONValue: RemoteRow] = [:]
+        var rows: [JSONValue: RemoteRecord] = [:]
         for (id, row) in zip(ids, try await fetch(ids, of: entity)) {
             if case .found(let row) = row { rows[id] = row }
         }
@@ -77,19 +77,19 @@ extension PocketBaseService {
             return .object(members)
         }
         let body: JSONValue = ["requests": .array(requests)]
-        let answer: HTTPExchange.Answer
+        let answer: ServiceHTTPClient.Response
         do {
             answer = try await asKnown(if: \.isRefused) {
                 try await exchange.send(.post, exchange.url(["api", "batch"]), body)
             }
-        } catch ServiceFailure.unreachable(let text) {
+        } catch ServiceError.unreachable(let text) {
             return operations.map { _ in .unknown(text) }
         }
         switch answer.status {
         case 200..<300: break
         case 400:
             // More than the server's settings allow.
-            if case .string? = try answer.json()["data"]?["requests"]?["code"] { throw ServiceFailure.tooLarge }
+            if case .string? = try answer.json()["data"]?["requests"]?["code"] { throw ServiceError.tooLarge }
             return nil
         case 403, 404:
             refusesBatches.withLock { $0 = true }
@@ -115,10 +115,10 @@ extension PocketBaseService {
         for operation in operations {
             do {
                 outcomes.append(try await single(operation))
-            } catch ServiceFailure.tooLarge where operations.count > 1 {
+            } catch ServiceError.tooLarge where operations.count > 1 {
                 // It is sent once more, by itself.
                 outcomes.append(.unknown("the server takes no request of this size"))
-            } catch let failure as ServiceFailure where !outcomes.isEmpty {
+            } catch let failure as ServiceError where !outcomes.isEmpty {
                 // What was done before stays done; this one and the others were not.
                 var rest: Duration?
                 if case .busy(let after, _) = failure { rest = after }
@@ -140,17 +140,17 @@ extension PocketBaseService {
                 return .unknown("the answer is no record")
             }
             return .applied(row)
-        } catch ServiceFailure.unreachable(let text) {
+        } catch ServiceError.unreachable(let text) {
             // It may have been done, and the answer lost.
             return .unknown(text)
-        } catch ServiceFailure.malformed(let text) {
+        } catch ServiceError.malformed(let text) {
             return .unknown(text)
         }
     }
 
     /// Why the server did not do it. What the row is tells more than the answer: a rule that does not let it be changed is answered
     /// as a row that is not there, and one that is made twice as one whose values are taken, its own.
-    func refused(_ answer: HTTPExchange.Answer, _ operation: PushOperation) async throws -> PushOutcome {
+    func refused(_ answer: ServiceHTTPClient.Response, _ operation: PushOperation) async throws -> PushOutcome {
         guard [400, 403, 404].contains(answer.status), let id = operation.id else { throw answer.refusal }
         let row = try await fetch([id], of: operation.entity).first
         let reason = "status \(answer.status): \(answer.fieldMessage)"
@@ -193,7 +193,7 @@ extension PocketBaseService {
     }
 }
 
-extension HTTPExchange.Answer {
+extension ServiceHTTPClient.Response {
     /// Whether a rule, or what the user is not known for, may be the reason.
     var isRefused: Bool { [400, 403, 404].contains(status) }
 

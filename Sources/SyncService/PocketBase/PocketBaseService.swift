@@ -10,7 +10,7 @@ public import SyncCore
 /// there, and so is one that they do not let be changed. A token that ran out is no error: its bearer is somebody unknown, who sees
 /// less; so it is asked whether the token counts before what is missing is taken for gone.
 public struct PocketBaseService: SyncService {
-    let exchange: HTTPExchange
+    let exchange: ServiceHTTPClient
     let options: PocketBaseOptions
     let paths: [String: String]
     /// Whether the server said that it takes no batches.
@@ -29,7 +29,7 @@ public struct PocketBaseService: SyncService {
         headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
         transport: any HTTPTransport = DefaultTransport()
     ) {
-        exchange = HTTPExchange(baseURL, headers: headers, transport, credentials)
+        exchange = ServiceHTTPClient(baseURL, headers: headers, transport, credentials)
         self.options = options
         self.paths = paths
     }
@@ -55,7 +55,7 @@ public struct PocketBaseService: SyncService {
     public func filter(of entity: String) -> String { "\(collection(of: entity)) \(options.updated ?? "")" }
 
     /// The same service, told which members are never null.
-    public func knowing(_ entities: [ServedEntity]) -> PocketBaseService {
+    public func knowing(_ entities: [ServiceEntity]) -> PocketBaseService {
         var service = self
         for entity in entities {
             let texts = entity.members.filter { $0.content == .value(.string) && !$0.isOptional && $0.path.count == 1 }
@@ -74,7 +74,7 @@ public struct PocketBaseService: SyncService {
     // MARK: Rows
 
     /// What a record says of its row; nil for one without an id.
-    func row(_ record: JSONValue, of entity: String) -> RemoteRow? {
+    func row(_ record: JSONValue, of entity: String) -> RemoteRecord? {
         guard case .object(let members) = record, case .string? = record["id"], let id = record["id"] else {
             return nil
         }
@@ -84,10 +84,10 @@ public struct PocketBaseService: SyncService {
             member.value == "" && !texts.contains(member.key) ? JSONValue.Member(member.key, .null) : member
         }
         guard let name = options.updated, case .string(let time)? = record[name] else {
-            return RemoteRow(id: id, record: .object(kept))
+            return RemoteRecord(id: id, record: .object(kept))
         }
         // Two changes may have one time.
-        return RemoteRow(
+        return RemoteRecord(
             id: id, record: .object(kept), version: time, time: Date(isoText: time), isWhole: false)
     }
 }
@@ -126,15 +126,15 @@ extension PocketBaseService {
             let answer = try await body()
             guard isDoubtful(answer), let token else { return answer }
             guard let account = Self.accounts(ofToken: token) else {
-                throw ServiceFailure.unauthorized("what 'Authorization' holds is no token of PocketBase's")
+                throw ServiceError.unauthorized("what 'Authorization' holds is no token of PocketBase's")
             }
             // A 401 has the exchange get another token, and end with `unauthorized` if there is none.
             let url = try exchange.url(["api", "collections", account, "auth-refresh"])
             let known = try await exchange.send(.post, url)
-            guard (200..<300).contains(known.status) else { throw ServiceFailure.unauthorized(known.message) }
+            guard (200..<300).contains(known.status) else { throw ServiceError.unauthorized(known.message) }
             if try await exchange.authorization().generation == generation { return answer }
         }
-        throw ServiceFailure.unauthorized("every token ran out at once")
+        throw ServiceError.unauthorized("every token ran out at once")
     }
 
     /// The collection of the user that a token is of; nil for what is no token of PocketBase's.
@@ -159,14 +159,14 @@ extension PocketBaseService {
         at url: URL, collection: String = "users", identity: String, password: String,
         transport: any HTTPTransport = DefaultTransport()
     ) -> ServiceCredentials {
-        let exchange = HTTPExchange(url, headers: [:], transport, .none)
-        exchange.secrets.note(password)
+        let exchange = ServiceHTTPClient(url, headers: [:], transport, .none)
+        exchange.secrets.record(password)
         return ServiceCredentials { _ in
             let url = try exchange.url(["api", "collections", collection, "auth-with-password"])
             let answer = try await exchange.send(
                 .post, url, ["identity": .string(identity), "password": .string(password)])
             guard (200..<300).contains(answer.status), case .string(let token)? = try answer.json()["token"] else {
-                throw ServiceFailure.unauthorized(
+                throw ServiceError.unauthorized(
                     "signing in as '\(identity)' of '\(collection)' failed: \(answer.message)")
             }
             return [.authorization: token]
@@ -187,19 +187,19 @@ extension PocketBaseService: FileService {
     /// The bytes of a file; of a protected one with a token for files, which PocketBase gives the user.
     public func download(_ reference: FileReference) async throws -> Data {
         guard reference.url.isSameOrigin(as: exchange.base) else {
-            throw FileFailure.elsewhere(reference.url.absoluteString)
+            throw FileError.elsewhere(reference.url.absoluteString)
         }
         let answer = try await exchange.send(.get, reference.url, headers: [.accept: "*/*"])
         switch answer.status {
         case 200..<300: return answer.body
         case 403, 404:
-            guard let token = try await fileToken() else { throw FileFailure.missing(reference.url.path) }
+            guard let token = try await fileToken() else { throw FileError.missing(reference.url.path) }
             let address = "\(reference.url.absoluteString)?token=\(token.escapedForURL)"
             let url = try exchange.url(following: address, from: exchange.base)
             let again = try await exchange.send(.get, url, headers: [.accept: "*/*"])
             switch again.status {
             case 200..<300: return again.body
-            case 403, 404: throw FileFailure.missing(reference.url.path)
+            case 403, 404: throw FileError.missing(reference.url.path)
             default: throw again.refusal
             }
         default: throw answer.refusal
@@ -234,7 +234,7 @@ extension PocketBaseService: FileService {
             return .applied(row)
         } catch let refusal as RowAddress.Refusal {
             return .rejected(refusal.description)
-        } catch ServiceFailure.malformed(let text) {
+        } catch ServiceError.malformed(let text) {
             return .unknown(text)
         }
     }

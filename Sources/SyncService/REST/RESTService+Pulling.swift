@@ -5,28 +5,28 @@ import SyncCore
 extension RESTService {
     /// One page of a list.
     public func pull(_ request: PullRequest) async throws -> PullPage {
-        var place = try request.page.map { try RESTPage($0) } ?? RESTPage(options.paging)
+        var place = try request.page.map { try RESTCursor($0) } ?? RESTCursor(options.paging)
         let answer = try await exchange.send(.get, url(of: place, request))
         if options.since != nil { try TimeCursor.check(Self.time(of: request), clock: answer.time) }
         switch answer.status {
         case 200..<300: break
         // The end of a list that is counted, in some frameworks.
         case 404 where place.number != nil:
-            place.seen.note([], hasRows: false, clock: answer.time)
+            place.seen.record([], hasRows: false, clock: answer.time)
             return try await end([], [], place, request, answer)
-        case 410 where request.cursor != nil: throw ServiceFailure.cursorInvalid
+        case 410 where request.cursor != nil: throw ServiceError.cursorInvalid
         default: throw answer.refusal
         }
         let json = try answer.json()
         guard case .array(let records)? = json.value(at: Self.path(options.records)) else {
-            throw ServiceFailure.malformed(Self.noList(at: options.records, json, answer))
+            throw ServiceError.malformed(Self.noList(at: options.records, json, answer))
         }
         let (rows, skipped) = PullPage.rows(of: records) { row($0, of: request.entity) }
         if !records.isEmpty, rows.isEmpty {
-            throw ServiceFailure.malformed(
+            throw ServiceError.malformed(
                 "no record has a member '\(idNames(of: request.entity))'")
         }
-        place.seen.note(rows.map(\.time), hasRows: !rows.isEmpty, clock: answer.time)
+        place.seen.record(rows.map(\.time), hasRows: !rows.isEmpty, clock: answer.time)
         var next = try next(after: place, json, count: records.count, answer)
         next?.seen = place.seen
         next?.passes = place.passes
@@ -36,7 +36,7 @@ extension RESTService {
             skipped: skipped)
     }
 
-    private static func noList(at path: String, _ json: JSONValue, _ answer: HTTPExchange.Answer) -> String {
+    private static func noList(at path: String, _ json: JSONValue, _ answer: ServiceHTTPClient.Response) -> String {
         var text = path.isEmpty ? "it is no list" : "there is no list at '\(path)'"
         if case .object(let members) = json {
             let lists = members.filter { if case .array = $0.value { true } else { false } }.map { "'\($0.key)'" }
@@ -46,11 +46,12 @@ extension RESTService {
     }
 
     private func end(
-        _ rows: [RemoteRow], _ skipped: [Int], _ place: RESTPage, _ request: PullRequest, _ answer: HTTPExchange.Answer,
+        _ rows: [RemoteRecord], _ skipped: [Int], _ place: RESTCursor, _ request: PullRequest,
+        _ answer: ServiceHTTPClient.Response,
         total: Int? = nil
     ) async throws -> PullPage {
         if try await isShifted(place, request) {
-            var anew = RESTPage(options.paging)
+            var anew = RESTCursor(options.paging)
             anew.passes = place.passes + 1
             return PullPage(
                 rows: rows, next: anew.text, isListing: isListing(request), time: answer.time, total: total,
@@ -73,13 +74,13 @@ extension RESTService {
     /// Rows that change while pages are read may move to another one, and those behind them with them, so that one is on no page
     /// that was read: also where pages are told by addresses or words, in which nobody sees what they count. If any did, the pages
     /// are read anew, but not for ever.
-    private func isShifted(_ place: RESTPage, _ request: PullRequest) async throws -> Bool {
+    private func isShifted(_ place: RESTCursor, _ request: PullRequest) async throws -> Bool {
         guard let since = options.since, let began = place.seen.began, !place.isFirst, place.passes < 2 else {
             return false
         }
         // Of times that are compared as text `40.4Z` is before `40Z`.
         let before = began.addingTimeInterval(-1)
-        let first = parameters(of: RESTPage(options.paging)) + [(since, before.isoText)]
+        let first = parameters(of: RESTCursor(options.paging)) + [(since, before.isoText)]
         let answer = try await exchange.send(.get, exchange.url(path(of: request.entity), first))
         guard (200..<300).contains(answer.status),
             case .array(let records)? = try answer.json().value(at: Self.path(options.records))
@@ -96,14 +97,14 @@ extension RESTService {
 
     // MARK: Addresses
 
-    private func url(of place: RESTPage, _ request: PullRequest) throws -> URL {
+    private func url(of place: RESTCursor, _ request: PullRequest) throws -> URL {
         if let address = place.address { return try exchange.url(following: address, from: exchange.base) }
         var query = parameters(of: place)
         if let since = options.since, let cursor = request.cursor { query.append((since, cursor)) }
         return try exchange.url(path(of: request.entity), query)
     }
 
-    private func parameters(of place: RESTPage) -> [(String, String)] {
+    private func parameters(of place: RESTCursor) -> [(String, String)] {
         var query: [(String, String)] = []
         switch options.paging {
         case .none: break
@@ -125,19 +126,19 @@ extension RESTService {
     // MARK: The next page
 
     private func next(
-        after place: RESTPage, _ json: JSONValue, count: Int, _ answer: HTTPExchange.Answer
-    ) throws -> RESTPage? {
+        after place: RESTCursor, _ json: JSONValue, count: Int, _ answer: ServiceHTTPClient.Response
+    ) throws -> RESTCursor? {
         switch options.paging {
         case .none: return nil
         // A page that is not full may be one of a service that has smaller pages: without a total an empty one is the end.
         case .page(_, _, _, let total):
             let number = place.number ?? 1
             let pages = total.flatMap { self.number(json, $0) }
-            return count == 0 || pages.map { number >= $0 } ?? false ? nil : RESTPage(number: number + 1)
+            return count == 0 || pages.map { number >= $0 } ?? false ? nil : RESTCursor(number: number + 1)
         case .offset(_, _, _, let total):
             let passed = (place.number ?? 0) + count
             let rows = total.flatMap { self.number(json, $0) }
-            return count == 0 || rows.map { passed >= $0 } ?? false ? nil : RESTPage(number: passed)
+            return count == 0 || rows.map { passed >= $0 } ?? false ? nil : RESTCursor(number: passed)
         case .link:
             return try LinkHeader(HTTPField.Name("Link").map { answer.headers[values: $0] } ?? []).next.map {
                 try address($0, answer)
@@ -147,15 +148,15 @@ extension RESTService {
             return try self.address(address, answer)
         case .cursor(_, let key, _, _):
             switch json.value(at: Self.path(key)) {
-            case .string(let word)? where !word.isEmpty: return RESTPage(word: word)
-            case .number(let word)?: return RESTPage(word: word)
+            case .string(let word)? where !word.isEmpty: return RESTCursor(word: word)
+            case .number(let word)?: return RESTCursor(word: word)
             default: return nil
             }
         }
     }
 
-    private func address(_ text: String, _ answer: HTTPExchange.Answer) throws -> RESTPage {
-        RESTPage(address: try exchange.url(following: text, from: answer.url).absoluteString)
+    private func address(_ text: String, _ answer: ServiceHTTPClient.Response) throws -> RESTCursor {
+        RESTCursor(address: try exchange.url(following: text, from: answer.url).absoluteString)
     }
 
     private func number(_ json: JSONValue, _ key: String) -> Int? {
@@ -178,7 +179,7 @@ extension RESTService {
 }
 
 /// Where a pull goes on: as a word for the engine, which keeps it.
-struct RESTPage {
+struct RESTCursor {
     var number: Int?
     var address: String?
     var word: String?

@@ -34,10 +34,10 @@ extension RESTService {
             }
         } catch let refusal as RowAddress.Refusal {
             return .rejected(refusal.description)
-        } catch ServiceFailure.unreachable(let text) {
+        } catch ServiceError.unreachable(let text) {
             // The request may have been done, and the answer lost.
             return .unknown(text)
-        } catch ServiceFailure.malformed(let text) {
+        } catch ServiceError.malformed(let text) {
             // What stands between may answer in the place of the service.
             return .unknown(text)
         }
@@ -48,7 +48,7 @@ extension RESTService {
         if let name = options.idempotency.flatMap({ HTTPField.Name($0) }) { headers[name] = operation.idempotencyKey }
         var body = operation.body
         if let marker = options.marker { body = body.setting(.string(operation.idempotencyKey), at: [marker]) }
-        let answer: HTTPExchange.Answer
+        let answer: ServiceHTTPClient.Response
         if options.ids == .client, let id = operation.id {
             if options.preconditions != nil { headers[.ifNoneMatch] = "*" }
             answer = try await exchange.send(.put, url(id, operation), body, headers: headers)
@@ -58,7 +58,7 @@ extension RESTService {
         switch answer.status {
         case 200..<300:
             if answer.isEmpty || answer.status == 201, let id = operation.id ?? located(answer, operation.entity) {
-                return .applied((try? record(answer, operation.entity)) ?? RemoteRow(id: id, record: nil))
+                return .applied((try? record(answer, operation.entity)) ?? RemoteRecord(id: id, record: nil))
             }
             let row = try record(answer, operation.entity)
             // It was made, and is looked for.
@@ -66,9 +66,9 @@ extension RESTService {
                 return answer.status == 200 ? .silent : .applied(nil)
             }
             guard let id = row?.id ?? operation.id else {
-                throw ServiceFailure.malformed("a new row of \(operation.entity) was answered without an id")
+                throw ServiceError.malformed("a new row of \(operation.entity) was answered without an id")
             }
-            return .applied(row ?? RemoteRow(id: id, record: nil))
+            return .applied(row ?? RemoteRecord(id: id, record: nil))
         case 409, 412:
             // The body says why, and not what the row is.
             if operation.id != nil { return .exists(nil) }
@@ -89,7 +89,7 @@ extension RESTService {
 
     /// The id of a row that was made, by where it is (RFC 9110, `Location`): what the address has below that of the list, of
     /// whatever host, because those behind a gateway do not know how they are called.
-    private func located(_ answer: HTTPExchange.Answer, _ entity: String) -> JSONValue? {
+    private func located(_ answer: ServiceHTTPClient.Response, _ entity: String) -> JSONValue? {
         guard let text = answer.headers[.location], let url = URL(string: text, relativeTo: answer.url),
             let path = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath
         else { return nil }
@@ -102,7 +102,8 @@ extension RESTService {
 
     /// What a 409 to a change means: that somebody else was quicker only if the row is in another version than was sent; else
     /// the service refuses it for a reason of its own.
-    private func contested(_ answer: HTTPExchange.Answer, _ operation: PushOperation) async throws -> PushOutcome {
+    private func contested(_ answer: ServiceHTTPClient.Response, _ operation: PushOperation) async throws -> PushOutcome
+    {
         guard let id = operation.id, let row = try await fetch([id], of: operation.entity).first else {
             return try refusal(answer)
         }
@@ -114,7 +115,8 @@ extension RESTService {
     }
 
     /// The row that a service with ids of its own says it has already: an answer may name it, if it is what was sent.
-    private func existing(_ answer: HTTPExchange.Answer, _ operation: PushOperation) async throws -> PushOutcome {
+    private func existing(_ answer: ServiceHTTPClient.Response, _ operation: PushOperation) async throws -> PushOutcome
+    {
         guard let named = try? record(answer, operation.entity),
             case .found(let row)? = try await fetch([named.id], of: operation.entity).first,
             row.record?.contains(operation.body) == true
@@ -128,7 +130,7 @@ extension RESTService {
             // Only the version was edited.
             switch try await fetch([id], of: operation.entity).first {
             case .found(let row)?: return .applied(row)
-            case .forbidden?: return .rejected(FetchedRow.forbiddenReason)
+            case .forbidden?: return .rejected(FetchOutcome.forbiddenReason)
             case .absent?, nil: return .gone
             }
         }
@@ -184,8 +186,8 @@ extension RESTService {
     }
 
     /// Rows by their ids, one request for each.
-    public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
-        var rows: [FetchedRow] = []
+    public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
+        var rows: [FetchOutcome] = []
         for id in ids {
             guard let address = try? RowAddress(id) else {
                 rows.append(.forbidden)
@@ -195,7 +197,7 @@ extension RESTService {
             switch answer.status {
             case 200..<300:
                 guard let row = try record(answer, entity) else {
-                    throw ServiceFailure.malformed("a row of \(entity) was answered without an id")
+                    throw ServiceError.malformed("a row of \(entity) was answered without an id")
                 }
                 rows.append(row.record == nil && row.id.isSpelling(of: id) ? .absent : .found(row))
             case 404, 410: rows.append(.absent)
@@ -221,7 +223,7 @@ extension RESTService {
     }
 
     /// The record of an answer, which may be in an envelope as the lists are; nil for an answer that has none.
-    private func record(_ answer: HTTPExchange.Answer, _ entity: String) throws -> RemoteRow? {
+    private func record(_ answer: ServiceHTTPClient.Response, _ entity: String) throws -> RemoteRecord? {
         guard !answer.isEmpty else { return nil }
         let json = try answer.json()
         let inner = options.records.isEmpty ? nil : json.value(at: Self.path(options.records))
@@ -234,14 +236,14 @@ extension RESTService {
         return nil
     }
 
-    /// - Throws: ``ServiceFailure`` for an answer that says nothing of the row: somebody between us and the service gave it.
-    private func refusal(_ answer: HTTPExchange.Answer) throws -> PushOutcome {
+    /// - Throws: ``ServiceError`` for an answer that says nothing of the row: somebody between us and the service gave it.
+    private func refusal(_ answer: ServiceHTTPClient.Response) throws -> PushOutcome {
         if (300..<400).contains(answer.status) || [407, 511].contains(answer.status) { throw answer.refusal }
         return .rejected("status \(answer.status): \(answer.message)")
     }
 }
 
-extension HTTPExchange.Answer {
+extension ServiceHTTPClient.Response {
     /// Whether it has no body, or a blank one.
     fileprivate var isEmpty: Bool { body.allSatisfy { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D } }
 }

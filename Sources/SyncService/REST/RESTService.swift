@@ -4,7 +4,7 @@ import SyncCore
 
 /// A REST service of no particular make: lists at a path for each entity, rows below it by their ids.
 public struct RESTService: SyncService {
-    let exchange: HTTPExchange
+    let exchange: ServiceHTTPClient
     let paths: [String: String]
     let options: RESTOptions
     /// The members that are the ids of rows, by entity; `id` where nothing else is said.
@@ -20,7 +20,7 @@ public struct RESTService: SyncService {
         headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
         transport: any HTTPTransport = DefaultTransport()
     ) {
-        exchange = HTTPExchange(baseURL, headers: headers, transport, credentials)
+        exchange = ServiceHTTPClient(baseURL, headers: headers, transport, credentials)
         self.paths = paths
         self.options = options
         idKeys = ids.mapValues { [Self.path($0)] }
@@ -65,7 +65,7 @@ public struct RESTService: SyncService {
     }
 
     /// The same service, told the keys of the model.
-    public func knowing(_ entities: [ServedEntity]) -> RESTService {
+    public func knowing(_ entities: [ServiceEntity]) -> RESTService {
         var service = self
         for entity in entities where idKeys[entity.name] == nil { service.idKeys[entity.name] = entity.keyPaths }
         return service
@@ -92,13 +92,13 @@ public struct RESTService: SyncService {
     // MARK: Rows
 
     /// What a record says of its row; nil for one without an id.
-    func row(_ record: JSONValue, of entity: String) -> RemoteRow? {
+    func row(_ record: JSONValue, of entity: String) -> RemoteRecord? {
         guard let id = id(of: record, entity) else { return nil }
         let version = options.version.flatMap { record.value(at: Self.path($0)) }
         let mark = options.deleted.flatMap { record.value(at: Self.path($0)) }
         let isDeleted = mark?.isDeletionMark ?? false
         let time = version.flatMap(Self.time)
-        return RemoteRow(
+        return RemoteRecord(
             id: id, record: isDeleted ? JSONValue?.none : record, version: version.flatMap(Self.text),
             time: time,
             // Two changes may have one time: only a number of its own says that nothing changed.
@@ -182,7 +182,7 @@ public struct RESTOptions: Sendable, Hashable {
     /// How a row is changed.
     public var update = Update.patch
     /// Who gives a new row its id.
-    public var ids = ServiceCapabilities.IDs.server
+    public var ids = ServiceCapabilities.IDAssignment.server
     /// The header with the key of a new row.
     public var idempotency: String?
     /// The member that carries the key of a new row, where no header does.

@@ -21,7 +21,7 @@ public struct PullRequest: Sendable, Hashable {
 /// A page of what changed.
 public struct PullPage: Sendable, Hashable {
     /// Rows that are new or changed, and those that were deleted.
-    public var rows: [RemoteRow]
+    public var rows: [RemoteRecord]
     /// What to ask for the next page with; nil after the last.
     public var next: String?
     /// What to ask for later changes with; of the last page.
@@ -37,7 +37,7 @@ public struct PullPage: Sendable, Hashable {
 
     /// A page of what changed.
     public init(
-        rows: [RemoteRow], next: String? = nil, cursor: String? = nil, isListing: Bool = false, time: Date? = nil,
+        rows: [RemoteRecord], next: String? = nil, cursor: String? = nil, isListing: Bool = false, time: Date? = nil,
         total: Int? = nil, skipped: [Int] = []
     ) {
         self.rows = rows
@@ -53,9 +53,9 @@ public struct PullPage: Sendable, Hashable {
     ///
     /// - Parameter row: What a record says of its row; nil for one without an id.
     public static func rows(
-        of records: [JSONValue], _ row: (JSONValue) -> RemoteRow?
-    ) -> (rows: [RemoteRow], skipped: [Int]) {
-        var (rows, skipped): ([RemoteRow], [Int]) = ([], [])
+        of records: [JSONValue], _ row: (JSONValue) -> RemoteRecord?
+    ) -> (rows: [RemoteRecord], skipped: [Int]) {
+        var (rows, skipped): ([RemoteRecord], [Int]) = ([], [])
         for (place, record) in records.enumerated() {
             if let row = row(record) { rows.append(row) } else { skipped.append(place) }
         }
@@ -84,7 +84,7 @@ public struct IDPage: Sendable, Hashable {
     /// The versions of rows, by id, as far as the listing says them: a row that is here in another one is fetched.
     public var versions: [JSONValue: String]
     /// The rows, of a service that lists whole records: they are not fetched.
-    public var rows: [RemoteRow]
+    public var rows: [RemoteRecord]
     /// What to ask for the next page with; nil after the last.
     public var next: String?
 
@@ -97,7 +97,7 @@ public struct IDPage: Sendable, Hashable {
     }
 
     /// A page of whole records; those of deleted rows are left out.
-    public init(rows: [RemoteRow], next: String? = nil) {
+    public init(rows: [RemoteRecord], next: String? = nil) {
         self.rows = rows.filter { $0.record != nil }
         ids = self.rows.map(\.id)
         versions = Dictionary(self.rows.compactMap { row in row.version.map { (row.id, $0) } }) { _, last in last }
@@ -199,13 +199,13 @@ extension JSONValue {
 /// What became of an operation.
 public enum PushOutcome: Sendable, Hashable {
     /// Done; the row as it is now, if the service said.
-    case applied(RemoteRow?)
+    case applied(RemoteRecord?)
     /// Not done, because the service has another version; that, if it said.
-    case conflict(RemoteRow?)
+    case conflict(RemoteRecord?)
     /// Not done, because the service does not have the row any more.
     case gone
     /// Not created, because there is such a row; that, if it said.
-    case exists(RemoteRow?)
+    case exists(RemoteRecord?)
     /// Not done, for a reason that passes.
     case retry(after: Duration?)
     /// Not done, and never will be.
@@ -218,7 +218,7 @@ public enum PushOutcome: Sendable, Hashable {
 }
 
 /// A row as a service has it.
-public struct RemoteRow: Sendable, Hashable {
+public struct RemoteRecord: Sendable, Hashable {
     /// What the service calls it.
     public var id: JSONValue
     /// Its members; nil for a row that was deleted.
@@ -244,9 +244,9 @@ public struct RemoteRow: Sendable, Hashable {
 }
 
 /// What a service says of a row that it was asked for by its id.
-public enum FetchedRow: Sendable, Hashable {
+public enum FetchOutcome: Sendable, Hashable {
     /// It has it.
-    case found(RemoteRow)
+    case found(RemoteRecord)
     /// It has none.
     case absent
     /// It does not say: the user may not know.

@@ -3,7 +3,7 @@ public import SyncCore
 
 /// A web service, as the engine needs it: four questions, and what it is able to do.
 ///
-/// A method throws ``ServiceFailure`` when the service as a whole fails; what becomes of one row is an outcome.
+/// A method throws ``ServiceError`` when the service as a whole fails; what becomes of one row is an outcome.
 public protocol SyncService: Sendable {
     /// What it is able to do.
     var capabilities: ServiceCapabilities { get }
@@ -13,7 +13,7 @@ public protocol SyncService: Sendable {
     func filter(of entity: String) -> String
     /// The same service, told what the records of its entities consist of: by which members they are known where nothing else was
     /// said, and of which types the others are.
-    func knowing(_ entities: [ServedEntity]) -> Self
+    func knowing(_ entities: [ServiceEntity]) -> Self
     /// The members that only the service writes, by the keys that lead to them: what is sent of those says nothing of a row.
     func ownMembers(of entity: String) -> [[String]]
     /// One page of what changed since a cursor.
@@ -27,14 +27,14 @@ public protocol SyncService: Sendable {
     /// How long it wants to be left alone, though it did what it was asked: the next run waits for that.
     var backoff: Duration? { get }
     /// Rows by their ids; one answer for each.
-    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow]
+    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome]
     /// A text that quotes an answer, without the secrets of the requests: the service may have sent one back.
     func hidingSecrets(in text: String) -> String
 }
 
 extension SyncService {
     /// It knows by itself.
-    public func knowing(_ entities: [ServedEntity]) -> Self { self }
+    public func knowing(_ entities: [ServiceEntity]) -> Self { self }
 
     /// It pulls them one by one.
     public func pull(_ entities: [String], since cursor: String?) async throws -> [String: PullPage] {
@@ -65,7 +65,7 @@ extension SyncService {
 /// What a service is able to do. The engine asks for no more.
 public struct ServiceCapabilities: Sendable, Hashable {
     /// Who gives a new row its id.
-    public enum IDs: String, Sendable, Hashable, CaseIterable, Codable {
+    public enum IDAssignment: String, Sendable, Hashable, CaseIterable, Codable {
         /// The service.
         case server
         /// Whoever makes the row.
@@ -73,7 +73,7 @@ public struct ServiceCapabilities: Sendable, Hashable {
     }
 
     /// How a store learns of deletions.
-    public enum Deletions: String, Sendable, Hashable, CaseIterable {
+    public enum DeletionDetection: String, Sendable, Hashable, CaseIterable {
         /// A pull has them.
         case tombstones
         /// By listing all ids, or by a pull that has all rows.
@@ -93,9 +93,9 @@ public struct ServiceCapabilities: Sendable, Hashable {
     }
 
     /// Who gives a new row its id.
-    public var ids: IDs
+    public var ids: IDAssignment
     /// How a store learns of deletions.
-    public var deletions: Deletions
+    public var deletions: DeletionDetection
     /// What keeps a row that is created twice from being two.
     public var createIdempotency: CreateIdempotency
     /// Whether rows can be told apart by several values, of which an id is then a list.
@@ -124,7 +124,8 @@ public struct ServiceCapabilities: Sendable, Hashable {
 
     /// What a service is able to do.
     public init(
-        ids: IDs, deletions: Deletions, createIdempotency: CreateIdempotency, hasPreconditions: Bool, givesTimes: Bool,
+        ids: IDAssignment, deletions: DeletionDetection, createIdempotency: CreateIdempotency, hasPreconditions: Bool,
+        givesTimes: Bool,
         batchSize: Int = 1, sendsCascades: Bool = false, answersRecords: Bool = true, takesIDsOfParts: Bool = false,
         idLength: Int? = nil, pullsTogether: Bool = false, pushesTogether: Bool = false, sendsWholeRows: Bool = false,
         ordersVersions: Bool = false
@@ -152,7 +153,7 @@ extension ServiceCapabilities {
 }
 
 /// A service as a whole fails: nothing of what was asked is known.
-public enum ServiceFailure: LocalizedError, Sendable, Hashable, CustomStringConvertible {
+public enum ServiceError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// It cannot be reached, or the connection broke.
     case unreachable(String)
     /// It wants to be left alone for a while.

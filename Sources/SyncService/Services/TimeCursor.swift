@@ -25,7 +25,7 @@ struct TimeCursor {
     }
 
     /// Notes a page.
-    mutating func note(_ times: [Date?], hasRows: Bool, clock: Date?) {
+    mutating func record(_ times: [Date?], hasRows: Bool, clock: Date?) {
         began = began ?? clock
         newest = (times + [newest]).compactMap(\.self).max()
         self.hasRows = self.hasRows || hasRows
@@ -43,9 +43,9 @@ struct TimeCursor {
 
     /// Looks whether the service's clock was set back since a cursor was made: what changes by that clock is before the cursor.
     ///
-    /// - Throws: ``ServiceFailure`` `cursorInvalid`, after which all is pulled.
+    /// - Throws: ``ServiceError`` `cursorInvalid`, after which all is pulled.
     static func check(_ cursor: Date?, clock: Date?) throws {
-        if let cursor, let clock, cursor > clock { throw ServiceFailure.cursorInvalid }
+        if let cursor, let clock, cursor > clock { throw ServiceError.cursorInvalid }
     }
 }
 
@@ -74,13 +74,13 @@ enum IDOrder {
         id.lowercased().filter { $0.isLetter || $0.isNumber }
     }
 
-    /// - Throws: ``ServiceFailure`` `malformed` for a row that does not come after another one.
+    /// - Throws: ``ServiceError`` `malformed` for a row that does not come after another one.
     static func check(_ row: (time: String?, id: String), after last: (time: String?, id: String), in list: String)
         throws
     {
         let isAfter = row.time == last.time ? isAfter(row.id, last.id) : (row.time ?? "") > (last.time ?? "")
         guard isAfter else {
-            throw ServiceFailure.malformed(
+            throw ServiceError.malformed(
                 "its list of \(list) does not go forward: '\(row.id)' comes behind '\(last.id)'")
         }
     }

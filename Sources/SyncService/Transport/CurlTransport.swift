@@ -14,12 +14,12 @@
         ///   - total: How long a request may take with its whole answer, in whole seconds; ten times `timeout` where nothing is said.
         ///   - answerLimit: How many bytes an answer may have, unpacked.
         public init(
-            timeout: Duration = .seconds(60), total: Duration? = nil, answerLimit: Int = AnswerLimit.standard
+            timeout: Duration = .seconds(60), total: Duration? = nil, answerLimit: Int = ResponseSizeLimit.standard
         ) {
             func whole(_ duration: Duration) -> Int { max(1, Int(min(duration.seconds, 1e9).rounded(.up))) }
             bounds = sync_curl_bounds(
-                silence: whole(timeout), whole: whole(total ?? timeout * AnswerLimit.totalFactor),
-                bytes: max(0, answerLimit), head_bytes: AnswerLimit.head)
+                silence: whole(timeout), whole: whole(total ?? timeout * ResponseSizeLimit.totalFactor),
+                bytes: max(0, answerLimit), head_bytes: ResponseSizeLimit.head)
         }
 
         /// Sends a request once.
@@ -39,7 +39,7 @@
 
         private func sendNow(_ request: HTTPRequest, _ body: Data?, _ flag: Flag) throws -> (HTTPResponse, Data) {
             guard let connection = connections.take() else {
-                throw ServiceFailure.unreachable(
+                throw ServiceError.unreachable(
                     "libcurl.so.4 cannot be loaded; install libcurl4, or give another transport")
             }
             defer { connections.put(connection) }
@@ -61,11 +61,11 @@
             }
             defer { sync_curl_free(&answer) }
             if answer.is_cancelled != 0 { throw CancellationError() }
-            if answer.is_too_large != 0 { throw AnswerLimit.exceeded(Int(bounds.bytes)) }
-            if answer.is_head_too_large != 0 { throw AnswerLimit.exceededHead(Int(bounds.head_bytes)) }
+            if answer.is_too_large != 0 { throw ResponseSizeLimit.exceeded(Int(bounds.bytes)) }
+            if answer.is_head_too_large != 0 { throw ResponseSizeLimit.exceededHead(Int(bounds.head_bytes)) }
             guard answer.status > 0 else {
                 let text = withUnsafeBytes(of: answer.error) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-                throw ServiceFailure.unreachable(text)
+                throw ServiceError.unreachable(text)
             }
             // Not a second time in memory.
             let received = answer.body.map { Data(bytesNoCopy: $0, count: answer.body_length, deallocator: .free) }

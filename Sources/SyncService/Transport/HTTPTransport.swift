@@ -28,7 +28,7 @@ extension Duration {
 }
 
 /// How long and how large an answer may be: one that never ends would else keep a run for ever, or take all memory.
-public enum AnswerLimit {
+public enum ResponseSizeLimit {
     /// 256 MiB, unpacked.
     public static let standard = 256 << 20
     /// 256 KiB: the head of an answer, with the heads before it and the trailers. On Linux; elsewhere the system has a limit.
@@ -39,23 +39,23 @@ public enum AnswerLimit {
     /// How many times the time for which nothing may come a request may take.
     static let totalFactor = 10
 
-    static func exceeded(_ bytes: Int) -> ServiceFailure {
+    static func exceeded(_ bytes: Int) -> ServiceError {
         .malformed("it has more than \(bytes) bytes: ask for smaller pages")
     }
 
-    static func exceededHead(_ bytes: Int) -> ServiceFailure {
+    static func exceededHead(_ bytes: Int) -> ServiceError {
         .malformed("its head and its trailers have more than \(bytes) bytes")
     }
 
     /// Counts the values of JSON before it is read.
     ///
-    /// - Throws: ``ServiceFailure`` `malformed` for more than `limit`.
+    /// - Throws: ``ServiceError`` `malformed` for more than `limit`.
     static func checkValues(of body: some Collection<UInt8>, limit: Int = values) throws {
         // A value has a byte, and another one beside it.
         guard body.count / 2 >= limit else { return }
         let count = body.withContiguousStorageIfAvailable { countValues(of: $0) } ?? countValues(of: body)
         guard count > limit else { return }
-        throw ServiceFailure.malformed("it has more than \(limit) values: ask for smaller pages")
+        throw ServiceError.malformed("it has more than \(limit) values: ask for smaller pages")
     }
 
     /// A comma has a value before it, and each list or object that is not empty has one behind its last comma.

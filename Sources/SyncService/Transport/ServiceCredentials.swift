@@ -28,7 +28,7 @@ public struct ServiceCredentials: Sendable {
     ) -> ServiceCredentials {
         ServiceCredentials { isRefresh in
             guard let name = HTTPField.Name(name) else {
-                throw ServiceFailure.unauthorized("'\(name)' is no name of a header")
+                throw ServiceError.unauthorized("'\(name)' is no name of a header")
             }
             return [name: try await value(isRefresh)]
         }
@@ -80,15 +80,15 @@ final class SecretKeeper: Sendable {
     private let texts = Locked<Set<String>>([])
 
     /// Notes the values of headers of a configuration whose names say that they are secret.
-    func note(configured headers: [HTTPField.Name: String]) {
+    func record(configured headers: [HTTPField.Name: String]) {
         for (name, value) in headers {
             let isSecret = Self.words.contains { word in name.canonicalName.contains(word) }
-            if isSecret { note(value) }
+            if isSecret { record(value) }
         }
     }
 
     /// Notes the value of a header that says who the user is, its parts, and what they look like in an address.
-    func note(_ value: String) {
+    func record(_ value: String) {
         if texts.value.contains(value) { return }
         let parts = value.split { " ;,=\"".contains($0) }.map(String.init)
         let inner = parts.compactMap(Self.decoded)

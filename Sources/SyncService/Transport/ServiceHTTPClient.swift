@@ -4,9 +4,9 @@ public import SyncCore
 
 /// Requests of one service: its address, its headers, who asks. What every service needs and none says in its own way: paths and
 /// queries are escaped, credentials are asked for anew after a 401, and statuses that say the same of every service are failures.
-public struct HTTPExchange: Sendable {
+public struct ServiceHTTPClient: Sendable {
     /// An answer, whatever its status.
-    public struct Answer: Sendable {
+    public struct Response: Sendable {
         /// Its status.
         public let status: Int
         /// Its header fields.
@@ -22,13 +22,13 @@ public struct HTTPExchange: Sendable {
 
         /// Its body.
         ///
-        /// - Throws: ``ServiceFailure`` `malformed`.
+        /// - Throws: ``ServiceError`` `malformed`.
         public func json() throws -> JSONValue {
-            try AnswerLimit.checkValues(of: body)
+            try ResponseSizeLimit.checkValues(of: body)
             do {
                 return try JSONValue(parsing: body)
             } catch {
-                throw ServiceFailure.malformed("it is no JSON but '\(start(60))' (status \(status), \(place))")
+                throw ServiceError.malformed("it is no JSON but '\(start(60))' (status \(status), \(place))")
             }
         }
 
@@ -48,7 +48,7 @@ public struct HTTPExchange: Sendable {
     private let transport: any HTTPTransport
     private let credentials: CredentialCache
     /// Whether an answer says that the service does not know the user.
-    private let isLoginRefused: @Sendable (Answer) -> Bool
+    private let isLoginRefused: @Sendable (Response) -> Bool
     /// Until when the service wants to be left alone.
     let restEnd = Locked<Date?>(nil)
     /// What no error may show.
@@ -56,15 +56,15 @@ public struct HTTPExchange: Sendable {
 
     init(
         _ base: URL, headers: [HTTPField.Name: String], _ transport: any HTTPTransport,
-        _ credentials: ServiceCredentials, isLoginRefused: @escaping @Sendable (Answer) -> Bool = { $0.status == 401 }
+        _ credentials: ServiceCredentials, isLoginRefused: @escaping @Sendable (Response) -> Bool = { $0.status == 401 }
     ) {
         self.base = base.withoutTrailingSlashes
         self.isLoginRefused = isLoginRefused
         self.headers = headers
         self.transport = transport
         self.credentials = CredentialCache(credentials)
-        secrets.note(configured: headers)
-        if let password = base.password { secrets.note(password) }
+        secrets.record(configured: headers)
+        if let password = base.password { secrets.record(password) }
     }
 
     /// The address of a path below that of the service.
@@ -78,16 +78,16 @@ public struct HTTPExchange: Sendable {
         if !query.isEmpty {
             text += "?" + query.map { "\($0.escapedForURL)=\($1.escapedForURL)" }.joined(separator: "&")
         }
-        guard let url = URL(string: text) else { throw ServiceFailure.malformed("'\(text)' is no address") }
+        guard let url = URL(string: text) else { throw ServiceError.malformed("'\(text)' is no address") }
         return url
     }
 
     /// The address that an answer names, if it is one of this service: credentials are not sent to another.
     ///
-    /// - Throws: ``ServiceFailure`` `malformed` for one elsewhere.
+    /// - Throws: ``ServiceError`` `malformed` for one elsewhere.
     public func url(following text: String, from answer: URL) throws -> URL {
         guard let url = URL(string: text, relativeTo: answer)?.absoluteURL, url.isSameOrigin(as: base) else {
-            throw ServiceFailure.malformed("its next page is at another place: '\(secrets.hiding(text))'")
+            throw ServiceError.malformed("its next page is at another place: '\(secrets.hiding(text))'")
         }
         return url
     }
@@ -100,10 +100,10 @@ public struct HTTPExchange: Sendable {
 
     /// Sends a request; after one that the service refuses because of the user once more with new credentials.
     ///
-    /// - Throws: ``ServiceFailure`` `unreachable`, `busy`, `unauthorized`, `tooLarge`; `CancellationError`.
+    /// - Throws: ``ServiceError`` `unreachable`, `busy`, `unauthorized`, `tooLarge`; `CancellationError`.
     public func send(
         _ method: HTTPRequest.Method, _ url: URL, _ body: JSONValue? = nil, headers more: [HTTPField.Name: String] = [:]
-    ) async throws -> Answer {
+    ) async throws -> Response {
         try await send(
             method, url, content: body.map { Content(data: Data(CanonicalJSON.bytes($0)), type: "application/json") },
             headers: more)
@@ -118,31 +118,31 @@ public struct HTTPExchange: Sendable {
     /// The same with anything.
     func send(
         _ method: HTTPRequest.Method, _ url: URL, content body: Content?, headers more: [HTTPField.Name: String] = [:]
-    ) async throws -> Answer {
+    ) async throws -> Response {
         let (fields, generation) = try await credentials.fields()
-        for value in fields.values { secrets.note(value) }
+        for value in fields.values { secrets.record(value) }
         var answer = try await sendOnce(method, url, body, more.merging(fields) { own, _ in own })
         if isLoginRefused(answer) {
             let fresh = try await credentials.refreshed(after: generation)
-            for value in fresh.values { secrets.note(value) }
+            for value in fresh.values { secrets.record(value) }
             answer = try await sendOnce(method, url, body, more.merging(fresh) { own, _ in own })
         }
-        if isLoginRefused(answer) { throw ServiceFailure.unauthorized(answer.message) }
+        if isLoginRefused(answer) { throw ServiceError.unauthorized(answer.message) }
         switch answer.status {
-        case 413: throw ServiceFailure.tooLarge
-        case 425, 429, 503: throw ServiceFailure.busy(after: answer.retryAfter, "status \(answer.status)")
+        case 413: throw ServiceError.tooLarge
+        case 425, 429, 503: throw ServiceError.busy(after: answer.retryAfter, "status \(answer.status)")
         // Of the network, not of the service: log in first.
         case 511: throw answer.refusal
         // Whether the request was carried out is not known, least of all to a gateway (502, 504).
         case 408, 500...:
-            throw ServiceFailure.unreachable("status \(answer.status): \(answer.message) (\(answer.place))")
+            throw ServiceError.unreachable("status \(answer.status): \(answer.message) (\(answer.place))")
         default: return answer
         }
     }
 
     private func sendOnce(
         _ method: HTTPRequest.Method, _ url: URL, _ body: Content?, _ more: [HTTPField.Name: String]
-    ) async throws -> Answer {
+    ) async throws -> Response {
         var request = HTTPRequest(method: method, url: url)
         request.headerFields[.accept] = "application/json"
         if let body { request.headerFields[.contentType] = body.type }
@@ -150,23 +150,23 @@ public struct HTTPExchange: Sendable {
         for (name, value) in more { request.headerFields[name] = value }
         do {
             let (response, received) = try await transport.send(request, body: body?.data)
-            let answer = Answer(
+            let answer = Response(
                 status: response.status.code, headers: response.headerFields, body: received, method: method, url: url,
                 secrets: secrets)
             if let rest = answer.backoff { restEnd.withLock { $0 = Date().addingTimeInterval(rest.seconds) } }
             return answer
-        } catch let error as ServiceFailure {
+        } catch let error as ServiceError {
             throw error
         } catch is CancellationError {
             throw CancellationError()
         } catch {
             if Task.isCancelled { throw CancellationError() }
-            throw ServiceFailure.unreachable(secrets.hiding(error.localizedDescription))
+            throw ServiceError.unreachable(secrets.hiding(error.localizedDescription))
         }
     }
 }
 
-extension HTTPExchange.Answer {
+extension ServiceHTTPClient.Response {
     /// What it says of an error, short, and without the secrets of the request that it may repeat.
     public var message: String {
         if body.count <= Self.longestError, let json = try? JSONValue(parsing: body) {
@@ -184,7 +184,7 @@ extension HTTPExchange.Answer {
     var place: String { "\(method) \(url.path)" }
 
     /// That the service refuses, and where.
-    public var refusal: ServiceFailure {
+    public var refusal: ServiceError {
         var text = message
         if let location = headers[.location], (300..<400).contains(status) {
             text = "it is at \(secrets.hiding(location)) now"
@@ -266,7 +266,7 @@ extension URL {
 
 // MARK: - Services
 
-extension HTTPExchange {
+extension ServiceHTTPClient {
     /// Requests of a service.
     ///
     /// - Parameter headers: Fields that every request has; `Accept` and `Content-Type` say JSON where they say nothing else.

@@ -9,7 +9,7 @@
     /// Requests by Foundation's `URLSession`.
     public struct URLSessionTransport: HTTPTransport {
         private let session: URLSession
-        private let receiver: AnswerReceiver
+        private let receiver: ResponseCollector
 
         /// Requests by a session without cache and cookies.
         ///
@@ -18,22 +18,22 @@
         ///   - total: How long a request may take with its whole answer; ten times `timeout` where nothing is said.
         ///   - answerLimit: How many bytes an answer may have, unpacked.
         public init(
-            timeout: Duration = .seconds(60), total: Duration? = nil, answerLimit: Int = AnswerLimit.standard
+            timeout: Duration = .seconds(60), total: Duration? = nil, answerLimit: Int = ResponseSizeLimit.standard
         ) {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
             configuration.urlCache = nil
             configuration.httpShouldSetCookies = false
             configuration.timeoutIntervalForRequest = timeout.seconds
-            configuration.timeoutIntervalForResource = (total ?? timeout * AnswerLimit.totalFactor).seconds
-            receiver = AnswerReceiver(limit: answerLimit)
+            configuration.timeoutIntervalForResource = (total ?? timeout * ResponseSizeLimit.totalFactor).seconds
+            receiver = ResponseCollector(limit: answerLimit)
             session = URLSession(configuration: configuration, delegate: receiver, delegateQueue: nil)
         }
 
         /// Sends a request once.
         public func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
             guard let url = URL(string: request.address) else {
-                throw ServiceFailure.malformed("the address of the request is none")
+                throw ServiceError.malformed("the address of the request is none")
             }
             var urlRequest = URLRequest(url: url)
             urlRequest.httpMethod = request.method.rawValue
@@ -44,7 +44,7 @@
             do {
                 let (data, response) = try await receiver.answer(to: session.dataTask(with: urlRequest))
                 guard let answer = response as? HTTPURLResponse else {
-                    throw ServiceFailure.malformed("the answer is not of HTTP")
+                    throw ServiceError.malformed("the answer is not of HTTP")
                 }
                 var fields = HTTPFields()
                 for (key, value) in answer.allHeaderFields {
@@ -63,7 +63,7 @@
     /// Gathers the answers of a session's requests as they come, and ends those that are too large.
     ///
     /// `@unchecked Sendable`: what it gathers is only touched while `lock` is held.
-    private final class AnswerReceiver: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+    private final class ResponseCollector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         private struct Pending {
             let continuation: CheckedContinuation<(Data, URLResponse?), any Error>
             var data = Data()
@@ -100,7 +100,7 @@
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
             guard let answer = lock.withLock({ pending.removeValue(forKey: task.taskIdentifier) }) else { return }
             if answer.isTooLarge {
-                answer.continuation.resume(throwing: AnswerLimit.exceeded(limit))
+                answer.continuation.resume(throwing: ResponseSizeLimit.exceeded(limit))
             } else if let error {
                 answer.continuation.resume(throwing: error)
             } else {

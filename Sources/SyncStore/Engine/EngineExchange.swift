@@ -2,7 +2,7 @@ package import SyncCore
 
 /// Rows of one entity as the server has them.
 package struct PulledPage: Sendable {
-    package struct Row: Sendable {
+    package struct Record: Sendable {
         package let id: JSONValue
         /// Nil for a row that the server says was deleted.
         package let record: JSONValue?
@@ -33,7 +33,7 @@ package struct PulledPage: Sendable {
     }
 
     package let entity: String
-    package let rows: [Row]
+    package let rows: [Record]
     package let end: End
     /// Whether the pages of the pull have all rows there are, so that what they lack is missing.
     package let isListing: Bool
@@ -44,7 +44,7 @@ package struct PulledPage: Sendable {
     package let takesOlder: Bool
 
     package init(
-        entity: String, rows: [Row], end: End, isListing: Bool, serverTime: Int64?, takesOlder: Bool = false
+        entity: String, rows: [Record], end: End, isListing: Bool, serverTime: Int64?, takesOlder: Bool = false
     ) {
         self.entity = entity
         self.rows = rows
@@ -56,7 +56,7 @@ package struct PulledPage: Sendable {
 }
 
 /// What a transaction of the engine changed, by entity.
-package struct PageOutcome: Sendable {
+package struct AppliedChanges: Sendable {
     package struct Counts: Sendable {
         package var inserted = 0
         package var updated = 0
@@ -72,7 +72,7 @@ package struct PageOutcome: Sendable {
         /// Values that the model cannot read.
         package var unread = 0
         /// The first of them, and its row.
-        package var firstUnread: String?
+        package var firstUnreadable: String?
     }
 
     package var entities: [String: Counts] = [:]
@@ -84,7 +84,7 @@ package struct PageOutcome: Sendable {
         set { entities[entity] = newValue }
     }
 
-    package mutating func add(_ other: PageOutcome) {
+    package mutating func add(_ other: AppliedChanges) {
         for (entity, counts) in other.entities {
             self[entity].inserted += counts.inserted
             self[entity].updated += counts.updated
@@ -95,13 +95,13 @@ package struct PageOutcome: Sendable {
             self[entity].conflictingValues += counts.conflictingValues
             self[entity].parked += counts.parked
             self[entity].unread += counts.unread
-            self[entity].firstUnread = self[entity].firstUnread ?? counts.firstUnread
+            self[entity].firstUnreadable = self[entity].firstUnreadable ?? counts.firstUnreadable
         }
     }
 }
 
 /// A row as a listing has it.
-package struct ListingRow: Sendable {
+package struct ListedRecord: Sendable {
     package let id: JSONValue
     /// Nil where the listing does not say.
     package let version: String?
@@ -113,7 +113,7 @@ package struct ListingRow: Sendable {
 }
 
 /// What a page of a listing has that is not stored.
-package struct ListingNews: Sendable {
+package struct ListingDifference: Sendable {
     /// The ids of rows that are not stored.
     package var unknown: [JSONValue] = []
     /// Those of rows that are stored in another version, or in an older one where versions have an order.
@@ -176,7 +176,7 @@ package struct RowVersion: Sendable {
 }
 
 /// A change as it is sent, kept so that it can be sent again just so.
-package struct FrozenRequest: Sendable {
+package struct OutgoingRequest: Sendable {
     package enum Kind: String, Sendable { case create, update, delete }
 
     package let id: Int64
@@ -232,12 +232,12 @@ package struct FrozenRequest: Sendable {
 }
 
 /// What became of a request.
-package struct SettledRequest: Sendable {
+package struct RequestOutcome: Sendable {
     package enum Outcome: Sendable {
         /// The server did it. `row` is what it said of the row: of a new one at least its id.
-        case applied(PulledPage.Row?)
+        case applied(PulledPage.Record?)
         /// The server has another version by now, or the row in another way: it is merged, and sent again.
-        case conflict(PulledPage.Row?)
+        case conflict(PulledPage.Record?)
         /// The server does not have the row any more.
         case gone
         /// An earlier try made the row, and the row was deleted on the server since.
@@ -260,10 +260,10 @@ package struct SettledRequest: Sendable {
         case notListed(String)
     }
 
-    package let request: FrozenRequest
+    package let request: OutgoingRequest
     package let outcome: Outcome
 
-    package init(request: FrozenRequest, outcome: Outcome) {
+    package init(request: OutgoingRequest, outcome: Outcome) {
         self.request = request
         self.outcome = outcome
     }

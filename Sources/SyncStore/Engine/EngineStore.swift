@@ -9,7 +9,7 @@ package protocol EngineStore: Sendable {
     /// Takes the database for one run: no other process runs meanwhile.
     ///
     /// - Throws: ``SyncError`` `engineBusy` if another process has it.
-    func begin(_ registration: EngineRegistration, holder: String) async throws -> EngineStart
+    func begin(_ registration: EngineRegistration, holder: String) async throws -> RunState
 
     /// Says that a run goes on, though it has not written anything for a while: a request of it may take longer than a lease.
     ///
@@ -18,7 +18,7 @@ package protocol EngineStore: Sendable {
 
     /// Applies pages of several entities, those first that others point to: rows, tombstones, merges, versions and where to go on,
     /// all or nothing.
-    func apply(_ pages: [PulledPage], _ lease: EngineLease) async throws -> PageOutcome
+    func apply(_ pages: [PulledPage], _ lease: EngineLease) async throws -> AppliedChanges
 
     /// Takes the next changes of entities that can be sent, and keeps what exactly is sent.
     ///
@@ -28,18 +28,18 @@ package protocol EngineStore: Sendable {
     /// - Returns: The changes, and the counter of the last edit that is sent.
     func freeze(
         _ limit: Int, of entities: [String], upTo edit: Int64?, _ lease: EngineLease
-    ) async throws -> (requests: [FrozenRequest], edit: Int64)
+    ) async throws -> (requests: [OutgoingRequest], edit: Int64)
 
     /// The requests that an earlier run sent and never heard of.
-    func unanswered(_ lease: EngineLease) async throws -> [FrozenRequest]
+    func unanswered(_ lease: EngineLease) async throws -> [OutgoingRequest]
 
     /// Settles requests by what became of them.
-    func settle(_ replies: [SettledRequest], serverTime: Int64?, _ lease: EngineLease) async throws -> PageOutcome
+    func settle(_ replies: [RequestOutcome], serverTime: Int64?, _ lease: EngineLease) async throws -> AppliedChanges
 
     /// Has rows that were refused for the first time sent once more: what stood in their way may be gone.
     ///
     /// - Returns: How many.
-    func retryParked(_ entities: [String], _ lease: EngineLease) async throws -> Int
+    func retryBlocked(_ entities: [String], _ lease: EngineLease) async throws -> Int
 
     /// Has rows that were refused sent once more, if what they point to came, or came back, since.
     ///
@@ -47,7 +47,7 @@ package protocol EngineStore: Sendable {
     func retryBelow(_ entities: [String], _ lease: EngineLease) async throws -> Int
 
     /// Begins a listing of all ids of an entity, or goes on with one.
-    func beginSweep(of entity: String, _ lease: EngineLease) async throws
+    func beginListing(of entity: String, _ lease: EngineLease) async throws
 
     /// The known rows that a finished listing lacks, whatever was done to them here: to be confirmed.
     func missing(from entity: String, _ lease: EngineLease) async throws -> [JSONValue]
@@ -55,10 +55,11 @@ package protocol EngineStore: Sendable {
     /// Notes rows that a listing has.
     ///
     /// - Returns: Those that are not stored here as the listing has them, to be fetched.
-    func note(_ listed: [ListingRow], of entity: String, _ lease: EngineLease) async throws -> ListingNews
+    func insertListed(_ listed: [ListedRecord], of entity: String, _ lease: EngineLease) async throws
+        -> ListingDifference
 
     /// Ends a listing: notes rows that the server confirmed it does not have.
-    func endSweep(of entity: String, missing ids: [JSONValue], _ lease: EngineLease) async throws
+    func finishListing(of entity: String, missing ids: [JSONValue], _ lease: EngineLease) async throws
 
     /// Deletes the rows that the server said are deleted, and within the guard those that are missing; then tries the rows
     /// again that a constraint refused.
@@ -66,8 +67,8 @@ package protocol EngineStore: Sendable {
     /// - Parameter swept: The entities whose listings ended.
     /// - Returns: What was done, and why none of those that are missing was deleted (``SyncError`` `deletionGuard`).
     func applyDeletions(
-        guardedBy limit: DeletionGuard?, swept: [String], _ lease: EngineLease
-    ) async throws -> (outcome: PageOutcome, refusal: SyncError?)
+        guardedBy limit: DeletionLimit?, swept: [String], _ lease: EngineLease
+    ) async throws -> (outcome: AppliedChanges, refusal: SyncError?)
 
     /// Notes that these entities are in step. Frees the database.
     ///
@@ -78,7 +79,7 @@ package protocol EngineStore: Sendable {
     func status() async throws -> [EntityStatus]
 
     /// The rows that the server refused, or that a constraint here did, and why.
-    func parkedRows() async throws -> [ParkedRow]
+    func parkedRows() async throws -> [BlockedChange]
 
     /// The log of conflicts, open ones first.
     func conflicts() async throws -> [LoggedConflict]
@@ -106,26 +107,26 @@ package protocol EngineStore: Sendable {
     /// Notes a file that is to be sent, in the place of another one for the same attribute.
     ///
     /// - Throws: As `checkFile`.
-    func attach(_ content: AttachedContent, to entity: String, key: JSONValue, attribute: String) async throws
+    func attach(_ content: FileContent, to entity: String, key: JSONValue, attribute: String) async throws
 
     /// What an attribute holds of a file.
     ///
     /// - Throws: As `checkFile`.
-    func file(of entity: String, key: JSONValue, attribute: String) async throws -> HeldFile
+    func file(of entity: String, key: JSONValue, attribute: String) async throws -> FileAttributeState
 
     /// All files that the server does not have.
-    func waitingFiles() async throws -> [AttachedFile]
+    func waitingFiles() async throws -> [PendingUpload]
 
     /// The files of rows that the server has; those of rows that were deleted are forgotten.
-    func filesToSend(_ entities: [String], _ lease: EngineLease) async throws -> [AttachedFile]
+    func filesToSend(_ entities: [String], _ lease: EngineLease) async throws -> [PendingUpload]
 
     /// Settles a file by what became of it, unless another one was attached meanwhile.
-    func settle(_ file: AttachedFile, _ outcome: AttachedFile.Outcome, _ lease: EngineLease) async throws
+    func settle(_ file: PendingUpload, _ outcome: PendingUpload.Outcome, _ lease: EngineLease) async throws
 
     // MARK: Without a lease
 
     /// Where the pull of each entity goes on.
-    func cursors(_ registration: EngineRegistration) async throws -> [String: EngineCursor]
+    func cursors(_ registration: EngineRegistration) async throws -> [String: PullState]
 
     /// Whether a page has anything that is not known.
     func hasNews(_ page: PulledPage) async throws -> Bool
@@ -143,7 +144,7 @@ package protocol EngineStore: Sendable {
 
 extension EngineStore {
     /// Applies a page.
-    package func apply(_ page: PulledPage, _ lease: EngineLease) async throws -> PageOutcome {
+    package func apply(_ page: PulledPage, _ lease: EngineLease) async throws -> AppliedChanges {
         try await apply([page], lease)
     }
 }
@@ -156,9 +157,9 @@ package struct EngineLease: Sendable {
 }
 
 /// What a run begins with.
-package struct EngineStart: Sendable {
+package struct RunState: Sendable {
     package let lease: EngineLease
-    package let cursors: [String: EngineCursor]
+    package let cursors: [String: PullState]
     /// The counter of edits.
     package let edits: Int64
     /// When the service may be asked again, in milliseconds since 1970, and how often it failed in a row: 0 where it asked for that.
@@ -167,14 +168,14 @@ package struct EngineStart: Sendable {
     /// Whether there are requests that were never answered.
     package let isAnyUnanswered: Bool
     /// Whether there are rows that the service refused.
-    package let isAnyParked: Bool
+    package let isAnyBlocked: Bool
 
     /// Whether the service asked to be left alone.
     package var isAsked: Bool { notBefore != nil && attempts == 0 }
 
     package init(
-        lease: EngineLease, cursors: [String: EngineCursor], edits: Int64, notBefore: Int64?, attempts: Int,
-        isAnyUnanswered: Bool, isAnyParked: Bool
+        lease: EngineLease, cursors: [String: PullState], edits: Int64, notBefore: Int64?, attempts: Int,
+        isAnyUnanswered: Bool, isAnyBlocked: Bool
     ) {
         self.lease = lease
         self.cursors = cursors
@@ -182,12 +183,12 @@ package struct EngineStart: Sendable {
         self.notBefore = notBefore
         self.attempts = attempts
         self.isAnyUnanswered = isAnyUnanswered
-        self.isAnyParked = isAnyParked
+        self.isAnyBlocked = isAnyBlocked
     }
 }
 
 /// Where the pull of an entity goes on.
-package struct EngineCursor: Sendable {
+package struct PullState: Sendable {
     /// The service's word for what was pulled; nil for nothing.
     package let cursor: String?
     /// The page at which a pull was interrupted.

@@ -1,7 +1,7 @@
 package import SyncCore
 
 /// What a file is, wherever its bytes are.
-package struct AttachedContent: Sendable, Hashable {
+package struct FileContent: Sendable, Hashable {
     /// The SHA-256 of its bytes.
     package let hash: String
     package let name: String
@@ -15,7 +15,7 @@ package struct AttachedContent: Sendable, Hashable {
 }
 
 /// A file that was attached to a row and that the server does not have yet.
-package struct AttachedFile: Sendable {
+package struct PendingUpload: Sendable {
     package enum Outcome: Sendable {
         /// The server has it.
         case sent
@@ -27,19 +27,19 @@ package struct AttachedFile: Sendable {
 
     package let number: Int64
     package let entity: String
-    package let key: RecordKey
+    package let key: PrimaryKeyValue
     /// What the server calls the row.
     package let remoteID: JSONValue
     package let attribute: String
     /// The keys that lead to the attribute in a record.
     package let path: [String]
-    package let content: AttachedContent
+    package let content: FileContent
     /// Why the server refused it.
     package let reason: String?
 
     package init(
-        number: Int64, entity: String, key: RecordKey, remoteID: JSONValue, attribute: String, path: [String],
-        content: AttachedContent, reason: String?
+        number: Int64, entity: String, key: PrimaryKeyValue, remoteID: JSONValue, attribute: String, path: [String],
+        content: FileContent, reason: String?
     ) {
         self.number = number
         self.entity = entity
@@ -53,7 +53,7 @@ package struct AttachedFile: Sendable {
 }
 
 /// What an attribute holds of a file.
-package struct HeldFile: Sendable {
+package struct FileAttributeState: Sendable {
     /// The hash of one that waits to be sent.
     package let waiting: String?
     /// The name at the server.

@@ -4,28 +4,28 @@ import SyncCore
 /// What the rows that a sync writes held before, and which links it changed. Kept only for callers who ask for values: rows
 /// are read just before they are first written, and once more at the end, so that whatever wrote them in between needs no
 /// bookkeeping.
-final class RowHistory {
+final class PreviousValues {
     typealias Values = [String: JSONValue]
 
     private let store: any StoreSession
     private let model: CompiledModel
-    private let identities: RowIdentities
+    private let identities: RowIdentityCache
     /// What each row held before it was first written.
     private var before: [StoredRow: Values] = [:]
     /// The rows written, as a result names them.
-    private var rows: [ChangeReport.Identity: StoredRow] = [:]
+    private var rows: [ResultBuilder.Identity: StoredRow] = [:]
     private var addedLinks: [SyncResult.Link] = []
     private var removedLinks: [SyncResult.Link] = []
 
-    init(_ store: any StoreSession, _ model: CompiledModel, _ identities: RowIdentities) {
+    init(_ store: any StoreSession, _ model: CompiledModel, _ identities: RowIdentityCache) {
         self.store = store
         self.model = model
         self.identities = identities
     }
 
-    func note(_ row: StoredRow, as identity: ChangeReport.Identity) { rows[identity] = row }
-    func noteAdded(_ link: SyncResult.Link) { addedLinks.append(link) }
-    func noteRemoved(_ link: SyncResult.Link) { removedLinks.append(link) }
+    func record(_ row: StoredRow, as identity: ResultBuilder.Identity) { rows[identity] = row }
+    func recordAdded(_ link: SyncResult.Link) { addedLinks.append(link) }
+    func recordRemoved(_ link: SyncResult.Link) { removedLinks.append(link) }
 
     /// Keeps what stored rows hold. Called before each write; the first one counts.
     func keep(_ wanted: some Sequence<StoredRow>) throws {
@@ -47,11 +47,11 @@ final class RowHistory {
         result.removedLinks = removedLinks.sorted()
         for entity in model.entities {
             guard var changes = result.entities[entity.name] else { continue }
-            let updated = changes.updated.map { ChangeReport.Identity(entity: entity.id, key: $0.key) }
+            let updated = changes.updated.map { ResultBuilder.Identity(entity: entity.id, key: $0.key) }
             for (index, new) in try valuesNow(updated).enumerated() {
                 changes.updated[index].values = changedValues(changes.updated[index], valuesBefore(updated[index]), new)
             }
-            let inserted = changes.inserted.map { ChangeReport.Identity(entity: entity.id, key: $0) }
+            let inserted = changes.inserted.map { ResultBuilder.Identity(entity: entity.id, key: $0) }
             changes.insertedRows = zip(changes.inserted, try valuesNow(inserted)).map { .init(key: $0, values: $1) }
             changes.deletedRows = changes.deleted.map {
                 .init(key: $0, values: valuesBefore(.init(entity: entity.id, key: $0)))
@@ -67,11 +67,11 @@ final class RowHistory {
             update.changed.map { ($0, .init(old: old[$0] ?? .null, new: new[$0] ?? .null)) }, uniquingKeysWith: { $1 })
     }
 
-    private func valuesBefore(_ identity: ChangeReport.Identity) -> Values {
+    private func valuesBefore(_ identity: ResultBuilder.Identity) -> Values {
         rows[identity].flatMap { before[$0] } ?? [:]
     }
 
-    private func valuesNow(_ identities: [ChangeReport.Identity]) throws -> [Values] {
+    private func valuesNow(_ identities: [ResultBuilder.Identity]) throws -> [Values] {
         let written = identities.compactMap { rows[$0] }
         try self.identities.load(written)
         let now = Dictionary(zip(written, try values(of: written)), uniquingKeysWith: { $1 })
@@ -96,7 +96,9 @@ final class RowHistory {
         }
     }
 
-    private func target(_ target: (foreignKey: Int, row: RowKey), of table: TableID) -> (link: Link, row: StoredRow) {
+    private func target(_ target: (foreignKey: Int, row: RowKey), of table: TableID) -> (
+        link: CompiledAssociation, row: StoredRow
+    ) {
         let link = model[model[table].foreignKeys[target.foreignKey]]
         return (link, StoredRow(table: link.second.table, key: target.row))
     }

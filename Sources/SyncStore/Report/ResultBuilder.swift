@@ -1,11 +1,11 @@
 import SyncCore
 
 /// Collects what a sync changes, entity by entity.
-struct ChangeReport {
+struct ResultBuilder {
     /// A row as a result names it.
     struct Identity: Hashable {
         var entity: Int
-        var key: RecordKey
+        var key: PrimaryKeyValue
     }
 
     private struct LateUpdate {
@@ -15,7 +15,7 @@ struct ChangeReport {
     }
 
     /// What the plan itself does with a row.
-    enum Fate {
+    enum RowOutcome {
         case unmentioned
         case unchanged
         case written
@@ -32,9 +32,9 @@ struct ChangeReport {
     private var omittedDiagnostics = 0
     /// Rows written outside the plan's own updates, such as those that lose a deleted target.
     private var lateUpdates: [Identity: LateUpdate] = [:]
-    private let plan: ChangePlan
+    private let plan: PayloadGraph
 
-    init(_ plan: ChangePlan, collectsKeys: Bool) {
+    init(_ plan: PayloadGraph, collectsKeys: Bool) {
         self.plan = plan
         self.model = plan.model
         self.collectsKeys = collectsKeys
@@ -95,7 +95,7 @@ struct ChangeReport {
 
     // MARK: Other rows
 
-    mutating func updated(_ row: Identity, _ changed: [String], inPlan fate: Fate) {
+    mutating func updated(_ row: Identity, _ changed: [String], inPlan fate: RowOutcome) {
         if lateUpdates[row] == nil, fate == .unchanged { entities[row.entity].unchangedCount -= 1 }
         lateUpdates[row, default: LateUpdate(isCounted: fate == .written)].changed.formUnion(changed)
     }
@@ -110,7 +110,7 @@ struct ChangeReport {
     // MARK: Result
 
     /// The result, into which what was collected is moved.
-    mutating func takeResult(unresolved: [SyncResult.UnresolvedReference]) -> SyncResult {
+    mutating func makeResult(unresolved: [SyncResult.UnresolvedReference]) -> SyncResult {
         let names = plan.roots.map { model.entities[$0.entity].name }
         var result = SyncResult(entity: names.count == 1 ? names[0] : names.joined(separator: ", "))
         result.nextPage = plan.page.next
@@ -141,7 +141,7 @@ struct ChangeReport {
         for (entity, rows) in Dictionary(grouping: lateUpdates, by: \.key.entity) {
             entities[entity].updatedCount += rows.count { !$0.value.isCounted }
             guard collectsKeys else { continue }
-            var places: [RecordKey: Int] = [:]
+            var places: [PrimaryKeyValue: Int] = [:]
             for (place, update) in entities[entity].updated.enumerated() { places[update.key] = place }
             let inserted = Set(entities[entity].inserted)
             for (row, update) in rows where !inserted.contains(row.key) {
@@ -167,65 +167,68 @@ extension Array {
 // Every change of a link is booked here, and nowhere else: that there was one, and for callers who ask for values which.
 extension SyncTransaction {
     /// Books a link between two stored rows that is added.
-    mutating func bookAdded(_ link: Link, _ first: StoredRow, _ second: StoredRow) throws {
+    mutating func recordAddedLink(_ link: CompiledAssociation, _ first: StoredRow, _ second: StoredRow) throws {
         report.countLinks(added: 1)
         guard let history else { return }
-        history.noteAdded(
+        history.recordAdded(
             named(link, try identities.end(first, link, .first), try identities.end(second, link, .second)))
     }
 
     /// Books a link that is removed, between a row at one end and the one with a key at the other.
-    mutating func bookRemoved(_ link: Link, of row: StoredRow, at end: Link.End, to key: RowKey) throws {
+    mutating func recordRemovedLink(
+        _ link: CompiledAssociation, of row: StoredRow, at end: CompiledAssociation.End, to key: RowKey
+    ) throws {
         report.countLinks(removed: 1)
         guard let history else { return }
         let other = StoredRow(table: link.side(end.other).table, key: key)
         let (first, second) = end == .first ? (row, other) : (other, row)
-        history.noteRemoved(
+        history.recordRemoved(
             named(link, try identities.end(first, link, .first), try identities.end(second, link, .second)))
     }
 
     /// Books that a stored row is about to lose what its foreign key leads to.
-    mutating func bookRemovedTarget(_ link: Link, of row: StoredRow) throws {
+    mutating func recordRemovedTarget(_ link: CompiledAssociation, of row: StoredRow) throws {
         guard history != nil, let key = try links.target(of: row.key, link.id) else {
             return report.countLinks(removed: 1)
         }
-        try bookRemoved(link, of: row, at: .first, to: key)
+        try recordRemovedLink(link, of: row, at: .first, to: key)
     }
 
     /// Books what the foreign key of a node led to, and what it will lead to.
-    mutating func bookTarget(
-        of node: NodeID, _ table: SyncTable, _ link: Link, before: LinkTarget, after: LinkTarget
+    mutating func recordTarget(
+        of node: NodeID, _ table: SyncTable, _ link: CompiledAssociation, before: LinkTarget, after: LinkTarget
     ) throws {
-        if after != .nowhere { bookAdded(link, node, after.node) }
+        if after != .nowhere { recordAddedLink(link, node, after.node) }
         guard before != .nowhere else { return }
         guard history != nil, let row = table.row(node) else { return report.countLinks(removed: 1) }
-        try bookRemovedTarget(link, of: row)
+        try recordRemovedTarget(link, of: row)
     }
 
     /// Books the changes of a join table.
-    mutating func book(_ changes: PairChanges) throws {
+    mutating func book(_ changes: JoinTableChanges) throws {
         guard history != nil else {
             return report.countLinks(added: changes.added.count, removed: changes.removed.count)
         }
         let link = changes.link
-        for pair in changes.added { bookAdded(link, pair.first, pair.second) }
+        for pair in changes.added { recordAddedLink(link, pair.first, pair.second) }
         try identities.load(changes.removed.lazy.map { StoredRow(table: link.first.table, key: $0.first) })
         try identities.load(changes.removed.lazy.map { StoredRow(table: link.second.table, key: $0.second) })
         for pair in changes.removed {
-            try bookRemoved(link, of: StoredRow(table: link.first.table, key: pair.first), at: .first, to: pair.second)
+            try recordRemovedLink(
+                link, of: StoredRow(table: link.first.table, key: pair.first), at: .first, to: pair.second)
         }
     }
 
-    private mutating func bookAdded(_ link: Link, _ first: NodeID, _ second: NodeID?) {
+    private mutating func recordAddedLink(_ link: CompiledAssociation, _ first: NodeID, _ second: NodeID?) {
         report.countLinks(added: 1)
         guard let history, let second else { return }
-        history.noteAdded(
+        history.recordAdded(
             named(
                 link, tables[link.first.table].identity(of: first), tables[link.second.table].identity(of: second)))
     }
 
     /// Reads what booking the foreign keys of nodes takes.
-    func loadEnds(of nodes: [NodeID], _ link: Link, _ table: SyncTable) throws {
+    func loadEnds(of nodes: [NodeID], _ link: CompiledAssociation, _ table: SyncTable) throws {
         guard history != nil else { return }
         let rows = nodes.lazy.filter { table.isPresent($0, as: .stored) }.compactMap(table.row)
         try links.load(rows.map(\.key), link.id, from: .first)
@@ -238,7 +241,7 @@ extension SyncTransaction {
     // MARK: As a result names them
 
     private func named(
-        _ link: Link, _ first: ChangeReport.Identity, _ second: ChangeReport.Identity
+        _ link: CompiledAssociation, _ first: ResultBuilder.Identity, _ second: ResultBuilder.Identity
     ) -> SyncResult.Link {
         var end = reportedEnd(of: link)
         if link.side(end).relationship == nil { end = end.other }
@@ -249,7 +252,7 @@ extension SyncTransaction {
     }
 
     /// The to-one end; of two that are to-many the one that the payload speaks of, as a reader of it expects.
-    private func reportedEnd(of link: Link) -> Link.End {
+    private func reportedEnd(of link: CompiledAssociation) -> CompiledAssociation.End {
         if link.storage == .foreignKey { return .first }
         if let said = plan[link.id].assertions.last?.saidBy ?? plan[link.id].replacements.last?.end { return said }
         return link.second.table == rootEntity.table ? .second : .first

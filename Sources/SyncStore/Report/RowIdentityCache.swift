@@ -1,7 +1,7 @@
 import SyncCore
 
 /// Which entities stored rows are of, and what their keys are: read in sets, and remembered until they are written.
-final class RowIdentities {
+final class RowIdentityCache {
     private let store: any StoreSession
     private let model: CompiledModel
     private var known: [StoredRow: StoredIdentity?] = [:]
@@ -29,7 +29,7 @@ final class RowIdentities {
     /// Forgets all, because rows were inserted.
     func removeAll() { known = [:] }
 
-    func noteDeleted(_ rows: [StoredRow]) {
+    func recordDeleted(_ rows: [StoredRow]) {
         for row in rows { known[row] = .some(nil) }
     }
 
@@ -40,7 +40,7 @@ final class RowIdentities {
     }
 
     /// The entity and key of a stored row, as a result names it; nil if it is not stored.
-    subscript(row: StoredRow) -> ChangeReport.Identity? {
+    subscript(row: StoredRow) -> ResultBuilder.Identity? {
         get throws {
             guard let identity = try stored(row) else { return nil }
             let key = (identity.key ?? row.key).recordKey(model.keyType(of: identity.entity))
@@ -49,7 +49,9 @@ final class RowIdentities {
     }
 
     /// The row at one end of a link, which may not be stored any more.
-    func end(_ row: StoredRow, _ link: Link, _ end: Link.End) throws -> ChangeReport.Identity {
+    func end(_ row: StoredRow, _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws
+        -> ResultBuilder.Identity
+    {
         if let found = try self[row] { return found }
         let entity = link.side(end).entity
         return .init(entity: entity, key: row.key.recordKey(model.keyType(of: entity)))

@@ -167,7 +167,7 @@ package struct PredicateSQL: Sendable {
     ///   - preceding: How many values the statement has before those of the condition.
     /// - Throws: ``SyncError`` `invalidPredicate`, naming what there is where a name is unknown.
     package init(
-        _ predicate: RecordPredicate, on entity: CompiledEntity, layout: StoreLayout, alias: String,
+        _ predicate: RowPredicate, on entity: CompiledEntity, layout: StoreLayout, alias: String,
         dialect: any SQLDialect, after preceding: Int = 0
     ) throws {
         var compiler = PredicateCompiler(
@@ -200,29 +200,29 @@ struct PredicateOperand {
     let value: String
     let type: AttributeType
     /// Which local keys it may hold, if any.
-    let localKeys: LocalKeys?
+    let localKeys: TemporaryKeys?
     /// The condition that the column holds one.
     let isLocal: String?
     /// Whether it is cheap to repeat, and may be looked up in an index.
     let isColumn: Bool
 
     /// The keys of rows that the service does not know yet.
-    enum LocalKeys {
+    enum TemporaryKeys {
         case integer
         case text
 
         /// Whether the attribute never reads as the value, because it is such a key.
         func include(_ value: PredicateConstant) -> Bool {
             switch (self, value) {
-            case (.integer, .integer(let integer)): integer < LocalKey.integerBound
-            case (.text, .text(let text)): LocalKey.isLocal(text)
+            case (.integer, .integer(let integer)): integer < TemporaryKey.integerBound
+            case (.text, .text(let text)): TemporaryKey.isLocal(text)
             default: false
             }
         }
 
         fileprivate func areIn(_ column: String, _ dialect: any SQLDialect) -> String {
             switch self {
-            case .integer: "\(column) < \(LocalKey.integerBound)"
+            case .integer: "\(column) < \(TemporaryKey.integerBound)"
             case .text: dialect.isLocalKey(column)
             }
         }
@@ -230,7 +230,7 @@ struct PredicateOperand {
 
     /// - Parameter wrap: makes the whole expression of the expression of the last column.
     init(
-        _ column: String, _ type: AttributeType, _ dialect: any SQLDialect, localKeys: LocalKeys? = nil,
+        _ column: String, _ type: AttributeType, _ dialect: any SQLDialect, localKeys: TemporaryKeys? = nil,
         wrappedBy wrap: ((String) -> String)? = nil
     ) {
         self.type = type
@@ -342,7 +342,7 @@ extension PredicateCompiler {
 
     /// - Parameter part: What it is looked for; every text has an empty one.
     private mutating func holds(
-        _ test: TextTest, _ operand: PredicateOperand, _ ignoresCase: Bool, _ part: String? = nil
+        _ test: TextPredicate, _ operand: PredicateOperand, _ ignoresCase: Bool, _ part: String? = nil
     ) -> String {
         if part?.isEmpty == true { return "\(operand.value) IS NOT NULL" }
         return dialect.holds(test, operand.value, ignoringCase: ignoresCase, &arguments)

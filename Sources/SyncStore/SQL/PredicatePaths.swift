@@ -127,7 +127,7 @@ extension PredicateCompiler {
 
     /// A column of the row that to-one relationships lead to.
     private mutating func column(
-        _ name: String, _ type: AttributeType, _ localKeys: PredicateOperand.LocalKeys?,
+        _ name: String, _ type: AttributeType, _ localKeys: PredicateOperand.TemporaryKeys?,
         _ hops: ArraySlice<CompiledRelationship>, from entity: CompiledEntity, _ alias: String
     ) -> PredicateOperand {
         guard !hops.isEmpty else {
@@ -138,7 +138,7 @@ extension PredicateCompiler {
         return PredicateOperand(column, type, dialect, localKeys: localKeys) { "(SELECT \($0) \(rows.sql))" }
     }
 
-    private func localKeys(_ type: AttributeType) -> PredicateOperand.LocalKeys? {
+    private func localKeys(_ type: AttributeType) -> PredicateOperand.TemporaryKeys? {
         switch type {
         case .integer: .integer
         case .string: .text

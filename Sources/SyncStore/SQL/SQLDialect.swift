@@ -49,7 +49,7 @@ package protocol SQLDialect: Sendable {
     /// By what values of a type are ordered, if the order of their columns is another: numbers by value, text by bytes.
     func collation(of type: AttributeType) -> String?
 
-    /// That a text column holds a key that was made here (``LocalKey``); NULL where it holds none.
+    /// That a text column holds a key that was made here (``TemporaryKey``); NULL where it holds none.
     func isLocalKey(_ column: String) -> String
 
     // MARK: Calculations
@@ -71,14 +71,14 @@ package protocol SQLDialect: Sendable {
 
     /// That a text passes a test; false, not NULL, where there is none.
     func holds(
-        _ test: TextTest, _ expression: String, ignoringCase ignoresCase: Bool, _ arguments: inout SQLArguments
+        _ test: TextPredicate, _ expression: String, ignoringCase ignoresCase: Bool, _ arguments: inout SQLArguments
     ) -> String
 }
 
 /// What a text is searched for.
 ///
 /// Where case is ignored, what is searched for is folded already, but for regular expressions.
-package enum TextTest: Sendable {
+package enum TextPredicate: Sendable {
     /// Never for an empty text, nor are the next two.
     case contains(String)
     case beginsWith(String)

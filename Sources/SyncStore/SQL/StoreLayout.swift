@@ -14,17 +14,17 @@ package struct StoreLayout: Sendable {
         tables = model.trees.map {
             TableLayout($0, model, hiddenKey: isAdopted ? "rowid" : TableLayout.hiddenKeyColumn)
         }
-        let taken = model.trees.map { TakenNames($0, model) }
+        let taken = model.trees.map { ReservedColumnNames($0, model) }
         links = model.links.map { LinkLayout($0, model, taken[$0.first.table.index]) }
         indexNames = Self.distinct(links.map(\.indexName))
     }
 
     package subscript(_ id: TableID) -> TableLayout { tables[id.index] }
 
-    package subscript(_ id: LinkID) -> LinkLayout { links[id.index] }
+    package subscript(_ id: AssociationID) -> LinkLayout { links[id.index] }
 
     /// The columns of a table's foreign keys, with those of the places of its rows among the rows of the same target.
-    package func foreignKeyColumns(of tree: EntityTree) -> [(column: String, order: String?)] {
+    package func foreignKeyColumns(of tree: EntityHierarchy) -> [(column: String, order: String?)] {
         tree.foreignKeys.compactMap { link in
             guard case .foreignKey(_, let column, let order) = self[link] else { return nil }
             return (column, order)
@@ -61,7 +61,7 @@ package struct TableLayout: Sendable {
     /// One per slot of the tree.
     package let columns: [String]
 
-    init(_ tree: EntityTree, _ model: CompiledModel, hiddenKey: String) {
+    init(_ tree: EntityHierarchy, _ model: CompiledModel, hiddenKey: String) {
         name = model.declarations[tree.root].table ?? model.entities[tree.root].name
         columns = tree.attributes.map(\.columnName)
         hasHiddenKey = tree.keySlot == nil
@@ -78,7 +78,7 @@ package enum LinkLayout: Sendable {
     /// `firstOrder` is the position of a link among those of its first row, `secondOrder` of its second.
     case joinTable(name: String, first: String, second: String, firstOrder: String?, secondOrder: String?)
 
-    init(_ link: Link, _ model: CompiledModel, _ taken: TakenNames) {
+    init(_ link: CompiledAssociation, _ model: CompiledModel, _ taken: ReservedColumnNames) {
         switch link.storage {
         case .foreignKey:
             let tree = model[link.first.table]
@@ -114,7 +114,7 @@ package enum LinkLayout: Sendable {
     /// `<name>ID`, or `<name>_ref` if the model gives that name to another column; prefixed by the entity if a sibling
     /// entity of the same table has a relationship of this name too.
     private static func column(
-        for link: Link, _ relationship: String, _ taken: TakenNames, _ model: CompiledModel
+        for link: CompiledAssociation, _ relationship: String, _ taken: ReservedColumnNames, _ model: CompiledModel
     ) -> String {
         let isShared = taken.relationships[relationship, default: 0] > 1
         let base = isShared ? "\(model.entities[link.first.entity].name)_\(relationship)" : relationship
@@ -127,13 +127,13 @@ package enum LinkLayout: Sendable {
 }
 
 /// What the foreign key columns of a table must be told from.
-struct TakenNames {
+struct ReservedColumnNames {
     /// The columns that the model names, without regard to case.
     let columns: Set<String>
     /// Relationship name → how many of its foreign keys are for one of this name.
     let relationships: [String: Int]
 
-    init(_ tree: EntityTree, _ model: CompiledModel) {
+    init(_ tree: EntityHierarchy, _ model: CompiledModel) {
         let given = tree.foreignKeys.compactMap { model[$0].first.relationship?.column }
         columns = Set((tree.attributes.map(\.columnName) + given).map { $0.lowercased() })
         let names = tree.foreignKeys.compactMap { model[$0].first.relationship?.name }

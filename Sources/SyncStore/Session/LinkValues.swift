@@ -1,15 +1,15 @@
 package import SyncCore
 
 /// How the stored pairs of a join table differ from those that a payload says there are.
-package struct ComparedPairs: Sendable {
+package struct JoinTableDiff: Sendable {
     /// A stored pair that is gone.
     package struct Removed: Sendable {
-        package var rows: LinkedRows
+        package var rows: JoinKey
         /// The nodes of its rows; nil for a row of which the payload does not speak.
         package var first: NodeID?
         package var second: NodeID?
 
-        package init(rows: LinkedRows, first: NodeID?, second: NodeID?) {
+        package init(rows: JoinKey, first: NodeID?, second: NodeID?) {
             self.rows = rows
             self.first = first
             self.second = second
@@ -20,14 +20,15 @@ package struct ComparedPairs: Sendable {
     package struct Moved: Sendable {
         /// Its position among the pairs that were said.
         package let index: Int
-        package let rows: LinkedRows
+        package let rows: JoinKey
         /// Nil at an end in whose list it has no place: others write pairs too.
-        package let stored: LinkPlaces
-        package var places: LinkPlaces
+        package let stored: LinkPositions
+        package var places: LinkPositions
 
         /// Nil if it is where it was.
         package init?(
-            _ said: LinkPairs.Pair, of link: Link, index: Int, stored: LinkPlaces, _ rows: () -> LinkedRows?
+            _ said: ResolvedJoinRows.Pair, of link: CompiledAssociation, index: Int, stored: LinkPositions,
+            _ rows: () -> JoinKey?
         ) {
             var places = stored
             if link.hasPlaces(.first), said.firstPosition >= 0 { places.first = Int64(said.firstPosition) }
@@ -47,19 +48,19 @@ package struct ComparedPairs: Sendable {
 }
 
 /// Stored links that lead to rows which are not stored.
-package struct DanglingPairs: Sendable {
-    package let link: LinkID
+package struct DanglingJoinRows: Sendable {
+    package let link: AssociationID
     /// The keys at their ends; nil for NULL.
     package let pairs: [(first: RowKey?, second: RowKey?)]
 
-    package init(_ link: LinkID, _ pairs: [(first: RowKey?, second: RowKey?)]) {
+    package init(_ link: AssociationID, _ pairs: [(first: RowKey?, second: RowKey?)]) {
         self.link = link
         self.pairs = pairs
     }
 }
 
 /// The places of a link in the lists of the rows at its ends; nil where it has none.
-package struct LinkPlaces: Equatable, Sendable {
+package struct LinkPositions: Equatable, Sendable {
     package var first: Int64?
     package var second: Int64?
 
@@ -68,14 +69,14 @@ package struct LinkPlaces: Equatable, Sendable {
         self.second = second
     }
 
-    package subscript(end: Link.End) -> Int64? {
+    package subscript(end: CompiledAssociation.End) -> Int64? {
         get { end == .first ? first : second }
         set { if end == .first { first = newValue } else { second = newValue } }
     }
 }
 
 /// The rows at the ends of a link.
-package struct LinkedRows: Hashable, Sendable {
+package struct JoinKey: Hashable, Sendable {
     package var first: RowKey
     package var second: RowKey
 
@@ -84,21 +85,21 @@ package struct LinkedRows: Hashable, Sendable {
         self.second = second
     }
 
-    package func row(_ end: Link.End) -> RowKey { end == .first ? first : second }
+    package func row(_ end: CompiledAssociation.End) -> RowKey { end == .first ? first : second }
 }
 
 /// A pair that is new, by its nodes.
-package struct NodePair: Sendable {
+package struct NodeLink: Sendable {
     package var first: NodeID
     package var second: NodeID
 
-    package func node(_ end: Link.End) -> NodeID { end == .first ? first : second }
+    package func node(_ end: CompiledAssociation.End) -> NodeID { end == .first ? first : second }
 }
 
 /// A pair of a join table with its places in the lists of either row.
-package struct PlacedPair: Sendable {
-    package var rows: LinkedRows
-    package var places: LinkPlaces
+package struct JoinRow: Sendable {
+    package var rows: JoinKey
+    package var places: LinkPositions
 }
 
 /// A stored link as seen from one of its ends.
@@ -121,7 +122,7 @@ package struct StoredLink: Sendable {
 }
 
 /// What the foreign key of a row shall be.
-package struct TargetChange: Sendable {
+package struct ForeignKeyUpdate: Sendable {
     package var row: RowKey
     /// Nil for none.
     package var target: RowKey?
@@ -130,18 +131,18 @@ package struct TargetChange: Sendable {
 }
 
 /// What is to be written to one join table.
-struct PairChanges {
-    let link: Link
-    var removed: [LinkedRows]
-    var moved: [ComparedPairs.Moved]
+struct JoinTableChanges {
+    let link: CompiledAssociation
+    var removed: [JoinKey]
+    var moved: [JoinTableDiff.Moved]
     /// Pairs that are new.
-    var added: [NodePair]
+    var added: [NodeLink]
     /// Their places in the lists of either row; empty if they have none.
-    var places: [LinkPlaces]
+    var places: [LinkPositions]
 }
 
 /// Something of each end of a link.
-struct BothEnds<Value> {
+struct PerEnd<Value> {
     var first: Value
     var second: Value
 
@@ -150,17 +151,17 @@ struct BothEnds<Value> {
         self.second = second
     }
 
-    subscript(end: Link.End) -> Value {
+    subscript(end: CompiledAssociation.End) -> Value {
         get { end == .first ? first : second }
         _modify { if end == .first { yield &first } else { yield &second } }
     }
 }
 
-extension BothEnds: Sendable where Value: Sendable {}
+extension PerEnd: Sendable where Value: Sendable {}
 
 // MARK: - Link+Places
 
-extension Link {
+extension CompiledAssociation {
     /// Whether links have places in the lists of the rows at an end.
     package func hasPlaces(_ end: End) -> Bool {
         switch storage {
@@ -181,7 +182,7 @@ extension Link {
 
 extension LinkBatch.Assertion {
     /// The nodes of a link, the one at an end first.
-    func ends(from end: Link.End) -> (owner: NodeID, other: NodeID) {
+    func ends(from end: CompiledAssociation.End) -> (owner: NodeID, other: NodeID) {
         end == .first ? (first, second) : (second, first)
     }
 }

@@ -16,7 +16,7 @@ package struct StoredIdentity: Sendable {
 package struct StoredValues: Sendable {
     /// By slot of its entity; null for keys that were made here.
     package var attributes: [(slot: Int, value: StoredValue)]
-    /// Its foreign keys, by their position in ``EntityTree/foreignKeys``; those that are null left out.
+    /// Its foreign keys, by their position in ``EntityHierarchy/foreignKeys``; those that are null left out.
     package var targets: [(foreignKey: Int, row: RowKey)]
 
     package init(attributes: [(slot: Int, value: StoredValue)], targets: [(foreignKey: Int, row: RowKey)]) {
@@ -26,7 +26,7 @@ package struct StoredValues: Sendable {
 }
 
 /// A reference by id to a row that is not there yet, as a store remembers it.
-package struct LateReference: Hashable, Sendable {
+package struct PendingReference: Hashable, Sendable {
     package var owner: StoredRow
     package var ownerEntity: Int
     package var relationship: String
@@ -49,12 +49,12 @@ package struct LateReference: Hashable, Sendable {
 }
 
 /// A late reference with the place that is kept for its row.
-package struct RememberedReference: Sendable {
-    package var reference: LateReference
+package struct PositionedReference: Sendable {
+    package var reference: PendingReference
     /// Its position in the list of ids that has it; -1 for one of a to-one relationship, as it is stored.
     package var position: Int64
 
-    package init(_ reference: LateReference, at position: Int64) {
+    package init(_ reference: PendingReference, at position: Int64) {
         self.reference = reference
         self.position = position
     }

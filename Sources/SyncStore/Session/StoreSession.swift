@@ -11,7 +11,7 @@ package protocol StoreSession: AnyObject {
     /// Called before anything else of a sync; there may be several in one transaction.
     ///
     /// - Parameter tables: The tables of the plan, to be met.
-    func begin(_ plan: ChangePlan, _ tables: SyncTables, _ steps: SyncSteps) throws
+    func begin(_ plan: PayloadGraph, _ tables: SyncTables, _ steps: ProgressReporter) throws
 
     /// Called when a sync has written all it will.
     ///
@@ -37,13 +37,13 @@ package protocol StoreSession: AnyObject {
     /// Finds the stored rows of the nodes that have a key, and notes in ``SyncTable/met`` what they hold.
     ///
     /// - Parameter watch: Which other rows matter.
-    func meet(_ table: SyncTable, _ pass: MatchPass, _ watch: StrayWatch) throws
+    func meet(_ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter) throws
 
     /// Notes what the rows of these nodes hold, which were found through their owners.
     func meet(_ rows: [(node: NodeID, key: RowKey)], _ table: SyncTable, _ pass: MatchPass) throws
 
     /// Compares the pairs that a payload says there are with those of a join table, and marks those that are stored.
-    func compare(_ said: inout LinkPairs, _ link: Link, speaksOfAll: Bool) throws -> ComparedPairs
+    func compare(_ said: inout ResolvedJoinRows, _ link: CompiledAssociation, coversAll: Bool) throws -> JoinTableDiff
 
     // MARK: Rows
 
@@ -60,16 +60,16 @@ package protocol StoreSession: AnyObject {
     ///
     /// - Parameter keeping: Says of some of them at a time which ones matter.
     func rows(
-        of entity: CompiledEntity, where predicate: RecordPredicate?, keeping: ([RowKey]) throws -> [RowKey]
+        of entity: CompiledEntity, where predicate: RowPredicate?, keeping: ([RowKey]) throws -> [RowKey]
     ) throws -> [RowKey]
 
     /// Those of some rows that are of an entity and for which a condition holds.
-    func rows(among rows: [RowKey], of entity: CompiledEntity, where predicate: RecordPredicate) throws -> Set<RowKey>
+    func rows(among rows: [RowKey], of entity: CompiledEntity, where predicate: RowPredicate) throws -> Set<RowKey>
 
     /// Whether it understands a condition.
     ///
     /// - Throws: ``SyncError`` `invalidPredicate`.
-    func check(_ predicate: RecordPredicate, on entity: CompiledEntity) throws
+    func check(_ predicate: RowPredicate, on entity: CompiledEntity) throws
 
     /// The rows of a table with changes that a two-way engine has not sent yet.
     func unsentRows(of table: TableID) throws -> Set<RowKey>
@@ -95,69 +95,72 @@ package protocol StoreSession: AnyObject {
     // MARK: Links
 
     /// The links that rows have from one end of a link to rows that are stored.
-    func links(of rows: [RowKey], _ link: Link, from end: Link.End) throws -> [StoredLink]
+    func links(of rows: [RowKey], _ link: CompiledAssociation, from end: CompiledAssociation.End) throws -> [StoredLink]
 
     /// Which of some pairs a join table has.
-    func stored(_ pairs: [LinkedRows], _ link: Link) throws -> Set<LinkedRows>
+    func stored(_ pairs: [JoinKey], _ link: CompiledAssociation) throws -> Set<JoinKey>
 
     /// The places after all others in the lists of rows: after those that are linked, and those that they wait for.
-    func freePlaces(in owners: [RowKey], _ link: Link, _ end: Link.End) throws -> [Int64]
+    func nextPositions(in owners: [RowKey], _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws
+        -> [Int64]
 
     /// The places that are kept in the lists of rows for those that they wait for.
-    func keptPlaces(in owners: [RowKey], _ link: Link, _ end: Link.End) throws -> [[Int64]]
+    func preservedPositions(in owners: [RowKey], _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws
+        -> [[Int64]]
 
     /// Sets foreign keys, with their places in the lists of their targets.
-    func setTargets(_ changes: [TargetChange], _ link: Link) throws
+    func setTargets(_ changes: [ForeignKeyUpdate], _ link: CompiledAssociation) throws
 
     /// Adds pairs of nodes.
     ///
     /// - Parameter places: Their places in the lists of either row; empty if they have none.
-    func insert(_ pairs: [NodePair], _ places: [LinkPlaces], _ link: Link) throws
+    func insert(_ pairs: [NodeLink], _ places: [LinkPositions], _ link: CompiledAssociation) throws
 
     /// Adds pairs.
-    func insert(_ pairs: [PlacedPair], _ link: Link) throws
+    func insert(_ pairs: [JoinRow], _ link: CompiledAssociation) throws
 
     /// Removes pairs.
-    func remove(_ pairs: [LinkedRows], _ link: Link) throws
+    func remove(_ pairs: [JoinKey], _ link: CompiledAssociation) throws
 
     /// Sets the places of links in the lists of the rows at one end.
-    func setPlaces(_ places: [(pair: LinkedRows, place: Int64)], _ link: Link, _ end: Link.End) throws
+    func setPositions(
+        _ places: [(pair: JoinKey, place: Int64)], _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws
 
     /// Links to rows that are not stored, which something else left behind, as far as they matter to the plan.
-    func danglingLinks() throws -> [DanglingPairs]
+    func danglingLinks() throws -> [DanglingJoinRows]
 
     /// The same of join tables, once their pairs were compared.
-    func danglingPairs() throws -> [DanglingPairs]
+    func danglingJoinRows() throws -> [DanglingJoinRows]
 
     /// Removes all dangling links of these.
-    func removeDangling(_ links: [LinkID]) throws
+    func removeDangling(_ links: [AssociationID]) throws
 
     // MARK: References to rows that are not stored
 
     /// The remembered references that concern the plan: of its rows, to its rows, and those whose rows came by other means
     /// than a sync. By owner and position.
-    func rememberedReferences() throws -> [RememberedReference]
+    func rememberedReferences() throws -> [PositionedReference]
 
     /// Remembers references, or that they have another place.
-    func remember(_ references: [RememberedReference]) throws
+    func remember(_ references: [PositionedReference]) throws
 
-    func forget(_ references: [LateReference]) throws
+    func forget(_ references: [PendingReference]) throws
 
     /// Forgets what rows were waiting for that are gone.
-    func forgetReferences(of rows: [StoredRow]) throws
+    func deletePendingReferences(of rows: [StoredRow]) throws
 
     /// Forgets what rows were waiting for that had the keys of new nodes before.
-    func forgetReferencesOfNewNodes() throws
+    func deletePendingReferencesOfNewNodes() throws
 
     // MARK: Marks of a run
 
     /// The marks that were moved out of memory.
-    func marks(of rows: [StoredRow], in table: String) throws -> [RowMark]
+    func marks(of rows: [StoredRow], in table: String) throws -> [RowFlags]
 
     /// Moves marks out of memory.
     ///
     /// - Returns: The name of the table that has them.
-    func move(_ marks: inout MarkedRows, to table: String?) throws -> String
+    func move(_ marks: inout RowFlagTable, to table: String?) throws -> String
 
     func dropMarks(in table: String) throws
 }
@@ -178,13 +181,13 @@ package enum MatchPass: Sendable {
 }
 
 /// Which stored rows matter although the plan has no node for them.
-package struct StrayWatch {
+package struct UnmatchedRowFilter {
     /// Of each foreign key of the table, whether rows may lose it to what the payload says of its targets.
     package let watched: [Bool]
     /// The entity whose rows all matter, because those that the payload leaves out are deleted; nil if there is none.
     package let scope: Int?
     /// Whether the payload is all there is: a link to a row that it does not mention is a rare thing then.
-    package let speaksOfAll: Bool
+    package let coversAll: Bool
     /// Says of some strays at a time which ones matter; nil if all do.
-    package let keeping: (([Strays.Row]) throws -> [Strays.Row])?
+    package let keeping: (([UnmatchedRows.Row]) throws -> [UnmatchedRows.Row])?
 }

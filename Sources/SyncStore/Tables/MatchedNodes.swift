@@ -1,14 +1,14 @@
 package import SyncCore
 
 /// What is stored of a table's nodes.
-package struct MetNodes: Sendable {
-    package var presence: [RowPresence]
+package struct MatchedNodes: Sendable {
+    package var presence: [RowState]
     /// The entity each stored row is of, of others the node's own; empty where the table has one only.
     package var entities: [Int32]
-    /// By position in ``EntityTree/foreignKeys``.
-    package var foreignKeys: [StoredForeignKey]
+    /// By position in ``EntityHierarchy/foreignKeys``.
+    package var foreignKeys: [StoredForeignKeys]
     package var changed: ChangedColumns
-    package var strays = Strays()
+    package var strays = UnmatchedRows()
     /// Whether every stored row was looked at.
     package var isScanned = false
     /// Nodes that met a row of another entity than theirs, and that entity; reported and forgotten after each pass.
@@ -22,11 +22,11 @@ package struct MetNodes: Sendable {
         changed = ChangedColumns(columnCount: 0, nodeCount: 0)
     }
 
-    init(_ tree: EntityTree, _ batch: RowBatch) {
+    init(_ tree: EntityHierarchy, _ batch: NodeBatch) {
         let count = batch.nodes.count
         presence = Array(repeating: .missing, count: count)
         entities = tree.hasSubEntities ? batch.nodes.map { Int32($0.entity) } : []
-        foreignKeys = tree.foreignKeys.map { _ in StoredForeignKey(count: count) }
+        foreignKeys = tree.foreignKeys.map { _ in StoredForeignKeys(count: count) }
         changed = ChangedColumns(columnCount: tree.attributes.count + 2 * tree.foreignKeys.count, nodeCount: count)
     }
 }
@@ -74,21 +74,21 @@ package struct ChangedColumns: Sendable {
 }
 
 /// Which values count for each node: those of one version, or of several merged.
-package struct CountingValues: Sendable {
+package struct EffectiveValues: Sendable {
     /// No version of the node counts.
     package static let none: Int32 = -1
 
     /// By node: the version in the batch, or beyond those the place among the merged ones; ``none`` for none.
     package var versions: [Int32]
     /// A row of slots for each merged version.
-    package private(set) var merged: [Slot] = []
+    package private(set) var merged: [PackedValue] = []
 
-    init(_ batch: RowBatch) { versions = batch.nodes.map(\.firstVersion) }
+    init(_ batch: NodeBatch) { versions = batch.nodes.map(\.firstVersion) }
 
     package func count(for node: NodeID) -> Bool { versions[node.index] >= 0 }
 
     /// The value of a slot.
-    func slot(_ slot: Int, of node: NodeID, _ batch: RowBatch) -> Slot {
+    func slot(_ slot: Int, of node: NodeID, _ batch: NodeBatch) -> PackedValue {
         let version = Int(versions[node.index])
         if version < 0 { return .absent }
         if version < batch.versionCount { return batch.slots[version * batch.stride + slot] }
@@ -96,7 +96,7 @@ package struct CountingValues: Sendable {
     }
 
     /// Takes the versions whose mentions count, later values over earlier ones.
-    mutating func weigh(_ batch: RowBatch, counts: (_ mention: Int32) -> Bool) {
+    mutating func weigh(_ batch: NodeBatch, counts: (_ mention: Int32) -> Bool) {
         merged.removeAll()
         for node in batch.nodes.indices {
             var values = Self.none
@@ -110,9 +110,9 @@ package struct CountingValues: Sendable {
         }
     }
 
-    private mutating func merge(_ version: Int32, over earlier: Int32, _ batch: RowBatch) -> Int32 {
+    private mutating func merge(_ version: Int32, over earlier: Int32, _ batch: NodeBatch) -> Int32 {
         let stride = batch.stride
-        func slots(_ version: Int32) -> ArraySlice<Slot> {
+        func slots(_ version: Int32) -> ArraySlice<PackedValue> {
             let index = Int(version)
             guard index >= batch.versionCount else { return batch.slots[index * stride..<(index + 1) * stride] }
             let place = index - batch.versionCount
@@ -126,7 +126,7 @@ package struct CountingValues: Sendable {
 }
 
 /// What a foreign key of stored nodes is, by node.
-package struct StoredForeignKey: Sendable {
+package struct StoredForeignKeys: Sendable {
     package var targets: [LinkTarget]
     /// Places in the lists of the targets; empty if those are in no order.
     package var places: [Int64?] = []
@@ -139,14 +139,14 @@ package struct StoredForeignKey: Sendable {
 }
 
 /// What a foreign key of nodes shall be, by node.
-package struct ForeignKeyOutcome: Sendable {
+package struct ResolvedForeignKeys: Sendable {
     package var targets: [LinkTarget] = []
     /// Places in the lists of the targets; empty if those are in no order.
     package var places: [Int64?] = []
 }
 
 /// Stored rows of a table that no node is, seen because they point to a node or are in scope.
-package struct Strays: Sendable {
+package struct UnmatchedRows: Sendable {
     package struct Row: Sendable {
         package var key: RowKey
         package var entity: Int
@@ -160,13 +160,13 @@ package struct Strays: Sendable {
     }
 
     /// That a stray points to a node.
-    package struct Pointer: Sendable {
+    package struct Reference: Sendable {
         /// Its position in `rows`.
         package var row: Int
-        package var link: LinkID
+        package var link: AssociationID
         package var target: NodeID
 
-        package init(row: Int, link: LinkID, target: NodeID) {
+        package init(row: Int, link: AssociationID, target: NodeID) {
             self.row = row
             self.link = link
             self.target = target
@@ -174,7 +174,7 @@ package struct Strays: Sendable {
     }
 
     package var rows: [Row] = []
-    package var pointers: [Pointer] = []
+    package var pointers: [Reference] = []
 }
 
 // MARK: - NodeID+Index

@@ -2,7 +2,7 @@ import Foundation
 package import SyncCore
 
 /// The row keys of nodes that do not have them in their slot: hidden keys, and those of rows without a key of their own.
-package struct RowKeys: Sendable {
+package struct NodeRowKeys: Sendable {
     /// Whether the table's rows have hidden keys: then they are all here.
     private let areHidden: Bool
     private var hidden = HiddenKeys()
@@ -120,7 +120,7 @@ struct HiddenKeys: Sendable {
 }
 
 /// Keys made here for rows that have none of the service's yet.
-package enum LocalKey {
+package enum TemporaryKey {
     /// Every integer key below this is local.
     package static let integerBound: Int64 = -(1 << 62)
     /// How a local text key begins. A UUID follows.
@@ -145,15 +145,15 @@ extension RowKey {
     /// Whether it was made here, because the row has no remote key yet.
     package var isLocal: Bool {
         switch self {
-        case .integer(let value): value < LocalKey.integerBound
-        case .text(let text): LocalKey.isLocal(text)
+        case .integer(let value): value < TemporaryKey.integerBound
+        case .text(let text): TemporaryKey.isLocal(text)
         case .real: false
         }
     }
 }
 
 /// Puts integer keys in order.
-package enum KeyOrder {
+package enum KeySorter {
     /// The places of keys in ascending order, equal ones in theirs; empty if the keys ascend already.
     ///
     /// A radix sort, eleven bits at a time: keys mostly span few of them.

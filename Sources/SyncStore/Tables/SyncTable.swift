@@ -3,31 +3,31 @@ package import SyncCore
 /// One table while a sync runs: the nodes that the plan has of it, and the rows they met.
 package final class SyncTable {
     package let id: TableID
-    package let tree: EntityTree
+    package let tree: EntityHierarchy
     package let model: CompiledModel
     package let pool: TextPool
     /// What the plan has of the table.
-    package private(set) var batch: RowBatch
+    package private(set) var batch: NodeBatch
     /// What is stored of the nodes.
-    package var met: MetNodes
+    package var met: MatchedNodes
     /// Which of the values that the payload has for them count.
-    package private(set) var values: CountingValues
-    /// What their foreign keys shall be, by position in ``EntityTree/foreignKeys``.
-    package var foreignKeys: [ForeignKeyOutcome]
-    package var keys: RowKeys
+    package private(set) var values: EffectiveValues
+    /// What their foreign keys shall be, by position in ``EntityHierarchy/foreignKeys``.
+    package var foreignKeys: [ResolvedForeignKeys]
+    package var keys: NodeRowKeys
     /// Nodes that are skipped, for which there is a diagnostic.
     package private(set) var refused: Set<NodeID> = []
 
-    init(_ tree: EntityTree, _ batch: RowBatch, _ model: CompiledModel, _ pool: TextPool) {
+    init(_ tree: EntityHierarchy, _ batch: NodeBatch, _ model: CompiledModel, _ pool: TextPool) {
         id = tree.id
         self.tree = tree
         self.model = model
         self.pool = pool
         self.batch = batch
-        met = MetNodes(tree, batch)
-        keys = RowKeys(areHidden: tree.keySlot == nil)
-        values = CountingValues(batch)
-        foreignKeys = tree.foreignKeys.map { _ in ForeignKeyOutcome() }
+        met = MatchedNodes(tree, batch)
+        keys = NodeRowKeys(areHidden: tree.keySlot == nil)
+        values = EffectiveValues(batch)
+        foreignKeys = tree.foreignKeys.map { _ in ResolvedForeignKeys() }
     }
 
     package var isEmpty: Bool { batch.nodes.isEmpty }
@@ -37,13 +37,13 @@ package final class SyncTable {
 
     // MARK: Nodes
 
-    package func presence(of node: NodeID) -> RowPresence { met.presence[node.index] }
+    package func presence(of node: NodeID) -> RowState { met.presence[node.index] }
     package func isPresent(_ node: NodeID) -> Bool { met.presence[node.index] != .missing }
 
-    package func isPresent(_ node: NodeID, as presence: RowPresence) -> Bool { met.presence[node.index] == presence }
+    package func isPresent(_ node: NodeID, as presence: RowState) -> Bool { met.presence[node.index] == presence }
 
     /// The nodes whose rows are new, stored, or missing.
-    package func nodes(_ presence: RowPresence) -> [NodeID] {
+    package func nodes(_ presence: RowState) -> [NodeID] {
         let known = met.presence
         return known.indices.lazy.filter { known[$0] == presence }.map { NodeID($0) }
     }
@@ -59,7 +59,7 @@ package final class SyncTable {
     }
 
     /// The value of a slot, from whichever version of the node counts.
-    package func value(_ slot: Int, of node: NodeID) -> Slot { values.slot(slot, of: node, batch) }
+    package func value(_ slot: Int, of node: NodeID) -> PackedValue { values.slot(slot, of: node, batch) }
 
     /// Whether a row that is new has no value for an attribute that must have one.
     func lacksValue(_ slot: Int, of node: NodeID) -> Bool {
@@ -113,7 +113,7 @@ package final class SyncTable {
     // MARK: Columns
 
     /// The position of a link among the foreign keys; nil if it is not one of this table's.
-    package func foreignKey(_ link: LinkID) -> Int? { tree.foreignKeys.firstIndex(of: link) }
+    package func foreignKey(_ link: AssociationID) -> Int? { tree.foreignKeys.firstIndex(of: link) }
 
     package func column(_ index: Int) -> TableColumn {
         let (attributes, foreignKeys) = (tree.attributes.count, tree.foreignKeys.count)
@@ -142,19 +142,19 @@ package final class SyncTable {
     // MARK: Deciding
 
     /// The values of the versions that count.
-    func weighValues(counts: (_ mention: Int32) -> Bool) { values.weigh(batch, counts: counts) }
+    func resolveEffectiveValues(counts: (_ mention: Int32) -> Bool) { values.weigh(batch, counts: counts) }
 
     func refuse(_ node: NodeID) { refused.insert(node) }
 
     /// A node that is not stored is not to be inserted, and has no values.
     func refuseNew(_ node: NodeID) {
         refused.insert(node)
-        values.versions[node.index] = CountingValues.none
+        values.versions[node.index] = EffectiveValues.none
     }
 
     /// Hands out what is stored of the nodes, to be given back with what else is found.
-    package func takeMet() -> MetNodes {
-        var taken = MetNodes()
+    package func consumeMatches() -> MatchedNodes {
+        var taken = MatchedNodes()
         swap(&taken, &met)
         return taken
     }
@@ -170,14 +170,14 @@ package final class SyncTable {
     /// Forgets a node whose row is another's.
     func drop(_ node: NodeID) {
         met.presence[node.index] = .missing
-        values.versions[node.index] = CountingValues.none
+        values.versions[node.index] = EffectiveValues.none
         keys.forget(node)
     }
 
     /// The plan has made nodes one.
-    func replaceBatch(_ batch: RowBatch) { self.batch = batch }
+    func replaceBatch(_ batch: NodeBatch) { self.batch = batch }
 
-    func takeFirstValues(of node: NodeID) {
+    func useFirstValues(of node: NodeID) {
         values.versions[node.index] = batch.nodes[node.index].firstVersion
         met.changed.removeAll(of: node)
     }
@@ -187,7 +187,7 @@ package final class SyncTable {
 package enum TableColumn: Equatable, Sendable {
     /// The attribute of a slot.
     case attribute(Int)
-    /// A foreign key, by its position in ``EntityTree/foreignKeys``.
+    /// A foreign key, by its position in ``EntityHierarchy/foreignKeys``.
     case foreignKey(Int)
     /// The place of rows in the lists of what a foreign key leads to.
     case place(Int)
@@ -197,7 +197,7 @@ package enum TableColumn: Equatable, Sendable {
 package struct SyncTables: Sequence {
     private let tables: [SyncTable]
 
-    package init(_ plan: ChangePlan, _ pool: TextPool) {
+    package init(_ plan: PayloadGraph, _ pool: TextPool) {
         tables = plan.model.trees.map { SyncTable($0, plan[$0.id], plan.model, pool) }
     }
 
@@ -209,7 +209,7 @@ package struct SyncTables: Sequence {
     package func node(of row: StoredRow) -> NodeID? { self[row.table].node(of: row.key) }
 
     /// The plan has made nodes one.
-    func replaceBatches(_ plan: ChangePlan) {
+    func replaceBatches(_ plan: PayloadGraph) {
         for table in tables { table.replaceBatch(plan[table.id]) }
     }
 
@@ -222,7 +222,7 @@ package struct SyncTables: Sequence {
         }
     }
 
-    private func resolveTargets(of table: SyncTable, _ index: Int, keys: RowKeys) {
+    private func resolveTargets(of table: SyncTable, _ index: Int, keys: NodeRowKeys) {
         for (node, key) in table.met.foreignKeys[index].unnamedTargets {
             if let target = keys.owned(key) { table.met.foreignKeys[index].targets[node.index] = LinkTarget(target) }
         }
@@ -250,14 +250,14 @@ extension SyncTable {
 
     /// Nodes in the order of the keys that JSON names their rows by, if all have one.
     func sortedByKey(_ nodes: [NodeID]) -> [NodeID] {
-        func key(_ node: NodeID) -> Slot { batch.nodes[node.index].key }
+        func key(_ node: NodeID) -> PackedValue { batch.nodes[node.index].key }
         if nodes.allSatisfy({ key($0).kind == .integer }) { return sorted(nodes, by: nodes.map { key($0).integer }) }
         guard nodes.allSatisfy({ key($0).isText }) else { return nodes }
         return nodes.sorted { TextPool.precedes(pool.bytes(key($0)), pool.bytes(key($1))) }
     }
 
     private func sorted(_ nodes: [NodeID], by keys: [Int64]) -> [NodeID] {
-        let order = KeyOrder.ascending(keys)
+        let order = KeySorter.ascending(keys)
         return order.isEmpty ? nodes : order.map { nodes[Int($0)] }
     }
 }
@@ -270,18 +270,18 @@ extension CompiledModel {
 
 extension SyncTable {
     /// The key of a node's row as a result names it.
-    func reportedKey(of node: NodeID) -> RecordKey {
+    func reportedKey(of node: NodeID) -> PrimaryKeyValue {
         let staged = batch.nodes[node.index]
         let type = model.keyType(of: Int(staged.entity))
-        return RecordKey(staged.key, type, pool) ?? rowKey(node)?.recordKey(type) ?? .text("")
+        return PrimaryKeyValue(staged.key, type, pool) ?? rowKey(node)?.recordKey(type) ?? .text("")
     }
 
-    func identity(of node: NodeID) -> ChangeReport.Identity {
+    func identity(of node: NodeID) -> ResultBuilder.Identity {
         .init(entity: entity(of: node), key: reportedKey(of: node))
     }
 
     /// What the plan itself does with a node's row.
-    func fate(of node: NodeID) -> ChangeReport.Fate {
+    func fate(of node: NodeID) -> ResultBuilder.RowOutcome {
         switch presence(of: node) {
         case .missing: .unmentioned
         case .new: .written

@@ -2,7 +2,7 @@ package import SyncCore
 
 /// Links a new row to stored ones, each as the last in the list of the other.
 ///
-/// It asks and writes at once: a row has few links, and ``WorkingLinks`` reads whole lists.
+/// It asks and writes at once: a row has few links, and ``LinkChangeTracker`` reads whole lists.
 package struct RowLinker {
     private let store: any StoreSession
     private let model: CompiledModel
@@ -16,36 +16,38 @@ package struct RowLinker {
     package func link(_ row: RowKey, by relationship: CompiledRelationship, to targets: [RowKey]) throws {
         let link = model[relationship.link]
         for target in targets {
-            let pair = LinkMemory.pair(row, target, relationship.end)
+            let pair = TrackedLinks.pair(row, target, relationship.end)
             try add(pair, link)
-            if link.isSymmetric { try add(LinkedRows(first: pair.second, second: pair.first), link) }
+            if link.isSymmetric { try add(JoinKey(first: pair.second, second: pair.first), link) }
         }
     }
 
-    private func add(_ pair: LinkedRows, _ link: Link) throws {
+    private func add(_ pair: JoinKey, _ link: CompiledAssociation) throws {
         switch link.storage {
         case .foreignKey: try point(pair.first, at: pair.second, link)
         case .joinTable:
             guard try store.stored([pair], link).isEmpty else { return }
-            var places = LinkPlaces()
-            for end in [Link.End.first, .second] where link.hasPlaces(end) {
-                places[end] = try freePlace(in: pair.row(end), link, end)
+            var places = LinkPositions()
+            for end in [CompiledAssociation.End.first, .second] where link.hasPlaces(end) {
+                places[end] = try nextPosition(in: pair.row(end), link, end)
             }
-            try store.insert([PlacedPair(rows: pair, places: places)], link)
+            try store.insert([JoinRow(rows: pair, places: places)], link)
         }
     }
 
     /// The last row that is pointed at a target of a one-to-one link is the only one.
-    private func point(_ row: RowKey, at target: RowKey, _ link: Link) throws {
+    private func point(_ row: RowKey, at target: RowKey, _ link: CompiledAssociation) throws {
         if link.isOneToOne {
             let holders = try store.links(of: [target], link, from: .second).map(\.other)
-            try store.setTargets(holders.map { TargetChange(row: $0) }, link)
+            try store.setTargets(holders.map { ForeignKeyUpdate(row: $0) }, link)
         }
-        let place = try link.hasPlaces(.second) ? freePlace(in: target, link, .second) : nil
-        try store.setTargets([TargetChange(row: row, target: target, place: place)], link)
+        let place = try link.hasPlaces(.second) ? nextPosition(in: target, link, .second) : nil
+        try store.setTargets([ForeignKeyUpdate(row: row, target: target, place: place)], link)
     }
 
-    private func freePlace(in owner: RowKey, _ link: Link, _ end: Link.End) throws -> Int64? {
-        try store.freePlaces(in: [owner], link, end).first
+    private func nextPosition(in owner: RowKey, _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws
+        -> Int64?
+    {
+        try store.nextPositions(in: [owner], link, end).first
     }
 }

@@ -4,16 +4,16 @@ import SyncCore
 // all that holds.
 extension SyncTransaction {
     mutating func removeDanglingLinks() throws {
-        try store.forgetReferencesOfNewNodes()
+        try store.deletePendingReferencesOfNewNodes()
         try removeDangling(store.danglingLinks())
     }
 
-    mutating func removeDangling(_ found: [DanglingPairs]) throws {
+    mutating func removeDangling(_ found: [DanglingJoinRows]) throws {
         for dangling in found {
             let link = model[dangling.link]
             for pair in dangling.pairs {
-                noteOrphan(pair.first, link.first.table)
-                noteOrphan(pair.second, link.second.table)
+                addOrphan(pair.first, link.first.table)
+                addOrphan(pair.second, link.second.table)
             }
             guard link.storage == .foreignKey else { continue }
             let rows = dangling.pairs.compactMap(\.first).map { StoredRow(table: link.first.table, key: $0) }
@@ -21,16 +21,16 @@ extension SyncTransaction {
             for row in rows { leaving[row].mended.formUnion([link.first.relationship?.name].compactMap { $0 }) }
         }
         if !found.isEmpty { try store.removeDangling(found.map(\.link)) }
-        for dangling in found { noteRemoved(dangling) }
+        for dangling in found { recordRemoved(dangling) }
     }
 
-    private mutating func noteOrphan(_ key: RowKey?, _ table: TableID) {
-        if let key, tables[table].hasHiddenKey { leaving.noteOrphan(StoredRow(table: table, key: key)) }
+    private mutating func addOrphan(_ key: RowKey?, _ table: TableID) {
+        if let key, tables[table].hasHiddenKey { leaving.addOrphan(StoredRow(table: table, key: key)) }
     }
 
-    private mutating func noteRemoved(_ dangling: DanglingPairs) {
+    private mutating func recordRemoved(_ dangling: DanglingJoinRows) {
         let link = model[dangling.link]
-        if link.storage == .foreignKey { forgetTargets(of: dangling.pairs.compactMap(\.first), link) }
+        if link.storage == .foreignKey { removeTargets(of: dangling.pairs.compactMap(\.first), link) }
         let side = link.first.relationship == nil ? link.second : link.first
         let name = side.relationship.map { "\(model.entities[side.entity].name).\($0.name)" } ?? ""
         let count = dangling.pairs.count
@@ -41,7 +41,7 @@ extension SyncTransaction {
     }
 
     /// What was read of rows before they lost their links.
-    private func forgetTargets(of rows: [RowKey], _ link: Link) {
+    private func removeTargets(of rows: [RowKey], _ link: CompiledAssociation) {
         let table = tables[link.first.table]
         guard let index = table.foreignKey(link.id) else { return }
         var strays: Set<RowKey> = []
@@ -63,7 +63,7 @@ extension SyncTransaction {
         guard !mended.isEmpty else { return }
         try identities.load(mended)
         for row in mended {
-            if let found = try identities[row] { noteUpdate(found, row, leaving[row].mended.sorted()) }
+            if let found = try identities[row] { recordUpdate(found, row, leaving[row].mended.sorted()) }
         }
     }
 }

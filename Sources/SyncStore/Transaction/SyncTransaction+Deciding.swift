@@ -17,9 +17,9 @@ extension SyncTransaction {
     private mutating func decideMentions(_ admittingIncomplete: Bool) throws {
         while true {
             let refused = tables.map(\.refused.count)
-            try weighMentions()
+            try resolveEffectiveRecords()
             for table in tables {
-                table.weighValues { records.counts($0) }
+                table.resolveEffectiveValues { records.counts($0) }
                 admitNewRows(table, admittingIncomplete) { table.values.count(for: $0) }
             }
             if !admittingIncomplete { refuseRowsOfMissingTargets() }
@@ -30,9 +30,9 @@ extension SyncTransaction {
 
     /// A record counts if the record around it does and it may be inserted or updated, whichever it needs. One that may
     /// only be updated counts for a row that another record inserts too: the next time that row is stored.
-    private mutating func weighMentions() throws {
+    private mutating func resolveEffectiveRecords() throws {
         let someOnlyUpdate = plan.mentions.contains { $0.permission == .update }
-        var inserted: Set<ChangePlan.RowReference> = []
+        var inserted: Set<PayloadGraph.RowReference> = []
         var insertedBefore: Int
         repeat {
             insertedBefore = inserted.count
@@ -52,7 +52,7 @@ extension SyncTransaction {
                 }
                 records.counts[index] = mention.permission.contains(isStored ? .update : .insert)
                 guard someOnlyUpdate, !isStored else { continue }
-                let row = ChangePlan.RowReference(table: table.id, node: node)
+                let row = PayloadGraph.RowReference(table: table.id, node: node)
                 if records.counts[index] { inserted.insert(row) }
                 if mention.permission == .update { records.counts[index] = inserted.contains(row) }
             }
@@ -147,7 +147,7 @@ extension SyncTransaction {
     }
 
     /// Whether a row is stored, or will be, as what a link leads to.
-    private func isThere(_ node: NodeID, _ table: SyncTable, _ side: Link.Side) -> Bool {
+    private func isThere(_ node: NodeID, _ table: SyncTable, _ side: CompiledAssociation.Role) -> Bool {
         switch table.presence(of: node) {
         case .missing: false
         case .new: model.entity(table.wantedEntity(of: node).id, isKindOf: side.entity)
@@ -156,7 +156,7 @@ extension SyncTransaction {
     }
 
     /// The rows that the payload says the keys of others are made of, by a link that is a part of keys.
-    func keyTargets(_ link: LinkID) -> [NodeID: NodeID] {
+    func keyTargets(_ link: AssociationID) -> [NodeID: NodeID] {
         Dictionary(plan[link].assertions.lazy.map { ($0.first, $0.second) }, uniquingKeysWith: { first, _ in first })
     }
 
@@ -177,7 +177,7 @@ extension SyncTransaction {
     private func newRowKey(_ table: SyncTable, _ entity: CompiledEntity, next: inout Int64?) throws -> RowKey {
         if !table.hasHiddenKey {
             switch entity.keySlot.map({ table.tree.attributes[$0].type }) {
-            case .string: return .text(LocalKey.text())
+            case .string: return .text(TemporaryKey.text())
             case .uuid: return .text(UUID().uuidString)
             default: break
             }

@@ -7,7 +7,7 @@ extension SyncTransaction {
         try spareDoubtfulRows()
         try clearLinksOfLeftOutRows()
         var doomed = leaving.leftOut
-        leaving.noteOutOfScope(try scopeRows(isFirstRound: true).subtracting(doomed))
+        leaving.addOutOfScope(try scopeRows(isFirstRound: true).subtracting(doomed))
         reportSkippedDeletions()
         doomed.formUnion(leaving.rows(where: \.isOutOfScope))
         doomed.formUnion(try ownerlessRows())
@@ -17,7 +17,7 @@ extension SyncTransaction {
             try detach(closure)
             try delete(closure)
             let scoped = try scopeRows(isFirstRound: false)
-            leaving.noteOutOfScope(scoped)
+            leaving.addOutOfScope(scoped)
             doomed = scoped.union(try ownerlessRows())
         }
     }
@@ -26,10 +26,10 @@ extension SyncTransaction {
 
     /// An end of a link that rows of a table are at.
     private final class LinkEnd {
-        let link: Link
-        let end: Link.End
+        let link: CompiledAssociation
+        let end: CompiledAssociation.End
 
-        init(_ link: Link, _ end: Link.End) { (self.link, self.end) = (link, end) }
+        init(_ link: CompiledAssociation, _ end: CompiledAssociation.End) { (self.link, self.end) = (link, end) }
 
         var other: TableID { link.side(end.other).table }
         /// Whether the rows that a row here is linked to go with it.
@@ -60,7 +60,7 @@ extension SyncTransaction {
 
     /// Keyless rows that lost a link and have none left.
     private mutating func ownerlessRows() throws -> Set<StoredRow> {
-        let orphans = leaving.takeOrphans()
+        let orphans = leaving.removeAllOrphans()
         guard !orphans.isEmpty else { return [] }
         try identities.load(orphans)
         let keyless = try orphans.filter { try identities.isKeyless($0) }
@@ -156,7 +156,7 @@ extension SyncTransaction {
     }
 
     /// Whether the payload took a foreign key from a row to be deleted, for which it is not written any more.
-    private func isCut(_ link: LinkID, of row: StoredRow) -> Bool {
+    private func isCut(_ link: AssociationID, of row: StoredRow) -> Bool {
         leaving[row].leftOut.contains(link) || leaving[row].unlinked.contains(link)
     }
 
@@ -187,15 +187,15 @@ extension SyncTransaction {
         let (link, isJoinTable) = (end.link, end.link.storage == .joinTable)
         let targets = try targets(of: row, end)
         for other in targets where !going.contains(other) {
-            if tables[other.table].hasHiddenKey { leaving.noteOrphan(other) }
+            if tables[other.table].hasHiddenKey { leaving.addOrphan(other) }
             if !isJoinTable, end.end == .second { try clearForeignKey(of: other, link) }
         }
         // A foreign key between two rows that go is met from both ends, a row of a join table only once.
         let isBookedThere = end.end == .second && !isJoinTable
         for other in targets where !isBookedThere || !going.contains(other) {
-            try bookRemoved(link, of: row, at: end.end, to: other.key)
+            try recordRemovedLink(link, of: row, at: end.end, to: other.key)
         }
-        if isJoinTable { try links.removePairs(of: row.key, link.id, at: end.end) }
+        if isJoinTable { try links.removeJoinRows(of: row.key, link.id, at: end.end) }
     }
 
     /// Deletes rows, what they own before them. Notes all of them first: a foreign key may delete one along with another.
@@ -206,22 +206,22 @@ extension SyncTransaction {
             guard let found = try identities[row] else { continue }
             report.deleted(found, isRoot: leaving[row].isOutOfScope)
         }
-        try store.forgetReferences(of: closure)
+        try store.deletePendingReferences(of: closure)
         try store.delete(closure.reversed())
         links.forget(closure)
-        identities.noteDeleted(closure)
+        identities.recordDeleted(closure)
     }
 }
 
 /// The stored rows that a sync deletes or takes links from although no record of it says so, and why. Noted from when rows
 /// are matched on, and acted on at its end.
-struct LeavingRows {
+struct DeletionCandidates {
     struct Reasons {
         /// The links through which a list of objects leaves it out, so that it goes. They are gone on the final state,
         /// though still stored.
-        var leftOut: Set<LinkID> = []
+        var leftOut: Set<AssociationID> = []
         /// Links that it loses; it stays.
-        var unlinked: Set<LinkID> = []
+        var unlinked: Set<AssociationID> = []
         /// Whether the scope of the root leaves it out, so that it goes.
         var isOutOfScope = false
         /// The relationships in which it led to rows that are not stored, which it does no more; it stays.
@@ -245,14 +245,14 @@ struct LeavingRows {
     /// The rows that lists leave out.
     var leftOut: Set<StoredRow> { rows { !$0.leftOut.isEmpty } }
 
-    mutating func noteOutOfScope(_ rows: Set<StoredRow>) {
+    mutating func addOutOfScope(_ rows: Set<StoredRow>) {
         for row in rows { self[row].isOutOfScope = true }
     }
 
     /// A row keeps a link after all.
     ///
     /// - Returns: The links it loses all the same, if it would have gone with that one.
-    mutating func keep(_ link: LinkID, of row: StoredRow) -> Set<LinkID> {
+    mutating func keep(_ link: AssociationID, of row: StoredRow) -> Set<AssociationID> {
         guard var known = reasons[row] else { return [] }
         known.unlinked.remove(link)
         let wasLeftOut = known.leftOut.remove(link) != nil
@@ -262,11 +262,11 @@ struct LeavingRows {
 
     // MARK: Orphans
 
-    mutating func noteOrphan(_ row: StoredRow) { orphans.insert(row) }
-    mutating func noteOrphans(_ rows: Set<StoredRow>) { orphans.formUnion(rows) }
+    mutating func addOrphan(_ row: StoredRow) { orphans.insert(row) }
+    mutating func addOrphans(_ rows: Set<StoredRow>) { orphans.formUnion(rows) }
 
     /// The orphans there are by now; who is noted from here on is another one.
-    mutating func takeOrphans() -> Set<StoredRow> {
+    mutating func removeAllOrphans() -> Set<StoredRow> {
         defer { orphans = [] }
         return orphans
     }

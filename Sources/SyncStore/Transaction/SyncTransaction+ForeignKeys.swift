@@ -12,14 +12,14 @@ extension SyncTransaction {
         }
     }
 
-    private mutating func resolve(_ link: Link, _ table: SyncTable, _ index: Int) throws {
+    private mutating func resolve(_ link: CompiledAssociation, _ table: SyncTable, _ index: Int) throws {
         let stored = table.met.foreignKeys[index]
         guard !plan[link.id].isEmpty else {
-            table.foreignKeys[index] = ForeignKeyOutcome(targets: stored.targets, places: stored.places)
+            table.foreignKeys[index] = ResolvedForeignKeys(targets: stored.targets, places: stored.places)
             return
         }
-        var outcome = LinkTargets(statements(of: link.id), stored: stored.targets)
-        noteAwaited(outcome.awaited, link.id)
+        var outcome = ResolvedForeignKeyTargets(statements(of: link.id), stored: stored.targets)
+        addUnresolved(outcome.awaited, link.id)
         if link.isKeyPart { keepKeyParts(&outcome, link, table, stored) }
         var places = stored.places
         if !outcome.positions.isEmpty {
@@ -28,18 +28,19 @@ extension SyncTransaction {
             }
             let rows = ListOrdering.Rows(
                 lists: outcome.nodes, positions: outcome.positions, presence: table.met.presence,
-                storedLists: stored.targets, storedPlaces: table.met.foreignKeys[index].places)
+                storedLists: stored.targets, storedPositions: table.met.foreignKeys[index].places)
             places = try ListOrdering.places(
-                of: rows, reserved: reservedPlaces(link, .second), replaced: outcome.second
+                of: rows, reserved: reservedPositions(link, .second), replaced: outcome.second
             ) { try storedEnds(of: $0, link, .second) }
         }
-        table.foreignKeys[index] = ForeignKeyOutcome(targets: outcome.nodes, places: places)
-        try noteStrays(link, table, outcome.second)
+        table.foreignKeys[index] = ResolvedForeignKeys(targets: outcome.nodes, places: places)
+        try addUnmatchedRows(link, table, outcome.second)
     }
 
     /// A row keeps the links that it is told apart by, whatever lists leave it out.
     private func keepKeyParts(
-        _ outcome: inout LinkTargets, _ link: Link, _ table: SyncTable, _ stored: StoredForeignKey
+        _ outcome: inout ResolvedForeignKeyTargets, _ link: CompiledAssociation, _ table: SyncTable,
+        _ stored: StoredForeignKeys
     ) {
         for (node, target) in keyTargets(link.id) { outcome.nodes[node.index] = LinkTarget(target) }
         for (node, target) in stored.targets.enumerated() where target != .nowhere { outcome.nodes[node] = target }
@@ -48,7 +49,7 @@ extension SyncTransaction {
     // MARK: Differences
 
     /// Marks foreign keys and places that differ from what is stored, and books the links.
-    private mutating func markChanges(_ link: Link, _ table: SyncTable, _ index: Int) throws {
+    private mutating func markChanges(_ link: CompiledAssociation, _ table: SyncTable, _ index: Int) throws {
         let (presence, stored, shall) = (table.met.presence, table.met.foreignKeys[index], table.foreignKeys[index])
         let target = table.index(of: .foreignKey(index))
         let place = table.index(of: .place(index))
@@ -65,26 +66,26 @@ extension SyncTransaction {
         for node in differing {
             let isStored = presence[node.index] == .stored
             let before = isStored ? stored.targets[node.index] : .nowhere
-            try bookTarget(of: node, table, link, before: before, after: shall.targets[node.index])
+            try recordTarget(of: node, table, link, before: before, after: shall.targets[node.index])
             guard isStored else { continue }
             table.met.changed.insert(target, of: node)
-            noteOrphans(node, link, table, index, before)
+            addOrphans(node, link, table, index, before)
         }
     }
 
     /// A keyless row at either end of a removed link may have no owner left.
-    private mutating func noteOrphans(
-        _ node: NodeID, _ link: Link, _ table: SyncTable, _ index: Int, _ before: LinkTarget
+    private mutating func addOrphans(
+        _ node: NodeID, _ link: CompiledAssociation, _ table: SyncTable, _ index: Int, _ before: LinkTarget
     ) {
         guard before != .nowhere else { return }
         let second = tables[link.second.table]
-        if model.isKeyless(table.entity(of: node)), let row = table.row(node) { leaving.noteOrphan(row) }
+        if model.isKeyless(table.entity(of: node)), let row = table.row(node) { leaving.addOrphan(row) }
         if let target = before.node {
-            if model.isKeyless(second.entity(of: target)), let row = second.row(target) { leaving.noteOrphan(row) }
+            if model.isKeyless(second.entity(of: target)), let row = second.row(target) { leaving.addOrphan(row) }
         } else if second.hasHiddenKey, !table.met.foreignKeys[index].hiddenTargets.isEmpty,
             let key = table.met.foreignKeys[index].hiddenTargets[node.index]
         {
-            leaving.noteOrphan(StoredRow(table: second.id, key: .integer(key)))
+            leaving.addOrphan(StoredRow(table: second.id, key: .integer(key)))
         }
     }
 
@@ -92,7 +93,9 @@ extension SyncTransaction {
 
     /// Unmentioned rows that pointed to a target whose end was spoken for: to be unlinked or deleted. Rows that the
     /// service does not know yet stay where they are: its lists cannot have them.
-    private mutating func noteStrays(_ link: Link, _ table: SyncTable, _ spoken: SpokenEnd) throws {
+    private mutating func addUnmatchedRows(_ link: CompiledAssociation, _ table: SyncTable, _ spoken: ReplacedEnd)
+        throws
+    {
         let strays = table.met.strays
         let pointers = strays.pointers.filter { $0.link == link.id && spoken.speaks(of: $0.target) }
         guard !pointers.isEmpty else { return }
@@ -106,7 +109,7 @@ extension SyncTransaction {
             let deletes = spoken.deletes(at: pointer.target)
             if deletes, try identities.isUnsent(row) { continue }
             if deletes || model.isKeyless(stray.entity) {
-                try leaveOut(row, link, owner: pointer.target)
+                try addDeletionCandidate(row, link, owner: pointer.target)
             } else if !link.isKeyPart {
                 leaving[row].unlinked.insert(link.id)
             }
@@ -120,12 +123,12 @@ extension SyncTransaction {
 extension SyncTransaction {
     /// New rows known only by their owner, which a later statement took the owner from, are not stored.
     func dropUnownedRows() {
-        var pairs: [LinkID: LinkPairs] = [:]
-        var dropped: Set<ChangePlan.RowReference> = []
+        var pairs: [AssociationID: ResolvedJoinRows] = [:]
+        var dropped: Set<PayloadGraph.RowReference> = []
         for row in plan.ownedRows where tables[row.table].isPresent(row.node, as: .new) {
             guard let owner = owner(of: row) else { continue }
             if model[owner.link].storage == .joinTable {
-                let said = pairs[owner.link] ?? LinkPairs(statements(of: owner.link))
+                let said = pairs[owner.link] ?? ResolvedJoinRows(statements(of: owner.link))
                 pairs[owner.link] = said
                 let (first, second) = owner.end == .first ? (owner.node, row.node) : (row.node, owner.node)
                 if tables[owner.table].isPresent(owner.node), said.holds(first, second) { continue }
@@ -138,7 +141,7 @@ extension SyncTransaction {
         if !dropped.isEmpty { clearTargets(dropped) }
     }
 
-    private func clearTargets(_ dropped: Set<ChangePlan.RowReference>) {
+    private func clearTargets(_ dropped: Set<PayloadGraph.RowReference>) {
         for table in tables {
             for (index, link) in table.tree.foreignKeys.enumerated() {
                 let second = model[link].second.table
@@ -152,7 +155,7 @@ extension SyncTransaction {
         }
     }
 
-    private func isOwned(_ row: ChangePlan.RowReference, _ owner: RowBatch.Owner) -> Bool {
+    private func isOwned(_ row: PayloadGraph.RowReference, _ owner: NodeBatch.OwnerLink) -> Bool {
         let first = tables[model[owner.link].first.table]
         guard let index = first.foreignKey(owner.link) else { return true }
         let (child, target) = owner.end == .first ? (owner.node, row.node) : (row.node, owner.node)

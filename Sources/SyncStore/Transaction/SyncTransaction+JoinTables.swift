@@ -2,60 +2,61 @@ import SyncCore
 
 // Which pairs a join table shall have, by the rule for links, and which of them it has.
 extension SyncTransaction {
-    mutating func resolveJoinTables() throws -> [PairChanges] {
-        var changes: [PairChanges] = []
+    mutating func resolveJoinTables() throws -> [JoinTableChanges] {
+        var changes: [JoinTableChanges] = []
         for link in model.links where link.storage == .joinTable && !plan[link.id].isEmpty {
             changes.append(try resolveJoinTable(link))
         }
-        try removeDangling(store.danglingPairs())
+        try removeDangling(store.danglingJoinRows())
         return changes
     }
 
-    private mutating func resolveJoinTable(_ link: Link) throws -> PairChanges {
-        var said = LinkPairs(statements(of: link.id))
-        noteAwaited(said.awaited, link.id)
-        var compared = try store.compare(&said, link, speaksOfAll: speaksOfAll)
+    private mutating func resolveJoinTable(_ link: CompiledAssociation) throws -> JoinTableChanges {
+        var said = ResolvedJoinRows(statements(of: link.id))
+        addUnresolved(said.awaited, link.id)
+        var compared = try store.compare(&said, link, coversAll: coversAll)
         for removed in compared.removed {
-            noteOrphan(removed.rows.first, removed.first, tables[link.first.table])
-            noteOrphan(removed.rows.second, removed.second, tables[link.second.table])
+            addOrphan(removed.rows.first, removed.first, tables[link.first.table])
+            addOrphan(removed.rows.second, removed.second, tables[link.second.table])
         }
-        for end in [Link.End.first, .second] { keepStoredOrder(of: said, link, end, &compared) }
-        var changes = PairChanges(
+        for end in [CompiledAssociation.End.first, .second] { preserveStoredOrder(of: said, link, end, &compared) }
+        var changes = JoinTableChanges(
             link: link, removed: compared.removed.map(\.rows), moved: compared.moved.filter { $0.places != $0.stored },
             added: [], places: [])
         let hasPlaces = link.hasPlaces(.first) || link.hasPlaces(.second)
         changes.added.reserveCapacity(said.pairs.count { $0.isNew })
         for pair in said.pairs where pair.isNew {
-            changes.added.append(NodePair(first: pair.first, second: pair.second))
-            if hasPlaces { changes.places.append(LinkPlaces(said: pair)) }
+            changes.added.append(NodeLink(first: pair.first, second: pair.second))
+            if hasPlaces { changes.places.append(LinkPositions(said: pair)) }
         }
         try book(changes)
         return changes
     }
 
-    private mutating func noteOrphan(_ key: RowKey, _ node: NodeID?, _ table: SyncTable) {
+    private mutating func addOrphan(_ key: RowKey, _ node: NodeID?, _ table: SyncTable) {
         let entity = node.map { table.entity(of: $0) } ?? table.tree.root
-        if model.isKeyless(entity) { leaving.noteOrphan(StoredRow(table: table.id, key: key)) }
+        if model.isKeyless(entity) { leaving.addOrphan(StoredRow(table: table.id, key: key)) }
     }
 
     // MARK: Places
 
     /// Stored pairs keep their places at an end where these are in the order of the new list.
-    private func keepStoredOrder(
-        of said: LinkPairs, _ link: Link, _ end: Link.End, _ compared: inout ComparedPairs
+    private func preserveStoredOrder(
+        of said: ResolvedJoinRows, _ link: CompiledAssociation, _ end: CompiledAssociation.End,
+        _ compared: inout JoinTableDiff
     ) {
         guard compared.moved.contains(where: { $0.places[end] != $0.stored[end] }) else { return }
         let pairs = said.pairs
         let lists = pairs.map { pair in
             pair.isStored || !pair.onlyKeeps ? LinkTarget(end == .first ? pair.first : pair.second) : .nowhere
         }
-        var places = pairs.map { LinkPlaces(said: $0)[end] }
+        var places = pairs.map { LinkPositions(said: $0)[end] }
         // A pair that did not move has the place that the list gives it.
         var stored = pairs.indices.map { pairs[$0].isStored ? places[$0] : nil }
         for moved in compared.moved where places[moved.index] != nil { stored[moved.index] = moved.stored[end] }
-        ListOrdering.keepStoredOrder(
+        ListOrdering.preserveStoredOrder(
             &places, in: lists, stored: stored, replaced: end == .first ? said.first : said.second,
-            reserved: reservedPlaces(link, end))
+            reserved: reservedPositions(link, end))
         for index in compared.moved.indices {
             if let place = places[compared.moved[index].index] { compared.moved[index].places[end] = place }
         }
@@ -63,19 +64,19 @@ extension SyncTransaction {
 
     // MARK: Writing
 
-    mutating func writePairs(_ changes: PairChanges) throws {
+    mutating func writeJoinRows(_ changes: JoinTableChanges) throws {
         let link = changes.link
         if !changes.removed.isEmpty { try store.remove(changes.removed, link) }
-        for end in [Link.End.first, .second] where link.hasPlaces(end) {
+        for end in [CompiledAssociation.End.first, .second] where link.hasPlaces(end) {
             let moved = changes.moved.compactMap { moved in moved.places[end].map { (pair: moved.rows, place: $0) } }
-            if !moved.isEmpty { try store.setPlaces(moved, link, end) }
+            if !moved.isEmpty { try store.setPositions(moved, link, end) }
         }
         guard !changes.added.isEmpty else { return }
         var places = changes.places
-        for end in [Link.End.first, .second] where link.hasPlaces(end) {
+        for end in [CompiledAssociation.End.first, .second] where link.hasPlaces(end) {
             var column = places.map { $0[end] }
             try ListOrdering.append(
-                &column, in: changes.added.map { $0.node(end) }, reserved: reservedPlaces(link, end)
+                &column, in: changes.added.map { $0.node(end) }, reserved: reservedPositions(link, end)
             ) { try storedEnds(of: $0, link, end) }
             for (index, place) in column.enumerated() { places[index][end] = place }
         }
@@ -83,9 +84,9 @@ extension SyncTransaction {
     }
 }
 
-extension LinkPlaces {
+extension LinkPositions {
     /// The places that lists of the payload give; nil where a pair comes after all others.
-    fileprivate init(said pair: LinkPairs.Pair) {
+    fileprivate init(said pair: ResolvedJoinRows.Pair) {
         self.init(
             first: pair.firstPosition < 0 ? nil : Int64(pair.firstPosition),
             second: pair.secondPosition < 0 ? nil : Int64(pair.secondPosition))

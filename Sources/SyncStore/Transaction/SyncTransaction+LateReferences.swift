@@ -6,27 +6,27 @@ extension SyncTransaction {
     mutating func linkLateReferences() throws {
         let remembered = try store.rememberedReferences()
         guard !remembered.isEmpty || !awaited.isEmpty else { return }
-        let claimed = claimedEnds()
-        let wanted = wantedReferences(claimed)
-        var changes = ReferenceChanges()
+        let claimed = replacedEndsWithPending()
+        let wanted = requestedReferences(claimed)
+        var changes = PendingReferenceChanges()
         let isStored = try settle(remembered, wanted, claimed, &changes)
         for (index, new) in wanted.references.enumerated() where !isStored[index] {
             try steps.advance()
             remember(new, &changes)
-            noteAwaited(new)
+            addUnresolved(new)
         }
         if !changes.forgotten.isEmpty { try store.forget(changes.forgotten) }
         if !changes.remembered.isEmpty { try store.remember(changes.remembered) }
         if run?.late.isEmpty == false {
             for reference in wanted.references where reference.position < 0 {
-                try takeBackLateLink(reference.reference)
+                try revertResolvedLink(reference.reference)
             }
         }
         try writeLinks()
         unresolved = wanted.references.map { named($0.reference) }
     }
 
-    private func named(_ reference: LateReference) -> SyncResult.UnresolvedReference {
+    private func named(_ reference: PendingReference) -> SyncResult.UnresolvedReference {
         .init(
             entity: model.entities[reference.ownerEntity].name,
             key: reference.owner.key.recordKey(model.keyType(of: reference.ownerEntity)),
@@ -38,12 +38,12 @@ extension SyncTransaction {
 
     /// - Returns: Of the wanted references, whether each is remembered already.
     private mutating func settle(
-        _ remembered: [RememberedReference], _ wanted: WantedReferences, _ claimed: ClaimedEnds,
-        _ changes: inout ReferenceChanges
+        _ remembered: [PositionedReference], _ wanted: RequestedReferences, _ claimed: ReplacedEnds,
+        _ changes: inout PendingReferenceChanges
     ) throws -> [Bool] {
         var isStored = Array(repeating: false, count: wanted.references.count)
         guard !remembered.isEmpty else { return isStored }
-        let arrived = try ArrivedRows(remembered.map(\.reference), store, model)
+        let arrived = try ArrivedTargets(remembered.map(\.reference), store, model)
         try load(remembered, arrived)
         var linked: Set<StoredRow> = []
         var listed = ListedOwners()
@@ -51,22 +51,22 @@ extension SyncTransaction {
             let reference = known.reference
             if let index = wanted.index(of: reference) {
                 isStored[index] = true
-                noteAwaited(known)
+                addUnresolved(known)
                 if wanted.references[index].position != known.position {
                     release(known)
                     remember(wanted.references[index], &changes)
                 }
-            } else if isOwnerSpokenFor(reference, claimed) {
+            } else if isOwnerReplaced(reference, claimed) {
                 forget(known, &changes)
-            } else if isTargetSpokenFor(reference, arrived[reference], claimed) {
+            } else if isTargetReplaced(reference, arrived[reference], claimed) {
                 if let target = arrived[reference] {
-                    try takePlace(keptPlace(known, &listed), of: target, reference)
+                    try takePlace(preservedPosition(known, &listed), of: target, reference)
                 }
-                try unlinkIfAwaited(reference, arrived)
+                try unlinkIfPending(reference, arrived)
                 forget(known, &changes)
             } else if let target = try arrivedRow(reference, arrived) {
                 if try !hasOwnLink(target, reference, linked) {
-                    try link(reference, to: target, at: keptPlace(known, &listed))
+                    try link(reference, to: target, at: preservedPosition(known, &listed))
                     linked.insert(target)
                 }
                 forget(known, &changes)
@@ -76,36 +76,38 @@ extension SyncTransaction {
     }
 
     /// Reads what linking rows that have arrived takes.
-    private func load(_ remembered: [RememberedReference], _ arrived: ArrivedRows) throws {
+    private func load(_ remembered: [PositionedReference], _ arrived: ArrivedTargets) throws {
         try identities.load(remembered.lazy.map(\.reference.owner))
         try identities.load(arrived.all)
-        var pairs: [LinkID: [LinkedRows]] = [:]
-        var owners: [LinkID: BothEnds<[RowKey]>] = [:]
+        var pairs: [AssociationID: [JoinKey]] = [:]
+        var owners: [AssociationID: PerEnd<[RowKey]>] = [:]
         for reference in remembered.lazy.map(\.reference) {
             guard let relationship = relationship(of: reference) else { continue }
-            owners[relationship.link, default: BothEnds([], [])][relationship.end].append(reference.owner.key)
+            owners[relationship.link, default: PerEnd([], [])][relationship.end].append(reference.owner.key)
             guard let target = arrived[reference] else { continue }
-            let pair = LinkMemory.pair(reference.owner.key, target.key, relationship.end)
+            let pair = TrackedLinks.pair(reference.owner.key, target.key, relationship.end)
             pairs[relationship.link, default: []].append(pair)
             if model[relationship.link].isSymmetric {
-                pairs[relationship.link]?.append(LinkedRows(first: pair.second, second: pair.first))
+                pairs[relationship.link]?.append(JoinKey(first: pair.second, second: pair.first))
             }
         }
         for (link, owners) in owners {
-            for end in [Link.End.first, .second] { try links.loadKeptPlaces(in: owners[end], link, end) }
+            for end in [CompiledAssociation.End.first, .second] {
+                try links.loadPreservedPositions(in: owners[end], link, end)
+            }
         }
         for (id, pairs) in pairs {
             let link = model[id]
-            for end in [Link.End.first, .second] where link.hasPlaces(end) || readsAllLinks(link, end) {
+            for end in [CompiledAssociation.End.first, .second] where link.hasPlaces(end) || readsAllLinks(link, end) {
                 try links.load(pairs.lazy.map { $0.row(end) }, id, from: end)
-                try links.loadKeptPlaces(in: pairs.lazy.map { $0.row(end) }, id, end)
+                try links.loadPreservedPositions(in: pairs.lazy.map { $0.row(end) }, id, end)
             }
             if link.storage == .joinTable { try links.load(pairs, id) }
         }
     }
 
     /// Whether what a row at an end is linked to decides how it may be linked anew.
-    private func readsAllLinks(_ link: Link, _ end: Link.End) -> Bool {
+    private func readsAllLinks(_ link: CompiledAssociation, _ end: CompiledAssociation.End) -> Bool {
         link.storage == .foreignKey && (end == .first || link.isOneToOne)
     }
 
@@ -114,15 +116,15 @@ extension SyncTransaction {
     /// The rows that the payload has ordered lists of, as far as they were asked for.
     private struct ListedOwners {
         struct End: Hashable {
-            var link: LinkID
-            var end: Link.End
+            var link: AssociationID
+            var end: CompiledAssociation.End
         }
         var owners: [End: Set<NodeID>] = [:]
     }
 
     /// The place that was kept for an awaited row; -1 if there is none, or if the payload has a list of its owner: that one
     /// is the last, whatever it leaves as it is.
-    private func keptPlace(_ known: RememberedReference, _ listed: inout ListedOwners) -> Int64 {
+    private func preservedPosition(_ known: PositionedReference, _ listed: inout ListedOwners) -> Int64 {
         guard known.position >= 0, let relationship = relationship(of: known.reference), relationship.isOrdered,
             let owner = tables.node(of: known.reference.owner)
         else { return known.position }
@@ -138,27 +140,27 @@ extension SyncTransaction {
     }
 
     /// A listed row that arrives, and itself says that it is linked to the row whose list it is in, has its place there.
-    private func takePlace(_ place: Int64, of target: StoredRow, _ reference: LateReference) throws {
+    private func takePlace(_ place: Int64, of target: StoredRow, _ reference: PendingReference) throws {
         guard place >= 0, let relationship = relationship(of: reference), relationship.isOrdered else { return }
         try links.takePlace(place, of: target.key, in: reference.owner.key, relationship.link, relationship.end)
     }
 
     // MARK: The store's memory
 
-    private func remember(_ new: RememberedReference, _ changes: inout ReferenceChanges) {
+    private func remember(_ new: PositionedReference, _ changes: inout PendingReferenceChanges) {
         changes.remembered.append(new)
         guard let relationship = relationship(of: new.reference) else { return }
         links.keep(new.position, in: new.reference.owner.key, relationship.link, relationship.end)
     }
 
-    private mutating func forget(_ known: RememberedReference, _ changes: inout ReferenceChanges) {
+    private mutating func forget(_ known: PositionedReference, _ changes: inout PendingReferenceChanges) {
         if let link = oneLink(of: known.reference) { run?.awaited.remove(link) }
         changes.forgotten.append(known.reference)
         release(known)
     }
 
     /// The place is kept no more.
-    private func release(_ known: RememberedReference) {
+    private func release(_ known: PositionedReference) {
         guard let relationship = relationship(of: known.reference) else { return }
         links.release(known.position, in: known.reference.owner.key, relationship.link, relationship.end)
     }
@@ -169,32 +171,32 @@ extension SyncTransaction {
 // Which references the payload makes, and of which remembered ones it says something else.
 extension SyncTransaction {
     /// When each end was last spoken for in words, by link and end: by the scope of a parent, too.
-    func claimedEnds() -> ClaimedEnds {
-        var claimed = ClaimedEnds(model.links.map { statements(of: $0.id).claimedEnds() })
+    func replacedEndsWithPending() -> ReplacedEnds {
+        var claimed = ReplacedEnds(model.links.map { statements(of: $0.id).replacedEndsWithPending() })
         guard let parent = plan.parent, deletesMissing, predicate == nil, !plan.roots.contains(where: isUnread) else {
             return claimed
         }
         if claimed[parent.link, parent.end].isEmpty {
-            claimed[parent.link, parent.end] = SpokenEnd(count: tables[parent.table].batch.nodes.count)
+            claimed[parent.link, parent.end] = ReplacedEnd(count: tables[parent.table].batch.nodes.count)
         }
-        claimed[parent.link, parent.end].note(parent.node, 0, deletes: false)
+        claimed[parent.link, parent.end].record(parent.node, 0, deletes: false)
         return claimed
     }
 
-    func wantedReferences(_ claimed: ClaimedEnds) -> WantedReferences {
-        var wanted = WantedReferences(capacity: awaited.count)
+    func requestedReferences(_ claimed: ReplacedEnds) -> RequestedReferences {
+        var wanted = RequestedReferences(capacity: awaited.count)
         for (id, assertions) in awaited.all {
             for assertion in assertions {
-                guard let reference = wantedReference(assertion, model[id], claimed) else { continue }
+                guard let reference = requestedReference(assertion, model[id], claimed) else { continue }
                 wanted.add(reference, at: Int64(assertion.position))
             }
         }
         return wanted
     }
 
-    func wantedReference(
-        _ assertion: LinkBatch.Assertion, _ link: Link, _ claimed: ClaimedEnds
-    ) -> LateReference? {
+    func requestedReference(
+        _ assertion: LinkBatch.Assertion, _ link: CompiledAssociation, _ claimed: ReplacedEnds
+    ) -> PendingReference? {
         let end = assertion.saidBy
         let (owner, target) = assertion.ends(from: end)
         let table = tables[link.side(end).table]
@@ -204,18 +206,18 @@ extension SyncTransaction {
             let row = table.row(owner),
             let key = RowKey(tables[link.side(end.other).table].batch.nodes[target.index].key, pool)
         else { return nil }
-        return LateReference(
+        return PendingReference(
             owner: row, ownerEntity: table.entity(of: owner), relationship: relationship.name,
             targetEntity: assertion.kind(at: end.other) ?? link.side(end.other).entity, target: key)
     }
 
-    func isOwnerSpokenFor(_ reference: LateReference, _ claimed: ClaimedEnds) -> Bool {
+    func isOwnerReplaced(_ reference: PendingReference, _ claimed: ReplacedEnds) -> Bool {
         guard let relationship = relationship(of: reference) else { return true }
         guard let owner = tables.node(of: reference.owner) else { return false }
         return claimed[relationship.link, relationship.end].speaks(of: owner)
     }
 
-    func isTargetSpokenFor(_ reference: LateReference, _ target: StoredRow?, _ claimed: ClaimedEnds) -> Bool {
+    func isTargetReplaced(_ reference: PendingReference, _ target: StoredRow?, _ claimed: ReplacedEnds) -> Bool {
         let table = tables[model.entities[reference.targetEntity].table]
         let node = table.hasHiddenKey ? target.flatMap { tables.node(of: $0) } : table.node(of: reference.target)
         guard let relationship = relationship(of: reference), let node,
@@ -224,18 +226,18 @@ extension SyncTransaction {
         return claimed[relationship.link, relationship.end.other].speaks(of: node)
     }
 
-    func relationship(of reference: LateReference) -> CompiledRelationship? {
+    func relationship(of reference: PendingReference) -> CompiledRelationship? {
         model.entities[reference.ownerEntity].relationship(named: reference.relationship)
     }
 }
 
-// MARK: - WantedReferences
+// MARK: - RequestedReferences
 
 /// The references that a payload makes and that no later statement of it replaced, each once, with their positions in the
 /// lists that give them; -1 for a to-one reference.
-struct WantedReferences {
-    private(set) var references: [RememberedReference] = []
-    private var indexes: [LateReference: Int] = [:]
+struct RequestedReferences {
+    private(set) var references: [PositionedReference] = []
+    private var indexes: [PendingReference: Int] = [:]
 
     init(capacity: Int) {
         references.reserveCapacity(capacity)
@@ -243,51 +245,51 @@ struct WantedReferences {
     }
 
     /// Adds a reference; of the same one again the first counts.
-    mutating func add(_ reference: LateReference, at position: Int64) {
+    mutating func add(_ reference: PendingReference, at position: Int64) {
         let index = indexes[reference, default: references.count]
         guard index == references.count else { return }
         indexes[reference] = index
-        references.append(RememberedReference(reference, at: position))
+        references.append(PositionedReference(reference, at: position))
     }
 
-    func index(of reference: LateReference) -> Int? { indexes[reference] }
+    func index(of reference: PendingReference) -> Int? { indexes[reference] }
 }
 
-// MARK: - AwaitedReferences
+// MARK: - UnresolvedLinks
 
 /// What a payload says of links to rows that are not there, by id: in the order in which links were decided.
-struct AwaitedReferences {
-    private(set) var all: [(link: LinkID, assertions: [LinkBatch.Assertion])] = []
+struct UnresolvedLinks {
+    private(set) var all: [(link: AssociationID, assertions: [LinkBatch.Assertion])] = []
 
     var isEmpty: Bool { all.isEmpty }
     var count: Int { all.reduce(0) { $0 + $1.assertions.count } }
 
-    mutating func add(_ assertions: [LinkBatch.Assertion], _ link: LinkID) {
+    mutating func add(_ assertions: [LinkBatch.Assertion], _ link: AssociationID) {
         if !assertions.isEmpty { all.append((link, assertions)) }
     }
 
     /// What a link waits for.
-    subscript(link: LinkID) -> [LinkBatch.Assertion] { all.first { $0.link == link }?.assertions ?? [] }
+    subscript(link: AssociationID) -> [LinkBatch.Assertion] { all.first { $0.link == link }?.assertions ?? [] }
 }
 
-// MARK: - ClaimedEnds
+// MARK: - ReplacedEnds
 
 /// When the rows at the ends of each link were last spoken for in words.
-struct ClaimedEnds {
-    private var ends: [BothEnds<SpokenEnd>]
+struct ReplacedEnds {
+    private var ends: [PerEnd<ReplacedEnd>]
 
-    init(_ ends: [(first: SpokenEnd, second: SpokenEnd)]) { self.ends = ends.map { BothEnds($0.first, $0.second) } }
+    init(_ ends: [(first: ReplacedEnd, second: ReplacedEnd)]) { self.ends = ends.map { PerEnd($0.first, $0.second) } }
 
-    subscript(link: LinkID, end: Link.End) -> SpokenEnd {
+    subscript(link: AssociationID, end: CompiledAssociation.End) -> ReplacedEnd {
         get { ends[link.index][end] }
         set { ends[link.index][end] = newValue }
     }
 }
 
-// MARK: - ReferenceChanges
+// MARK: - PendingReferenceChanges
 
 /// What becomes of the references that a store remembers.
-struct ReferenceChanges {
-    var remembered: [RememberedReference] = []
-    var forgotten: [LateReference] = []
+struct PendingReferenceChanges {
+    var remembered: [PositionedReference] = []
+    var forgotten: [PendingReference] = []
 }

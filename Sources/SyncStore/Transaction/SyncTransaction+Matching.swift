@@ -5,19 +5,19 @@ extension SyncTransaction {
     mutating func matchRows() throws {
         // Values are compared in the same pass, unless it must be decided first which records count.
         let pass: MatchPass = plan.mentions.isEmpty ? .both : .meet
-        for table in tables where !table.isEmpty || speaksForAllRows(of: table.id) {
+        for table in tables where !table.isEmpty || coversAllRows(of: table.id) {
             try store.meet(table, pass, watch(table))
             reportMismatches(table)
         }
         try matchOwnedRows(pass)
         try mergeDuplicates(pass)
         tables.resolveTargets()
-        try collectStrays()
+        try collectUnmatchedRows()
     }
 
     /// The second pass, once it is decided which records count.
     mutating func compareRows() throws {
-        let nobody = StrayWatch(watched: [], scope: nil, speaksOfAll: false, keeping: nil)
+        let nobody = UnmatchedRowFilter(watched: [], scope: nil, coversAll: false, keeping: nil)
         for table in tables where !table.isEmpty { try store.meet(table, .compare, nobody) }
         let owned = plan.ownedRows.filter { tables[$0.table].isPresent($0.node, as: .stored) }
         for (table, rows) in Dictionary(grouping: owned, by: \.table) {
@@ -58,16 +58,16 @@ extension SyncTransaction {
     }
 
     /// The node that a row belongs to which is known by that only.
-    func owner(of row: ChangePlan.RowReference) -> RowBatch.Owner? {
+    func owner(of row: PayloadGraph.RowReference) -> NodeBatch.OwnerLink? {
         let batch = plan[row.table]
         return batch.nodes[row.node.index].ownerPlace.map { batch.owners[$0] }
     }
 
     /// The rows whose owners have a key, then those that these own, and so on.
-    private func ownedLevels() -> [[ChangePlan.RowReference]] {
+    private func ownedLevels() -> [[PayloadGraph.RowReference]] {
         let owning = owningTables()
-        var depths: [ChangePlan.RowReference: Int] = [:]
-        var levels: [[ChangePlan.RowReference]] = []
+        var depths: [PayloadGraph.RowReference: Int] = [:]
+        var levels: [[PayloadGraph.RowReference]] = []
         for row in plan.ownedRows {
             guard let owner = owner(of: row) else { continue }
             let isOwned = plan[owner.table].nodes[owner.node.index].ownerPlace != nil
@@ -94,12 +94,12 @@ extension SyncTransaction {
 
     /// The rows that an owner has by a link.
     private struct OwnerLink: Hashable {
-        var link: LinkID
-        var end: Link.End
+        var link: AssociationID
+        var end: CompiledAssociation.End
         var owner: RowKey
     }
 
-    private mutating func match(_ level: ArraySlice<ChangePlan.RowReference>, _ pass: MatchPass) throws {
+    private mutating func match(_ level: ArraySlice<PayloadGraph.RowReference>, _ pass: MatchPass) throws {
         let owned = try ownedKeys(level)
         var claimed: [TableID: [(node: NodeID, key: RowKey)]] = [:]
         var claims: [StoredRow: NodeID] = [:]
@@ -130,24 +130,24 @@ extension SyncTransaction {
         }
     }
 
-    private func storedKey(of owner: RowBatch.Owner) -> RowKey? {
+    private func storedKey(of owner: NodeBatch.OwnerLink) -> RowKey? {
         let table = tables[owner.table]
         return table.isPresent(owner.node, as: .stored) ? table.rowKey(owner.node) : nil
     }
 
     /// The stored rows of the owners of some rows, in order.
-    private func ownedKeys(_ rows: ArraySlice<ChangePlan.RowReference>) throws -> [OwnerLink: [RowKey]] {
+    private func ownedKeys(_ rows: ArraySlice<PayloadGraph.RowReference>) throws -> [OwnerLink: [RowKey]] {
         var found: [OwnerLink: [RowKey]] = [:]
-        var asked: [LinkID: BothEnds<[RowKey]>] = [:]
+        var asked: [AssociationID: PerEnd<[RowKey]>] = [:]
         for row in rows {
             guard let owner = owner(of: row), let key = storedKey(of: owner) else { continue }
             let link = OwnerLink(link: owner.link, end: owner.end, owner: key)
             guard found[link] == nil else { continue }
             found[link] = []
-            asked[owner.link, default: BothEnds([], [])][owner.end].append(key)
+            asked[owner.link, default: PerEnd([], [])][owner.end].append(key)
         }
         for (link, owners) in asked {
-            for end in [Link.End.first, .second] where !owners[end].isEmpty {
+            for end in [CompiledAssociation.End.first, .second] where !owners[end].isEmpty {
                 for stored in try store.links(of: owners[end], model[link], from: end) {
                     found[OwnerLink(link: link, end: end, owner: stored.row)]?.append(stored.other)
                 }
@@ -173,7 +173,7 @@ extension SyncTransaction {
 // Stored rows that the payload does not mention, but that point to rows whose links it replaces, or are in its scope.
 extension SyncTransaction {
     /// Whether every stored row of a table must be seen, because those the payload leaves out are deleted.
-    func speaksForAllRows(of table: TableID) -> Bool { wholeScope(of: table) != nil }
+    func coversAllRows(of table: TableID) -> Bool { wholeScope(of: table) != nil }
 
     /// The entity of a table whose rows must all be seen; of several the one they all are of.
     private func wholeScope(of table: TableID) -> Int? {
@@ -185,25 +185,25 @@ extension SyncTransaction {
     }
 
     /// Whether the scope of a list is the whole entity.
-    func isWholeEntityScope(_ root: ChangePlan.Root) -> Bool {
+    func isWholeEntityScope(_ root: PayloadGraph.RootList) -> Bool {
         deletesMissing(root) && predicate == nil && plan.parent == nil
             && (options.scope == .all || model.entities[root.entity].rootScope == nil)
     }
 
     /// Whether the payload is all there is: a stored link to a row that it does not mention is a rare thing.
-    var speaksOfAll: Bool { run == nil && plan.roots.allSatisfy(isWholeEntityScope) }
+    var coversAll: Bool { run == nil && plan.roots.allSatisfy(isWholeEntityScope) }
 
     /// Which rows of a table matter although no record is of them.
-    func watch(_ table: SyncTable) -> StrayWatch {
+    func watch(_ table: SyncTable) -> UnmatchedRowFilter {
         let isEnding = run?.isEnding == true
-        return StrayWatch(
+        return UnmatchedRowFilter(
             watched: watchedLinks(table.tree), scope: wholeScope(of: table.id),
-            speaksOfAll: speaksOfAll,
+            coversAll: coversAll,
             keeping: isEnding ? { try unmentioned($0, table.id) } : nil)
     }
 
     /// Of strays those that no page of the run mentions.
-    private func unmentioned(_ rows: [Strays.Row], _ table: TableID) throws -> [Strays.Row] {
+    private func unmentioned(_ rows: [UnmatchedRows.Row], _ table: TableID) throws -> [UnmatchedRows.Row] {
         // Of a table there may be millions, one slice after the other.
         defer { spilledMarks.removeAll() }
         try loadMarks(of: rows.lazy.map { StoredRow(table: table, key: $0.key) })
@@ -211,7 +211,7 @@ extension SyncTransaction {
     }
 
     /// Which of a table's foreign keys can lose rows to what the payload says of their targets.
-    private func watchedLinks(_ tree: EntityTree) -> [Bool] {
+    private func watchedLinks(_ tree: EntityHierarchy) -> [Bool] {
         tree.foreignKeys.map { link in
             plan[link].replacements.contains { $0.end == .second }
                 || (model[link].isOneToOne && !plan[link].assertions.isEmpty)
@@ -220,22 +220,22 @@ extension SyncTransaction {
 
     /// Completes the strays of tables that were not read whole, and of links to hidden-key tables; drops those that
     /// turned out to be nodes.
-    func collectStrays() throws {
+    func collectUnmatchedRows() throws {
         for table in tables {
             for (link, isWatched) in zip(table.tree.foreignKeys, watchedLinks(table.tree)) where isWatched {
-                try collectStrays(table, model[link])
+                try collectUnmatchedRows(table, model[link])
             }
-            dropMatchedStrays(table)
+            removeMatchedRows(table)
         }
     }
 
-    private func collectStrays(_ table: SyncTable, _ link: Link) throws {
+    private func collectUnmatchedRows(_ table: SyncTable, _ link: CompiledAssociation) throws {
         let second = tables[link.second.table]
         // A row that is known by its owner was met after the rows that point to it were seen.
         if table.met.isScanned, !second.hasHiddenKey, second.batch.owners.isEmpty { return }
         let known = Set(table.met.strays.pointers.lazy.filter { $0.link == link.id }.map(\.target))
         var nodes: [RowKey: NodeID] = [:]
-        for target in strayTargets(link).subtracting(known) where second.isPresent(target, as: .stored) {
+        for target in unmatchedTargets(link).subtracting(known) where second.isPresent(target, as: .stored) {
             if let key = second.rowKey(target) { nodes[key] = target }
         }
         guard !nodes.isEmpty else { return }
@@ -255,13 +255,13 @@ extension SyncTransaction {
     }
 
     /// The second-end nodes of a link that can lose rows.
-    private func strayTargets(_ link: Link) -> Set<NodeID> {
+    private func unmatchedTargets(_ link: CompiledAssociation) -> Set<NodeID> {
         var targets = Set(plan[link.id].replacements.lazy.filter { $0.end == .second }.map(\.node))
         if link.isOneToOne { targets.formUnion(plan[link.id].assertions.map(\.second)) }
         return targets
     }
 
-    private func dropMatchedStrays(_ table: SyncTable) {
+    private func removeMatchedRows(_ table: SyncTable) {
         guard table.keys.hasOwned, !table.met.strays.rows.isEmpty else { return }
         let dropped = Set(
             table.met.strays.rows.indices.filter { table.keys.owned(table.met.strays.rows[$0].key) != nil })

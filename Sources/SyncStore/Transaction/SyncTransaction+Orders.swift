@@ -3,13 +3,15 @@ import SyncCore
 // Rows that are linked beside a list come after the listed ones, in the order they had: a list does not replace the links
 // of its owner where the operations or a scope keep others, and other rows may say that they are linked to it too.
 extension SyncTransaction {
-    mutating func settleOrders() throws {
+    mutating func resolvePositions() throws {
         for link in model.links where !plan[link.id].isEmpty {
-            for end in [Link.End.first, .second] where link.hasPlaces(end) { try settleOrders(link, end) }
+            for end in [CompiledAssociation.End.first, .second] where link.hasPlaces(end) {
+                try resolvePositions(link, end)
+            }
         }
     }
 
-    private func settleOrders(_ link: Link, _ end: Link.End) throws {
+    private func resolvePositions(_ link: CompiledAssociation, _ end: CompiledAssociation.End) throws {
         let lists = listsToSettle(link, end)
         guard !lists.isEmpty else { return }
         try links.load(lists.keys, link.id, from: end)
@@ -26,9 +28,9 @@ extension SyncTransaction {
     }
 
     /// By owner: the rows that the lists of the payload name, where others may be linked too.
-    private func listsToSettle(_ link: Link, _ end: Link.End) -> [RowKey: Set<RowKey>] {
+    private func listsToSettle(_ link: CompiledAssociation, _ end: CompiledAssociation.End) -> [RowKey: Set<RowKey>] {
         let statements = statements(of: link.id)
-        let spoken = statements.spokenEnd(end)
+        let spoken = statements.replacedEnd(end)
         let (table, others) = (tables[link.side(end).table], tables[link.side(end.other).table])
         let joined = joinedOwners(link, end)
         let leaving = leavingOwners(link, end)
@@ -47,19 +49,21 @@ extension SyncTransaction {
     }
 
     /// The owners that rows of the other side say they are linked to.
-    private func joinedOwners(_ link: Link, _ end: Link.End) -> Set<NodeID> {
+    private func joinedOwners(_ link: CompiledAssociation, _ end: CompiledAssociation.End) -> Set<NodeID> {
         Set(plan[link.id].assertions.lazy.filter { $0.saidBy != end }.map { $0.ends(from: end).owner })
     }
 
     /// The owners whose rows a list left out, which stay until the end of the run: a later page may say that they stay
     /// for good.
-    private func leavingOwners(_ link: Link, _ end: Link.End) -> Set<NodeID> {
+    private func leavingOwners(_ link: CompiledAssociation, _ end: CompiledAssociation.End) -> Set<NodeID> {
         guard end == .second, let unlisted = run?.unlisted, !unlisted.isEmpty else { return [] }
         let keys = Set(unlisted.filter { $0.link == link.id }.map(\.owner))
         return Set(keys.compactMap { tables[link.second.table].node(of: $0) })
     }
 
-    private func settleOrder(of owner: RowKey, _ link: Link, _ end: Link.End, _ names: Set<RowKey>) throws {
+    private func settleOrder(
+        of owner: RowKey, _ link: CompiledAssociation, _ end: CompiledAssociation.End, _ names: Set<RowKey>
+    ) throws {
         let isParent = link.id == plan.parent?.link && end == plan.parent?.end
         let table = link.side(end.other).table
         let list = try links.list(of: owner, link.id, end)
@@ -67,7 +71,7 @@ extension SyncTransaction {
             try names.contains(row) || (isParent && isListed(StoredRow(table: table, key: row)))
         }
         let places = ListOrdering.movingOthers(behind: named, in: list.map(\.place))
-        try links.setPlaces(places, of: list, in: owner, link.id, end)
+        try links.setPositions(places, of: list, in: owner, link.id, end)
     }
 }
 
@@ -76,18 +80,18 @@ extension SyncTransaction {
 // What the numbering of lists has to know besides their rows.
 extension SyncTransaction {
     /// The places that the lists of nodes at an end reserve for rows that are not stored.
-    func reservedPlaces(_ link: Link, _ end: Link.End) -> ListEnds {
+    func reservedPositions(_ link: CompiledAssociation, _ end: CompiledAssociation.End) -> ListEnds {
         ListEnds(reserving: awaited[link.id], at: end, count: tables[link.side(end).table].met.presence.count)
     }
 
     /// Where the lists of nodes at an end end as they are stored. The list of a new node has no rows yet.
-    func storedEnds(of nodes: [NodeID], _ link: Link, _ end: Link.End) throws -> [Int64] {
+    func storedEnds(of nodes: [NodeID], _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws -> [Int64] {
         let table = tables[link.side(end).table]
         var ends = Array(repeating: Int64(0), count: nodes.count)
         let stored = nodes.indices.filter { table.isPresent(nodes[$0], as: .stored) }
         let owners = stored.compactMap { index in table.rowKey(nodes[index]).map { (index: index, key: $0) } }
         guard !owners.isEmpty else { return ends }
-        let free = try store.freePlaces(in: owners.map(\.key), link, end)
+        let free = try store.nextPositions(in: owners.map(\.key), link, end)
         for (owner, place) in zip(owners, free) { ends[owner.index] = place }
         return ends
     }

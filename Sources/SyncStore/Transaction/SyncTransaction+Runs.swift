@@ -10,7 +10,7 @@ extension SyncTransaction {
     var deletesMissing: Bool { plan.roots.contains(where: deletesMissing) }
 
     /// The same of one list of the payload.
-    func deletesMissing(_ root: ChangePlan.Root) -> Bool {
+    func deletesMissing(_ root: PayloadGraph.RootList) -> Bool {
         guard plan.operations.contains(.delete), plan.isComplete, !isPage, run?.changes.isEmpty != true else {
             return false
         }
@@ -20,7 +20,7 @@ extension SyncTransaction {
 
     /// A row that its owner's list does not have any more: to be deleted, by a page unlinked if an earlier one
     /// mentioned it, else left where it is until the run ends.
-    mutating func leaveOut(_ row: StoredRow, _ link: Link, owner: NodeID) throws {
+    mutating func addDeletionCandidate(_ row: StoredRow, _ link: CompiledAssociation, owner: NodeID) throws {
         guard isPage else {
             leaving[row].leftOut.insert(link.id)
             return
@@ -29,30 +29,30 @@ extension SyncTransaction {
             // It keeps the link that it is told apart by, and so its owner.
             if link.isKeyPart { return }
             leaving[row].unlinked.insert(link.id)
-            if tables[row.table].hasHiddenKey { leaving.noteOrphan(row) }
+            if tables[row.table].hasHiddenKey { leaving.addOrphan(row) }
         } else if let key = tables[link.second.table].rowKey(owner) {
             run?.unlisted.insert(.init(row: row, link: link.id, owner: key))
         }
     }
 
     /// Before anything is deleted: a page adds to the memory of its run, the end of a run acts on it.
-    mutating func settleRun() throws {
-        if isPage { try rememberPage() } else if run != nil { try settleUnlisted() }
+    mutating func finishPagedImport() throws {
+        if isPage { try rememberPage() } else if run != nil { try resolveUnlisted() }
     }
 
     private mutating func rememberPage() throws {
-        forgetUnlisted()
+        discardUnlisted()
         for table in tables {
             try loadMarks(of: table.nodes.compactMap(table.row))
             for node in table.nodes { try remember(node, table) }
         }
-        run?.orphans.formUnion(leaving.takeOrphans())
+        run?.orphans.formUnion(leaving.removeAllOrphans())
         run?.parentRows = parentRows
         if let parent = plan.parent { for row in listedRows(parent) { try add(.listed, to: row) } }
         run?.rootRecords += plan.rootRecords
         for root in plan.roots where root.isLoneObject { run?.loneObjects.insert(root.entity) }
         for root in plan.roots where root.unread > 0 {
-            let known = run?.unread[root.entity] ?? (0, root.firstUnread)
+            let known = run?.unread[root.entity] ?? (0, root.firstUnreadable)
             run?.unread[root.entity] = (known.count + root.unread, known.first)
         }
         try limitMarks()
@@ -65,7 +65,7 @@ extension SyncTransaction {
         let isStored = table.isPresent(node, as: .stored)
         let hasValues = isStored && table.values.count(for: node)
         let isUpdated = isStored && table.met.changed.contains(node)
-        var mark: RowMark = .mentioned
+        var mark: RowFlags = .mentioned
         if isNew || hasValues || isUpdated { mark.insert(.counted) }
         if isNew || isUpdated { mark.insert(.written) }
         if isNew { mark.insert(.inserted) }
@@ -89,7 +89,7 @@ extension SyncTransaction {
 
     /// Rows of which this page says that they are their owner's after all: whatever a list left out before, this came
     /// later. A link to a row that is not there yet is none: what a list left out stays left out.
-    private mutating func forgetUnlisted() {
+    private mutating func discardUnlisted() {
         guard let unlisted = run?.unlisted, !unlisted.isEmpty else { return }
         for id in Set(unlisted.map(\.link)) {
             let (first, second) = (tables[model[id].first.table], tables[model[id].second.table])
@@ -103,8 +103,8 @@ extension SyncTransaction {
     }
 
     /// Rows that lists left out and that no page mentioned go; those that one mentioned lose their link.
-    private mutating func settleUnlisted() throws {
-        leaving.noteOrphans(run?.orphans ?? [])
+    private mutating func resolveUnlisted() throws {
+        leaving.addOrphans(run?.orphans ?? [])
         guard let unlisted = run?.unlisted, !unlisted.isEmpty else { return }
         for (link, left) in Dictionary(grouping: unlisted, by: \.link) {
             try links.load(left.lazy.map(\.row.key), link, from: .first)
@@ -133,7 +133,7 @@ extension SyncTransaction {
     }
 
     /// What earlier pages of the run, and what was applied of this one, said of a row.
-    func marks(of row: StoredRow) throws -> RowMark {
+    func marks(of row: StoredRow) throws -> RowFlags {
         guard let known = run?.rows[row] else { return [] }
         guard let table = run?.table else { return known }
         return known.union(try spilledMarks.mark(of: row, from: table))
@@ -143,7 +143,7 @@ extension SyncTransaction {
     ///
     /// - Returns: Those it had.
     @discardableResult
-    mutating func add(_ mark: RowMark, to row: StoredRow) throws -> RowMark {
+    mutating func add(_ mark: RowFlags, to row: StoredRow) throws -> RowFlags {
         guard let known = run?.rows.insert(mark, for: row) else { return [] }
         guard let table = run?.table, !known.isSuperset(of: mark) else { return known }
         return known.union(try spilledMarks.mark(of: row, from: table))
@@ -152,7 +152,7 @@ extension SyncTransaction {
     /// Moves the marks to the table if they have become too many.
     mutating func limitMarks() throws {
         guard let size = run?.rows.size, size > options.pieces.markLimit, var rows = run?.rows else { return }
-        run?.rows = MarkedRows()
+        run?.rows = RowFlagTable()
         let table = try store.move(&rows, to: run?.table)
         run?.table = table
         spilledMarks.removeAll()
@@ -179,12 +179,12 @@ extension SyncTransaction {
     func isListed(_ row: StoredRow) throws -> Bool { try marks(of: row).contains(.listed) }
 }
 
-// MARK: - SpilledMarks
+// MARK: - SpilledRowFlags
 
 /// The marks of a run's rows that were moved out of memory, read in sets.
-final class SpilledMarks {
+final class SpilledRowFlags {
     private let store: any StoreSession
-    private var known: [StoredRow: RowMark] = [:]
+    private var known: [StoredRow: RowFlags] = [:]
 
     init(_ store: any StoreSession) { self.store = store }
 
@@ -198,7 +198,7 @@ final class SpilledMarks {
     /// Forgets what was read: because it may be different now, or because there would be too much of it.
     func removeAll() { known = [:] }
 
-    func mark(of row: StoredRow, from table: String) throws -> RowMark {
+    func mark(of row: StoredRow, from table: String) throws -> RowFlags {
         try load(CollectionOfOne(row), from: table)
         return known[row] ?? []
     }

@@ -18,7 +18,7 @@ extension SyncTransaction {
         return rows
     }
 
-    private func scopeRows(of root: ChangePlan.Root, isFirstRound: Bool) throws -> Set<StoredRow> {
+    private func scopeRows(of root: PayloadGraph.RootList, isFirstRound: Bool) throws -> Set<StoredRow> {
         let entity = model.entities[root.entity]
         if isWholeEntityScope(root) {
             return isFirstRound ? try wholeEntityRows(of: entity) : []
@@ -32,9 +32,9 @@ extension SyncTransaction {
         try predicate?.resolved(on: rootEntity, in: model).followsLinks ?? true
     }
 
-    private func scopeCondition(of entity: CompiledEntity) -> RecordPredicate? {
+    private func scopeCondition(of entity: CompiledEntity) -> RowPredicate? {
         if let predicate { return predicate }
-        return entity.rootScope.map { RecordPredicate(isNil: $0.name) }
+        return entity.rootScope.map { RowPredicate(isNil: $0.name) }
     }
 
     /// A condition that follows links must not meet those through which lists left rows out.
@@ -44,7 +44,7 @@ extension SyncTransaction {
         try loadTargets(of: leftOut) { $0.leftOut.union($0.unlinked) }
         for row in leftOut {
             for link in leaving[row].leftOut.union(leaving[row].unlinked) where !model[link].isKeyPart {
-                try bookRemovedTarget(model[link], of: row)
+                try recordRemovedTarget(model[link], of: row)
                 try links.clearTarget(of: row.key, link)
             }
         }
@@ -60,7 +60,7 @@ extension SyncTransaction {
     }
 
     private func unmentionedRows(
-        of entity: CompiledEntity, where condition: RecordPredicate?
+        of entity: CompiledEntity, where condition: RowPredicate?
     ) throws -> Set<StoredRow> {
         // A condition may follow links.
         try writeLinks()
@@ -88,7 +88,7 @@ extension SyncTransaction {
 extension SyncTransaction {
     /// The rows to delete: those that the payload does not mention and that can have no other owner. Of the others that
     /// it does not list the links go.
-    mutating func parentScopeRows(_ parent: ChangePlan.Parent) throws -> Set<StoredRow> {
+    mutating func parentScopeRows(_ parent: PayloadGraph.Parent) throws -> Set<StoredRow> {
         guard let owner = tables[parent.table].row(parent.node) else { return [] }
         let left = try rowsLeftOut(by: parent)
         if let root = plan.roots.first, isUnread(root) {
@@ -112,7 +112,7 @@ extension SyncTransaction {
     }
 
     /// The rows that the parent had, in scope, and that the payload does not list.
-    private func rowsLeftOut(by parent: ChangePlan.Parent) throws -> [StoredRow] {
+    private func rowsLeftOut(by parent: PayloadGraph.Parent) throws -> [StoredRow] {
         let table = rootEntity.table
         let listed = listedRows(parent)
         var rows = parentRows.map { StoredRow(table: table, key: $0) }.filter { !listed.contains($0) }
@@ -134,13 +134,13 @@ extension SyncTransaction {
     }
 
     /// Whether a row that nothing mentions has another owner by now: one it waited for.
-    private func hasMoved(_ row: StoredRow, from owner: StoredRow, _ parent: ChangePlan.Parent) throws -> Bool {
+    private func hasMoved(_ row: StoredRow, from owner: StoredRow, _ parent: PayloadGraph.Parent) throws -> Bool {
         let owners = try links.targets(of: row.key, parent.link, from: parent.end.other)
         return !owners.isEmpty && !owners.contains(owner.key)
     }
 
     /// The rows that the payload says are the parent's. A root record lists its row also where it may not be written.
-    func listedRows(_ parent: ChangePlan.Parent) -> Set<StoredRow> {
+    func listedRows(_ parent: PayloadGraph.Parent) -> Set<StoredRow> {
         let table = tables[rootEntity.table]
         var listed: Set<StoredRow> = []
         for assertion in plan[parent.link].assertions
@@ -151,7 +151,7 @@ extension SyncTransaction {
         return listed
     }
 
-    private mutating func unlink(_ row: StoredRow, from owner: StoredRow, _ parent: ChangePlan.Parent) throws {
+    private mutating func unlink(_ row: StoredRow, from owner: StoredRow, _ parent: PayloadGraph.Parent) throws {
         let link = model[parent.link]
         guard link.storage == .joinTable else {
             let (child, target) = parent.end == .first ? (owner, row) : (row, owner)
@@ -159,9 +159,9 @@ extension SyncTransaction {
             return try unlink(child, [parent.link])
         }
         for end in link.isSymmetric ? [parent.end, parent.end.other] : [parent.end] {
-            let pair = LinkMemory.pair(owner.key, row.key, end)
+            let pair = TrackedLinks.pair(owner.key, row.key, end)
             guard try links.remove(pair, parent.link) else { continue }
-            try bookRemoved(link, of: owner, at: end, to: row.key)
+            try recordRemovedLink(link, of: owner, at: end, to: row.key)
         }
     }
 }
@@ -195,7 +195,7 @@ extension SyncTransaction {
     }
 }
 
-extension DeletionGuard {
+extension DeletionLimit {
     /// How many of so many rows may be deleted.
     package func allowed(of before: Int) -> Int {
         switch self {
@@ -221,14 +221,14 @@ extension DeletionGuard {
 // A root record with a key that cannot be read may be of any row of its entity: none of them is deleted for being left out.
 extension SyncTransaction {
     /// How many records of a list have such a key, in the payload and in earlier pages of its run, and where the first is.
-    private func unread(_ root: ChangePlan.Root) -> (count: Int, first: String) {
+    private func unread(_ root: PayloadGraph.RootList) -> (count: Int, first: String) {
         let before = run?.unread[root.entity]
-        let first = before?.first ?? root.firstUnread
+        let first = before?.first ?? root.firstUnreadable
         return (root.unread + (before?.count ?? 0), first)
     }
 
     /// Whether the rows that a list leaves out stay, because one of its records may be of them.
-    func isUnread(_ root: ChangePlan.Root) -> Bool { !options.deletesBesideUnread && unread(root).count > 0 }
+    func isUnread(_ root: PayloadGraph.RootList) -> Bool { !options.deletesBesideUnread && unread(root).count > 0 }
 
     /// The tables of rows that records may be of whose keys cannot be read.
     var doubtfulTables: Set<TableID> {

@@ -5,25 +5,25 @@ package import SyncCore
 struct SyncTransaction {
     let store: any StoreSession
     let request: SyncRequest
-    private(set) var plan: ChangePlan
+    private(set) var plan: PayloadGraph
     let pool: TextPool
     let tables: SyncTables
-    let steps: SyncSteps
-    let identities: RowIdentities
+    let steps: ProgressReporter
+    let identities: RowIdentityCache
     /// Nil unless the caller asks for values.
-    let history: RowHistory?
-    let links: WorkingLinks
+    let history: PreviousValues?
+    let links: LinkChangeTracker
     /// What earlier pages of the same run said; nil unless the payload is one of them.
-    var run: RunMemory?
-    let spilledMarks: SpilledMarks
+    var run: PagedImportState?
+    let spilledMarks: SpilledRowFlags
 
-    var records: CountingRecords
+    var records: EffectiveRecords
     /// References of the payload to rows that are not there.
-    private(set) var awaited = AwaitedReferences()
-    var report: ChangeReport
-    var leaving = LeavingRows()
+    private(set) var awaited = UnresolvedLinks()
+    var report: ResultBuilder
+    var leaving = DeletionCandidates()
     /// Nodes without a key that met a row another node had met, and that node.
-    var duplicates: [ChangePlan.RowReference: NodeID] = [:]
+    var duplicates: [PayloadGraph.RowReference: NodeID] = [:]
     /// Row keys of a parent's rows before the sync.
     var parentRows: [RowKey] = []
     var unresolved: [SyncResult.UnresolvedReference] = []
@@ -43,49 +43,51 @@ struct SyncTransaction {
         let pairs = try resolveJoinTables()
         try writeRows(andPairs: pairs)
         try linkLateReferences()
-        try settleRun()
+        try finishPagedImport()
         try deleteRows()
-        try settleOrders()
+        try resolvePositions()
         return try finish()
     }
 
     /// Deletes stored rows, and says what went with them.
     mutating func delete(_ rows: Set<StoredRow>) throws -> SyncResult {
-        leaving.noteOutOfScope(rows)
+        leaving.addOutOfScope(rows)
         try deleteRows()
         return try finish()
     }
 
-    init(_ plan: ChangePlan, _ session: SyncSession, _ pool: TextPool) throws {
+    init(_ plan: PayloadGraph, _ session: SyncSession, _ pool: TextPool) throws {
         store = session.store
         request = session.request
         self.plan = plan
         self.pool = pool
         tables = SyncTables(plan, pool)
-        steps = SyncSteps(session.request.options.progress)
-        identities = RowIdentities(store, plan.model)
-        history = session.request.options.collectsValues ? RowHistory(store, plan.model, identities) : nil
-        links = WorkingLinks(store, plan.model)
-        spilledMarks = SpilledMarks(store)
-        records = CountingRecords(plan.mentions)
-        report = ChangeReport(plan, collectsKeys: session.request.options.collectsKeys)
+        steps = ProgressReporter(session.request.options.progress)
+        identities = RowIdentityCache(store, plan.model)
+        history = session.request.options.collectsValues ? PreviousValues(store, plan.model, identities) : nil
+        links = LinkChangeTracker(store, plan.model)
+        spilledMarks = SpilledRowFlags(store)
+        records = EffectiveRecords(plan.mentions)
+        report = ResultBuilder(plan, collectsKeys: session.request.options.collectsKeys)
         try store.begin(plan, tables, steps)
     }
 
     var model: CompiledModel { plan.model }
     var options: SyncOptions { request.options }
-    var predicate: RecordPredicate? { request.predicate }
+    var predicate: RowPredicate? { request.predicate }
     var rootEntity: CompiledEntity { model.entities[plan.entity] }
 
     /// What the payload states about a link, by what is known of rows by now.
-    func statements(of id: LinkID) -> LinkStatements {
+    func statements(of id: AssociationID) -> LinkAssertions {
         let link = model[id]
-        return LinkStatements(
+        return LinkAssertions(
             plan[id], of: link, in: model, records, first: tables[link.first.table].statedRows,
             second: tables[link.second.table].statedRows)
     }
 
-    mutating func noteAwaited(_ assertions: [LinkBatch.Assertion], _ link: LinkID) { awaited.add(assertions, link) }
+    mutating func addUnresolved(_ assertions: [LinkBatch.Assertion], _ link: AssociationID) {
+        awaited.add(assertions, link)
+    }
 
     /// Makes each row that several nodes met one node.
     mutating func mergeNodes() {
@@ -93,7 +95,7 @@ struct SyncTransaction {
         tables.replaceBatches(plan)
         for (duplicate, kept) in duplicates {
             tables[duplicate.table].drop(duplicate.node)
-            tables[duplicate.table].takeFirstValues(of: kept)
+            tables[duplicate.table].useFirstValues(of: kept)
         }
     }
 
@@ -123,7 +125,7 @@ struct SyncTransaction {
 
 extension SyncTable {
     /// The rows as the rule for links asks for them.
-    fileprivate var statedRows: LinkStatements.Rows { .init(presence: met.presence, entities: met.entities) }
+    fileprivate var statedRows: LinkAssertions.Rows { .init(presence: met.presence, entities: met.entities) }
 }
 
 /// A store inside a transaction, its own or the caller's, and what is asked of it: where each way in meets the one route
@@ -148,13 +150,13 @@ package struct SyncSession {
 
     /// Compares a payload with the stored rows and writes the difference. Throws without having to undo anything: whoever
     /// began the transaction rolls back.
-    package func apply(_ payload: StagedPayload) throws -> SyncResult {
-        var run: RunMemory?
+    package func apply(_ payload: MappedPayload) throws -> SyncResult {
+        var run: PagedImportState?
         return try apply(payload, run: &run)
     }
 
     /// - Parameter run: What earlier pages of the same run said; nil unless the plan is of one of them.
-    package func apply(_ payload: StagedPayload, run: inout RunMemory?) throws -> SyncResult {
+    package func apply(_ payload: MappedPayload, run: inout PagedImportState?) throws -> SyncResult {
         var plan = try rewritten(payload, run)
         if let memory = run {
             plan = plan.following(memory.rootRecords)
@@ -171,7 +173,7 @@ package struct SyncSession {
 
     /// Deletes stored rows of an entity by the delete rules of the model.
     package func delete(_ rows: Set<StoredRow>, of entity: CompiledEntity) throws -> SyncResult {
-        let plan = ChangePlan(model: model, entity: entity.id, operations: [], payload: Data())
+        let plan = PayloadGraph(model: model, entity: entity.id, operations: [], payload: Data())
         return try plan.withTexts { pool in
             var sync = try SyncTransaction(plan, self, pool)
             return try sync.delete(rows)
@@ -185,16 +187,16 @@ package struct SyncSession {
 // answers bring new ones.
 extension SyncSession {
     /// - Parameter run: What earlier pages said, by which a page's rows are new or not.
-    func rewritten(_ payload: StagedPayload, _ run: RunMemory?) throws -> ChangePlan {
+    func rewritten(_ payload: MappedPayload, _ run: PagedImportState?) throws -> PayloadGraph {
         var plan = payload.plan
         guard var rewriting = payload.rewriting else { return plan }
         while true {
             let new = try plan.withTexts { pool in
                 var sync = try SyncTransaction(plan, self, pool)
                 sync.run = run
-                return try sync.newMentions()
+                return try sync.newOccurrences()
             }
-            guard let next = try rewriting.next(after: plan, newMentions: new) else { break }
+            guard let next = try rewriting.next(after: plan, newOccurrences: new) else { break }
             plan = next
         }
         return try rewriting.settled(plan)
@@ -203,7 +205,7 @@ extension SyncSession {
 
 extension SyncTransaction {
     /// The records that would become new rows, whether or not they have all that those need.
-    fileprivate mutating func newMentions() throws -> [Int] {
+    fileprivate mutating func newOccurrences() throws -> [Int] {
         try checkPredicate()
         try findParent()
         try matchRows()
@@ -216,19 +218,19 @@ extension SyncTransaction {
     }
 }
 
-// MARK: - SyncSteps
+// MARK: - ProgressReporter
 
 /// How far a sync is. Told to whoever wants to know every few thousand rows and links, when a cancelled task is noticed too.
-package final class SyncSteps {
+package final class ProgressReporter {
     private static let interval = 4096
 
-    private let tell: (@Sendable (PayloadProgress) -> Void)?
+    private let tell: (@Sendable (SyncProgress) -> Void)?
     private var done = 0
     private var nextNotice = interval
     /// How much there is to write; nil before that is known.
     private var expected: Int?
 
-    package init(_ tell: (@Sendable (PayloadProgress) -> Void)?) { self.tell = tell }
+    package init(_ tell: (@Sendable (SyncProgress) -> Void)?) { self.tell = tell }
 
     /// Whether anybody wants to know.
     var areTold: Bool { tell != nil }
@@ -242,8 +244,8 @@ package final class SyncSteps {
         nextNotice = done - done % Self.interval + Self.interval
         if Task.isCancelled { throw CancellationError() }
         guard let tell else { return }
-        guard let expected else { return tell(PayloadProgress(.comparing, completed: done)) }
-        tell(PayloadProgress(.writing, completed: done, total: done <= expected ? expected : nil))
+        guard let expected else { return tell(SyncProgress(.comparing, completed: done)) }
+        tell(SyncProgress(.writing, completed: done, total: done <= expected ? expected : nil))
     }
 
     /// What is counted from here on is written.
@@ -267,7 +269,7 @@ extension SyncTransaction {
         try dropMarks()
         if !request.isDryRun { try notifyObservers() }
         run?.storeMemory = store.memory
-        var result = report.takeResult(unresolved: unresolved)
+        var result = report.makeResult(unresolved: unresolved)
         try history?.add(to: &result)
         return result
     }

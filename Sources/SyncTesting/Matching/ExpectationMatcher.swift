@@ -10,7 +10,7 @@ struct ExpectationMatcher<Source: RowSource> {
     /// What of the expectation is not met; empty if all of it is.
     ///
     /// - Throws: ``ScenarioError`` if the expectation is not one: an unknown name, or a shape that says nothing.
-    func mismatches(_ expected: JSONValue, in row: FoundRow, at path: String = "") async throws -> [Mismatch] {
+    func mismatches(_ expected: JSONValue, in row: StoredRowView, at path: String = "") async throws -> [Mismatch] {
         guard case .object(let members) = expected else {
             throw ScenarioError("expected values must be an object, not \(expected.kindName)")
         }
@@ -39,7 +39,7 @@ struct ExpectationMatcher<Source: RowSource> {
 
     // MARK: Relationships
 
-    private func toOne(_ expected: JSONValue, _ targets: [FoundRow], at path: String) async throws -> [Mismatch] {
+    private func toOne(_ expected: JSONValue, _ targets: [StoredRowView], at path: String) async throws -> [Mismatch] {
         guard targets.count <= 1 else { return [Mismatch(path, expected, .string("\(targets.count) rows"))] }
         switch (expected, targets.first) {
         case (.null, nil): return []
@@ -50,7 +50,7 @@ struct ExpectationMatcher<Source: RowSource> {
         }
     }
 
-    private func toMany(_ expected: JSONValue, _ targets: [FoundRow], at path: String) throws -> [Mismatch] {
+    private func toMany(_ expected: JSONValue, _ targets: [StoredRowView], at path: String) throws -> [Mismatch] {
         var fields = try ScenarioFields(expected, of: "'\(path)', a to-many relationship,")
         guard !fields.names.isEmpty else { throw ScenarioError("'\(path)' expects nothing") }
         var mismatches: [Mismatch] = []
@@ -84,7 +84,7 @@ struct ExpectationMatcher<Source: RowSource> {
 
     // MARK: Keys
 
-    private func key(of row: FoundRow) throws -> StoredValue {
+    private func key(of row: StoredRowView) throws -> StoredValue {
         if let name = try keyName(of: row) { return row.values[name] ?? .null }
         guard try model.compiled.entity(named: row.entity).isKeyed, let key = row.record?.key else {
             throw ScenarioError("entity \(row.entity) has no primary key: its rows have no ids")
@@ -92,13 +92,13 @@ struct ExpectationMatcher<Source: RowSource> {
         return .json(key.json)
     }
 
-    private func keyName(of row: FoundRow) throws -> String? {
+    private func keyName(of row: StoredRowView) throws -> String? {
         let entity = try model.compiled.entity(named: row.entity)
         return entity.keySlot.map { model.compiled[entity.table].attributes[$0].name }
     }
 
     /// The row by its key, as a report shows a row that should not be there.
-    private func summary(of row: FoundRow) -> JSONValue {
+    private func summary(of row: StoredRowView) -> JSONValue {
         guard let name = try? keyName(of: row) else { return .string("a row of \(row.entity)") }
         return .object([.init(name, ValueMatcher.json(row.values[name] ?? .null))])
     }
@@ -111,19 +111,19 @@ extension Mismatch {
 }
 
 /// A stored row as the matcher sees it.
-struct FoundRow: Sendable {
+struct StoredRowView: Sendable {
     /// The row's own entity, which may be a child of the one it was fetched as.
     var entity: String
     /// By attribute name; nil attributes are there as null.
     var values: [String: StoredValue]
     /// The record it was made from, to follow its links.
-    var record: SyncRecord?
+    var record: SyncRow?
 }
 
 /// Follows the links of rows.
 protocol RowSource: Sendable {
     /// The rows a relationship leads to, in the order of the relationship.
-    func targets(of row: FoundRow, along relationship: String) async throws -> [FoundRow]
+    func targets(of row: StoredRowView, along relationship: String) async throws -> [StoredRowView]
 }
 
 /// One expectation that is not met: where, what it says, what there is.

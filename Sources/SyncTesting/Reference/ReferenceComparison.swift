@@ -7,18 +7,18 @@ public enum ReferenceComparison {
     ///
     /// Rows are paired by their keys. Rows without one are paired by the row that points to them, in their order there.
     public static func differences(_ reference: ReferenceStore, _ stack: DataStack) throws -> [String] {
-        var pairing = RowPairing(reference, stack)
+        var pairing = RowCorrespondence(reference, stack)
         try pairing.pair()
         return pairing.differences
     }
 }
 
 /// Finds which row of the reference is which record of the store.
-private struct RowPairing {
+private struct RowCorrespondence {
     private let reference: ReferenceStore
     private let stack: DataStack
     private(set) var differences: [String] = []
-    private var pairs: [ReferenceRow.ID: SyncRecord] = [:]
+    private var pairs: [ReferenceRow.ID: SyncRow] = [:]
     private var rowOf: [RecordPlace: ReferenceRow.ID] = [:]
 
     init(_ reference: ReferenceStore, _ stack: DataStack) {
@@ -47,12 +47,12 @@ private struct RowPairing {
         try compareRest(records)
     }
 
-    private func allRecords() throws -> [SyncRecord] {
+    private func allRecords() throws -> [SyncRow] {
         let compiled = reference.model.compiled
         return try compiled.entities.filter { $0.parent == nil }.flatMap { try stack.fetch($0.name) }
     }
 
-    private mutating func add(_ id: ReferenceRow.ID, _ record: SyncRecord) {
+    private mutating func add(_ id: ReferenceRow.ID, _ record: SyncRow) {
         pairs[id] = record
         rowOf[RecordPlace(record)] = id
         for (name, value) in reference.rows[id]?.values ?? [:] where record[name] != value {
@@ -95,13 +95,13 @@ private struct RowPairing {
         reference.rows[id].map { reference.key(of: $0) == nil } ?? false
     }
 
-    private func isAnonymous(_ record: SyncRecord) -> Bool {
+    private func isAnonymous(_ record: SyncRow) -> Bool {
         guard let slot = record.type.keySlot else { return !record.type.isKeyed }
         return record[reference.model.compiled[record.type.table].attributes[slot].name]?.isNull != false
     }
 
     /// Rows that nothing paired leads to are compared by their values.
-    private mutating func compareRest(_ records: [SyncRecord]) throws {
+    private mutating func compareRest(_ records: [SyncRow]) throws {
         var left = records
         for (id, row) in reference.rows where pairs[id] == nil && isAnonymous(id) {
             guard
@@ -127,9 +127,9 @@ private struct RowPairing {
 /// Where a record is stored.
 private struct RecordPlace: Hashable {
     let entity: String
-    let key: RecordKey
+    let key: PrimaryKeyValue
 
-    init(_ record: SyncRecord) {
+    init(_ record: SyncRow) {
         entity = record.entity
         key = record.key
     }

@@ -1,7 +1,7 @@
 import SyncCore
 
 /// Counts the records of a payload that are the same row, and those that contradict an earlier one, whatever becomes of them.
-struct ReferenceRepeats {
+struct ReferenceDuplicates {
     /// A row as a payload speaks of it.
     indirect enum Row: Hashable {
         case key(owner: Int?, StoredValue)
@@ -9,7 +9,7 @@ struct ReferenceRepeats {
     }
 
     /// What a record says of an attribute or of all links of a relationship.
-    private enum Said: Equatable {
+    private enum Assertion: Equatable {
         case value(StoredValue)
         case links(Set<Row>)
     }
@@ -19,7 +19,7 @@ struct ReferenceRepeats {
         let name: String
         let record: Int
         let place: Int
-        let said: Said
+        let said: Assertion
     }
 
     /// Where a record stands: the row around it, and the way from there.
@@ -68,7 +68,7 @@ struct ReferenceRepeats {
         return found.count
     }
 
-    private mutating func add(_ said: Said, of name: String, _ row: Row, by record: Int, at place: Int) {
+    private mutating func add(_ said: Assertion, of name: String, _ row: Row, by record: Int, at place: Int) {
         statements.append(Statement(row: row, name: name, record: record, place: place, said: said))
     }
 
@@ -83,7 +83,7 @@ struct ReferenceRepeats {
         let number = records
         records += 1
         let row = self.row(of: reading, entity, arrival, wayBack)
-        if let row { note(reading, of: row, as: entity, by: number) }
+        if let row { record(reading, of: row, as: entity, by: number) }
         for (relationship, said, destination) in reading.statements {
             places += 1
             follow(said, relationship, to: destination, of: row, arrival, by: number, at: places)
@@ -115,7 +115,7 @@ struct ReferenceRepeats {
         return row
     }
 
-    private mutating func note(_ reading: ReferenceReading, of row: Row, as entity: CompiledEntity, by record: Int) {
+    private mutating func record(_ reading: ReferenceReading, of row: Row, as entity: CompiledEntity, by record: Int) {
         places += 1
         for (name, value) in reading.values {
             guard let slot = entity.slotByName[name] else { continue }
@@ -174,7 +174,7 @@ struct ReferenceRepeats {
 }
 
 /// A record of the payload, once it is known which row it is about.
-struct ReferenceMention: Sendable {
+struct ReferenceOccurrence: Sendable {
     /// What the record says about one of its relationships, with the rows it speaks of.
     struct Statement: Sendable {
         enum Target: Sendable {
@@ -195,7 +195,7 @@ struct ReferenceMention: Sendable {
         /// Whether a rule decides the link, so that only the records in it count.
         var isOverruled = false
         /// The records inside, in document order.
-        var inner: [ReferenceMention] = []
+        var inner: [ReferenceOccurrence] = []
     }
 
     var row: ReferenceRow.ID

@@ -211,13 +211,13 @@ struct ReferenceCall {
     /// Whether a record has a key that cannot be read, so that it may be of any row.
     private var isDoubtful = false
     private let entity: CompiledEntity
-    private let predicate: RecordPredicate?
+    private let predicate: RowPredicate?
     private let parent: (row: ReferenceRow.ID, key: StoredValue, relationship: CompiledRelationship)?
     private let operations: SyncOperations
     private let options: SyncOptions
 
     init(
-        _ store: ReferenceStore, _ json: JSONValue, _ name: String, predicate: RecordPredicate?,
+        _ store: ReferenceStore, _ json: JSONValue, _ name: String, predicate: RowPredicate?,
         parent: (entity: String, id: JSONValue)?, relationship: String?, operations: SyncOperations,
         options: SyncOptions
     ) throws {
@@ -287,20 +287,20 @@ struct ReferenceCall {
     // MARK: Running
 
     /// What becomes of records that share a key.
-    func repeats(_ sync: ReferenceSync) -> ReferenceRepeats {
-        ReferenceRepeats(records, of: entity, childrenOf: parent.map { ($0.key, $0.relationship) }, in: sync)
+    func repeats(_ sync: ReferenceSync) -> ReferenceDuplicates {
+        ReferenceDuplicates(records, of: entity, childrenOf: parent.map { ($0.key, $0.relationship) }, in: sync)
     }
 
     /// Stores and links the records.
     func run(_ sync: inout ReferenceSync) throws -> SyncResult.RootCounts {
         var counts = SyncResult.RootCounts()
         if isDoubtful { sync.doubtfulTable = entity.table }
-        var mentions: [ReferenceMention] = []
-        var listed: [ReferenceMention.Statement.Target] = []
-        var skipped: [ReferenceMention.Statement.Target] = []
+        var mentions: [ReferenceOccurrence] = []
+        var listed: [ReferenceOccurrence.Statement.Target] = []
+        var skipped: [ReferenceOccurrence.Statement.Target] = []
         for (index, record) in records.enumerated() {
             let context = parent.map { ReferenceSync.Context.child(of: $0.row, $0.relationship) } ?? .root
-            sync.noteMentions(in: record, as: entity, context)
+            sync.addOccurrences(in: record, as: entity, context)
             switch sync.mention(record, as: entity, at: "[\(index)]", context) {
             case .mention(let mention):
                 mentions.append(mention)
@@ -312,7 +312,7 @@ struct ReferenceCall {
         }
         if let parent {
             sync.touched.insert(parent.row)
-            var list = ReferenceMention.Statement(relationship: parent.relationship)
+            var list = ReferenceOccurrence.Statement(relationship: parent.relationship)
             list.targets = listed + skipped
             list.removes = deletesUnlisted
             let children = sync.store.targets(of: parent.row, parent.relationship)
@@ -322,7 +322,7 @@ struct ReferenceCall {
                         && predicate.map { try sync.store.matches(id, $0, of: entity) } ?? true
                 })
             list.inner = mentions
-            mentions = [ReferenceMention(row: parent.row, statements: [list])]
+            mentions = [ReferenceOccurrence(row: parent.row, statements: [list])]
         }
         sync.link(mentions)
         return counts
@@ -359,7 +359,7 @@ extension ReferenceSync {
     /// Every key that stands anywhere in a record, whatever becomes of it.
     ///
     /// - Parameter supplied: The relationship that leads to the record, and the key of its owner.
-    mutating func noteMentions(
+    mutating func addOccurrences(
         in record: JSONValue, as entity: CompiledEntity, _ context: Context? = nil,
         supplied: (by: CompiledRelationship, key: StoredValue)? = nil
     ) {
@@ -373,17 +373,17 @@ extension ReferenceSync {
             let supplied = own.map { (relationship, $0) }
             switch said {
             case .null, .nothing: break
-            case .object(let record): noteMentions(in: record, as: destination, supplied: supplied)
+            case .object(let record): addOccurrences(in: record, as: destination, supplied: supplied)
             case .objects(let records):
-                for record in records { noteMentions(in: record, as: destination, supplied: supplied) }
-            case .id(let id): note(store.key(id, of: destination), destination)
+                for record in records { addOccurrences(in: record, as: destination, supplied: supplied) }
+            case .id(let id): addOccurrence(store.key(id, of: destination), destination)
             case .ids(let ids):
-                for id in ids { note(key(id, relationship, listedBy: own), destination) }
+                for id in ids { addOccurrence(key(id, relationship, listedBy: own), destination) }
             }
         }
     }
 
-    private mutating func note(_ key: StoredValue?, _ entity: CompiledEntity) {
+    private mutating func addOccurrence(_ key: StoredValue?, _ entity: CompiledEntity) {
         if let key { mentionedKeys.insert(.key(owner: entity.keyOwner, key)) }
     }
 }

@@ -10,10 +10,10 @@ extension ReferenceStore {
         targets[side(row, relationship)] ?? []
     }
 
-    func link(_ relationship: CompiledRelationship) -> Link { model.compiled[relationship.link] }
+    func link(_ relationship: CompiledRelationship) -> CompiledAssociation { model.compiled[relationship.link] }
 
     /// The end of the rows a relationship leads to.
-    func farEnd(_ relationship: CompiledRelationship) -> Link.End {
+    func farEnd(_ relationship: CompiledRelationship) -> CompiledAssociation.End {
         link(relationship).isSymmetric ? relationship.end : relationship.end.other
     }
 
@@ -59,7 +59,12 @@ extension ReferenceStore {
     }
 
     /// Whether a row is linked, at its end of a link, to another row than this one.
-    func isOwned(_ row: ReferenceRow.ID, byOtherThan owner: ReferenceRow.ID, _ link: LinkID, _ end: Link.End) -> Bool {
+    func isOwned(
+        _ row: ReferenceRow.ID, byOtherThan owner: ReferenceRow.ID, _ link: AssociationID,
+        _ end: CompiledAssociation.End
+    )
+        -> Bool
+    {
         targets[ReferenceSide(row: row, link: link, end: end)]?.contains { $0 != owner } ?? false
     }
 
@@ -77,7 +82,7 @@ extension ReferenceStore {
     }
 
     /// Puts the listed targets first, in the order of the list.
-    mutating func order(_ owner: ReferenceRow.ID, _ relationship: CompiledRelationship, as list: [ReferenceListed]) {
+    mutating func order(_ owner: ReferenceRow.ID, _ relationship: CompiledRelationship, as list: [ReferenceListEntry]) {
         let side = side(owner, relationship)
         let earlier = listed[side]
         listed[side] = list
@@ -140,9 +145,9 @@ extension ReferenceStore {
         }
     }
 
-    func recordKey(_ row: ReferenceRow) -> RecordKey? { key(of: row).flatMap { Self.recordKey($0) } }
+    func recordKey(_ row: ReferenceRow) -> PrimaryKeyValue? { key(of: row).flatMap { Self.recordKey($0) } }
 
-    private static func recordKey(_ value: StoredValue) -> RecordKey? {
+    private static func recordKey(_ value: StoredValue) -> PrimaryKeyValue? {
         switch value.jsonForm {
         case .number(let text):
             switch value {
@@ -156,11 +161,11 @@ extension ReferenceStore {
         }
     }
 
-    private static func recordKey(ofPart part: JSONValue) -> RecordKey? {
+    private static func recordKey(ofPart part: JSONValue) -> PrimaryKeyValue? {
         switch part {
-        case .number(let text): Int64(text).map(RecordKey.integer) ?? Double(text).map(RecordKey.double)
-        case .string(let text): RecordKey.text(text)
-        case .array(let parts): RecordKey.parts(parts.compactMap(recordKey(ofPart:)))
+        case .number(let text): Int64(text).map(PrimaryKeyValue.integer) ?? Double(text).map(PrimaryKeyValue.double)
+        case .string(let text): PrimaryKeyValue.text(text)
+        case .array(let parts): PrimaryKeyValue.parts(parts.compactMap(recordKey(ofPart:)))
         default: nil
         }
     }
@@ -175,7 +180,7 @@ extension ReferenceStore {
     ///   links, and diagnostics are left to the real store.
     @discardableResult
     public mutating func sync(
-        _ json: JSONValue, inEntity name: String, predicate: RecordPredicate? = nil,
+        _ json: JSONValue, inEntity name: String, predicate: RowPredicate? = nil,
         parent: (entity: String, id: JSONValue)? = nil, relationship: String? = nil,
         operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
     ) throws -> SyncResult {

@@ -12,7 +12,7 @@ public struct ReferenceStore: Sendable {
     /// What each row is linked with, by link end, in order.
     var targets: [ReferenceSide: [ReferenceRow.ID]] = [:]
     /// What the last list of an ordered relationship named, in its order. Other rows come after.
-    var listed: [ReferenceSide: [ReferenceListed]] = [:]
+    var listed: [ReferenceSide: [ReferenceListEntry]] = [:]
     /// References to rows that are not there yet, in payload order.
     var pending: [ReferencePending] = []
     /// Where relationships stand in JSON, worked out once for all copies of the store.
@@ -115,8 +115,8 @@ struct ReferenceRow: Sendable {
 /// One row's side of a link.
 struct ReferenceSide: Hashable, Sendable {
     var row: ReferenceRow.ID
-    var link: LinkID
-    var end: Link.End
+    var link: AssociationID
+    var end: CompiledAssociation.End
 }
 
 /// A reference to a row that is not there yet.
@@ -133,7 +133,7 @@ struct ReferenceTarget: Hashable, Sendable {
 }
 
 /// A place in a list.
-enum ReferenceListed: Hashable, Sendable {
+enum ReferenceListEntry: Hashable, Sendable {
     case row(ReferenceRow.ID)
     /// Of a row that is not there yet.
     case awaited(ReferenceTarget)
@@ -144,8 +144,8 @@ struct ReferenceNames: Sendable {
     typealias Keys = (objects: [String], ids: [String])
 
     private struct LinkEnd: Hashable {
-        let link: LinkID
-        let end: Link.End
+        let link: AssociationID
+        let end: CompiledAssociation.End
         /// Each may spell its keys in its own way.
         let entity: Int
     }
@@ -248,7 +248,7 @@ extension ReferenceStore {
 
 extension ReferenceStore {
     /// Whether a condition on the rows of an entity holds for one of them.
-    func matches(_ id: ReferenceRow.ID, _ predicate: RecordPredicate, of entity: CompiledEntity) throws -> Bool {
+    func matches(_ id: ReferenceRow.ID, _ predicate: RowPredicate, of entity: CompiledEntity) throws -> Bool {
         try predicate.resolved(on: entity, in: model.compiled).holds(for: ConditionRow(store: self, id: id))
     }
 

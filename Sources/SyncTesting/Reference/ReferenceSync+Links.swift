@@ -2,9 +2,9 @@ import SyncCore
 
 extension ReferenceSync {
     /// Links what arrived and is not overruled, then takes the statements one after the other.
-    mutating func link(_ mentions: [ReferenceMention]) {
+    mutating func link(_ mentions: [ReferenceOccurrence]) {
         let statements = mentions.flatMap(\.allStatements)
-        for (row, statement) in statements { forgetReferences(statement, of: row) }
+        for (row, statement) in statements { deletePendingReferences(statement, of: row) }
         linkArrived()
         for (row, statement) in statements { follow(statement, of: row) }
         for (row, statement) in statements
@@ -33,9 +33,9 @@ extension ReferenceSync {
 
     // MARK: One statement
 
-    private mutating func follow(_ statement: ReferenceMention.Statement, of row: ReferenceRow.ID) {
+    private mutating func follow(_ statement: ReferenceOccurrence.Statement, of row: ReferenceRow.ID) {
         let relationship = statement.relationship
-        forgetReferences(statement, of: row)
+        deletePendingReferences(statement, of: row)
         var listed: [ReferenceRow.ID] = []
         var linked: [ReferenceRow.ID] = []
         var missing: [ReferenceTarget] = []
@@ -70,7 +70,7 @@ extension ReferenceSync {
 
     /// Notes the rows that go because a list of objects leaves them out; the last list decides.
     private mutating func drop(
-        _ statement: ReferenceMention.Statement, _ side: ReferenceSide, present: [ReferenceRow.ID],
+        _ statement: ReferenceOccurrence.Statement, _ side: ReferenceSide, present: [ReferenceRow.ID],
         listed: [ReferenceRow.ID]
     ) {
         guard statement.relationship.isToMany else { return }
@@ -80,9 +80,9 @@ extension ReferenceSync {
     }
 
     /// The rows a list puts in order. Rows without a key have their places in it also if they may not be updated.
-    private func ordered(_ statement: ReferenceMention.Statement) -> [ReferenceListed] {
+    private func ordered(_ statement: ReferenceOccurrence.Statement) -> [ReferenceListEntry] {
         let isKeyless = !model.compiled.entities[statement.relationship.destination].isKeyed
-        return statement.targets.compactMap { target -> ReferenceListed? in
+        return statement.targets.compactMap { target -> ReferenceListEntry? in
             switch target {
             case .row(let id, let links): links || isKeyless ? .row(id) : nil
             case .key(let key): row(key).map { .row($0) } ?? .awaited(key)
@@ -94,7 +94,7 @@ extension ReferenceSync {
 
     /// Forgets the references that a statement overrules. Their places in a list are kept only for rows that the
     /// statement links themselves.
-    private mutating func forgetReferences(_ statement: ReferenceMention.Statement, of row: ReferenceRow.ID) {
+    private mutating func deletePendingReferences(_ statement: ReferenceOccurrence.Statement, of row: ReferenceRow.ID) {
         let overruled = store.pending.filter { overrules(statement, of: row, $0) }
         store.pending = store.pending.filter { !overrules(statement, of: row, $0) }
         for pending in overruled where !hasOwner(statement, pending) {
@@ -103,7 +103,7 @@ extension ReferenceSync {
     }
 
     /// Whether a statement of the other side names the row that waits.
-    private func hasOwner(_ statement: ReferenceMention.Statement, _ pending: ReferencePending) -> Bool {
+    private func hasOwner(_ statement: ReferenceOccurrence.Statement, _ pending: ReferencePending) -> Bool {
         pending.side.end == store.farEnd(statement.relationship) && pending.side.link == statement.relationship.link
             && statement.targets.contains { target in
                 switch target {
@@ -115,7 +115,7 @@ extension ReferenceSync {
 
     /// Whether a statement speaks of a link that was remembered.
     private func overrules(
-        _ statement: ReferenceMention.Statement, of row: ReferenceRow.ID, _ pending: ReferencePending
+        _ statement: ReferenceOccurrence.Statement, of row: ReferenceRow.ID, _ pending: ReferencePending
     ) -> Bool {
         let relationship = statement.relationship
         guard relationship.link == pending.side.link else { return false }
@@ -130,7 +130,7 @@ extension ReferenceSync {
     }
 
     private func saysOfOwnSide(
-        _ statement: ReferenceMention.Statement, of row: ReferenceRow.ID, _ pending: ReferencePending
+        _ statement: ReferenceOccurrence.Statement, of row: ReferenceRow.ID, _ pending: ReferencePending
     ) -> Bool {
         let hasTarget = statement.targets.contains { names($0, pending.target) }
         if row == pending.side.row { return !statement.relationship.isToMany || statement.removes || hasTarget }
@@ -138,7 +138,7 @@ extension ReferenceSync {
     }
 
     private func saysOfOtherSide(
-        _ statement: ReferenceMention.Statement, of row: ReferenceRow.ID, _ pending: ReferencePending
+        _ statement: ReferenceOccurrence.Statement, of row: ReferenceRow.ID, _ pending: ReferencePending
     ) -> Bool {
         let hasOwner = hasOwner(statement, pending)
         if row == self.row(pending.target) {
@@ -147,7 +147,7 @@ extension ReferenceSync {
         return hasOwner && store.hasOneOwner(statement.relationship)
     }
 
-    private func names(_ target: ReferenceMention.Statement.Target, _ awaited: ReferenceTarget) -> Bool {
+    private func names(_ target: ReferenceOccurrence.Statement.Target, _ awaited: ReferenceTarget) -> Bool {
         switch target {
         case .row(let id, links: true): id == row(awaited)
         case .row: false
@@ -156,7 +156,7 @@ extension ReferenceSync {
     }
 }
 
-extension [ReferenceListed] {
+extension [ReferenceListEntry] {
     /// Each element at its first place.
     func uniqued() -> [Element] {
         reduce(into: []) { if !$0.contains($1) { $0.append($1) } }

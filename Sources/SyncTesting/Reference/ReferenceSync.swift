@@ -22,11 +22,11 @@ struct ReferenceSync {
     }
 
     enum Outcome {
-        case mention(ReferenceMention)
+        case mention(ReferenceOccurrence)
         /// May be neither inserted nor updated, or is refused; the row if there is one.
         case skipped(ReferenceRow.ID?)
         /// Without a key; the records inside.
-        case unreadable([ReferenceMention])
+        case unreadable([ReferenceOccurrence])
     }
 
     /// What a record without a key is about.
@@ -114,15 +114,15 @@ struct ReferenceSync {
         touched.insert(row)
         fill(row, with: reading, as: entity)
         return .mention(
-            ReferenceMention(row: row, statements: statements(of: row, reading, at: path, context)))
+            ReferenceOccurrence(row: row, statements: statements(of: row, reading, at: path, context)))
     }
 
     /// The records in one that cannot be read, unless it stands where none is.
     private mutating func records(
         in reading: ReferenceReading, at path: String, _ context: Context
-    ) -> [ReferenceMention] {
+    ) -> [ReferenceOccurrence] {
         guard may(nil, context) || mayUpdate(context) else { return [] }
-        var found: [ReferenceMention] = []
+        var found: [ReferenceOccurrence] = []
         for (relationship, said, destination) in reading.statements {
             let records: [JSONValue] =
                 switch said {
@@ -187,7 +187,7 @@ struct ReferenceSync {
 
     private mutating func statements(
         of row: ReferenceRow.ID, _ reading: ReferenceReading, at path: String, _ context: Context
-    ) -> [ReferenceMention.Statement] {
+    ) -> [ReferenceOccurrence.Statement] {
         reading.statements.compactMap { relationship, said, destination in
             let path = "\(path).\(relationship.name)"
             if relationship.isToMany {
@@ -218,8 +218,8 @@ struct ReferenceSync {
     private mutating func statement(
         of row: ReferenceRow.ID, _ relationship: CompiledRelationship, _ destination: CompiledEntity,
         _ said: ReferenceReading.Statement, at path: String, overruledBy owner: ReferenceRow.ID?
-    ) -> ReferenceMention.Statement? {
-        var statement = ReferenceMention.Statement(relationship: relationship)
+    ) -> ReferenceOccurrence.Statement? {
+        var statement = ReferenceOccurrence.Statement(relationship: relationship)
         let ownsRows = relationship.isToMany && store.hasOneOwner(relationship)
         switch said {
         case .null: statement.removes = true

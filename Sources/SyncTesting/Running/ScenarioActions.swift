@@ -20,7 +20,7 @@ struct ScenarioActions: Sendable {
 
     func sync(_ call: ScenarioStep.SyncCall) async throws -> SyncResult {
         let payload = try payload(of: call)
-        let predicate = try call.predicate.map { try RecordPredicate(parsing: $0) }
+        let predicate = try call.predicate.map { try RowPredicate(parsing: $0) }
         let options = options(call)
         if call.isPaged { return try await sync(pages: payload, call, predicate, options) }
         if isGuest { return try await sync(payload, inTransaction: call, predicate, options) }
@@ -43,7 +43,7 @@ struct ScenarioActions: Sendable {
     }
 
     private func sync(
-        _ payload: Payload, inTransaction call: ScenarioStep.SyncCall, _ predicate: RecordPredicate?,
+        _ payload: Payload, inTransaction call: ScenarioStep.SyncCall, _ predicate: RowPredicate?,
         _ options: SyncOptions
     ) async throws -> SyncResult {
         try await write { stack in
@@ -67,7 +67,7 @@ struct ScenarioActions: Sendable {
     }
 
     private func sync(
-        _ payload: Payload, inPiecesOf size: Int, _ call: ScenarioStep.SyncCall, _ predicate: RecordPredicate?,
+        _ payload: Payload, inPiecesOf size: Int, _ call: ScenarioStep.SyncCall, _ predicate: RowPredicate?,
         _ options: SyncOptions
     ) async throws -> SyncResult {
         let bytes = payload.data
@@ -100,10 +100,10 @@ struct ScenarioActions: Sendable {
 
     /// Each element of the payload as a page of one run.
     private func sync(
-        pages payload: Payload, _ call: ScenarioStep.SyncCall, _ predicate: RecordPredicate?, _ options: SyncOptions
+        pages payload: Payload, _ call: ScenarioStep.SyncCall, _ predicate: RowPredicate?, _ options: SyncOptions
     ) async throws -> SyncResult {
         guard case .value(.array(let pages)) = payload else { throw ScenarioError("the pages must be an array") }
-        let run = SyncRun()
+        let run = PagedImport()
         var options = options
         options.payload = .page(of: run)
         return try await write { [options] stack in
@@ -136,7 +136,7 @@ struct ScenarioActions: Sendable {
         let type = try stack.model.compiled.entity(named: entity)
         guard case .object(let members) = values else { throw ScenarioError("the values must be an object") }
         var attributes: [String: JSONValue] = [:]
-        var links: [String: [SyncRecord]] = [:]
+        var links: [String: [SyncRow]] = [:]
         for member in members {
             if type.relationship(named: member.key) != nil {
                 links[member.key] = try await targets(member.value, of: member.key)
@@ -150,7 +150,7 @@ struct ScenarioActions: Sendable {
     }
 
     func fill(_ entity: String, _ values: JSONValue, _ predicate: String?) async throws {
-        let predicate = try predicate.map { try RecordPredicate(parsing: $0) }
+        let predicate = try predicate.map { try RowPredicate(parsing: $0) }
         _ = try await write { stack in try stack.fill(entity, with: values, where: predicate) }
     }
 
@@ -190,12 +190,12 @@ struct ScenarioActions: Sendable {
         try await stack.count(entity, where: try self.predicate(predicate))
     }
 
-    func rows(_ entity: String, _ predicate: String?) async throws -> [FoundRow] {
-        try await stack.fetch(entity, where: try self.predicate(predicate)).map(FoundRow.init)
+    func rows(_ entity: String, _ predicate: String?) async throws -> [StoredRowView] {
+        try await stack.fetch(entity, where: try self.predicate(predicate)).map(StoredRowView.init)
     }
 
-    func row(_ entity: String, id: JSONValue) async throws -> FoundRow? {
-        try await stack.fetch(entity, id: id).map(FoundRow.init)
+    func row(_ entity: String, id: JSONValue) async throws -> StoredRowView? {
+        try await stack.fetch(entity, id: id).map(StoredRowView.init)
     }
 
     func export(_ call: ScenarioStep.ExportCall) async throws -> [JSONValue] {
@@ -210,8 +210,8 @@ struct ScenarioActions: Sendable {
 
     // MARK: Arguments
 
-    private func predicate(_ text: String?) throws -> RecordPredicate {
-        try text.map { try RecordPredicate(parsing: $0) } ?? .all
+    private func predicate(_ text: String?) throws -> RowPredicate {
+        try text.map { try RowPredicate(parsing: $0) } ?? .all
     }
 
     enum Payload: Sendable {
@@ -244,24 +244,24 @@ struct ScenarioActions: Sendable {
     }
 
     /// The stored rows that the value of a relationship refers to, in order.
-    private func targets(_ value: JSONValue, of relationship: String) async throws -> [SyncRecord] {
+    private func targets(_ value: JSONValue, of relationship: String) async throws -> [SyncRow] {
         switch value {
         case .null: return []
         case .array(let references):
-            var records: [SyncRecord] = []
+            var records: [SyncRow] = []
             for reference in references { records.append(try await target(reference, of: relationship)) }
             return records
         default: return [try await target(value, of: relationship)]
         }
     }
 
-    private func target(_ reference: JSONValue, of relationship: String) async throws -> SyncRecord {
+    private func target(_ reference: JSONValue, of relationship: String) async throws -> SyncRow {
         var fields = try ScenarioFields(reference, of: "a target of \(relationship)")
         let entity = try fields.string("entity")
         let id = fields.optional("id")
         let predicate = try fields.optionalString("where")
         try fields.finish()
-        let found: [SyncRecord]
+        let found: [SyncRow]
         switch (id, predicate) {
         case (let id?, nil): found = try await stack.fetch(entity, id: id).map { [$0] } ?? []
         case (nil, let text?): found = try await stack.fetch(entity, where: try self.predicate(text))
@@ -275,14 +275,14 @@ struct ScenarioActions: Sendable {
 }
 
 extension ScenarioActions: RowSource {
-    func targets(of row: FoundRow, along relationship: String) async throws -> [FoundRow] {
+    func targets(of row: StoredRowView, along relationship: String) async throws -> [StoredRowView] {
         guard let record = row.record else { return [] }
-        return try await stack.targets(of: record, relationship).map(FoundRow.init)
+        return try await stack.targets(of: record, relationship).map(StoredRowView.init)
     }
 }
 
-extension FoundRow {
-    fileprivate init(_ record: SyncRecord) {
+extension StoredRowView {
+    fileprivate init(_ record: SyncRow) {
         entity = record.entity
         values = Dictionary(record.attributes.map { ($0, record[$0] ?? .null) }) { first, _ in first }
         self.record = record

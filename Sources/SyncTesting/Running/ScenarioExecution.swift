@@ -7,13 +7,13 @@ import SyncSQLite
 struct ScenarioExecution: Sendable {
     private let scenario: Scenario
     private let file: ScenarioFile
-    private let facilities: ScenarioFacilities
+    private let facilities: ScenarioFeatures
     private let options: ScenarioRunner.Options
     /// Models that were read before, by path.
     private let models: [String: SyncModel]
 
     init(
-        _ scenario: Scenario, file: ScenarioFile, facilities: ScenarioFacilities,
+        _ scenario: Scenario, file: ScenarioFile, facilities: ScenarioFeatures,
         options: ScenarioRunner.Options = .init(), models: [String: SyncModel] = [:]
     ) {
         self.facilities = facilities
@@ -57,8 +57,8 @@ struct ScenarioExecution: Sendable {
         guard let path = scenario.model else { throw ScenarioError("the case has no model") }
         var actions = ScenarioActions(
             stack: try store.open(loadModel(path)), file: file,
-            writesInBackground: scenario.needs.contains(ScenarioFacilities.backgroundWrite),
-            addedOnInsert: scenario.needs.contains(ScenarioFacilities.willInsertHook) ? scenario.hook : nil,
+            writesInBackground: scenario.needs.contains(ScenarioFeatures.backgroundWrite),
+            addedOnInsert: scenario.needs.contains(ScenarioFeatures.willInsertHook) ? scenario.hook : nil,
             pieceSize: options.pieceSize, isGuest: options.isGuest)
         var check = ReferenceCheck(isOn: options.checksReference, actions)
         for (index, step) in steps.enumerated() {
@@ -107,7 +107,7 @@ struct ScenarioExecution: Sendable {
 extension Scenario {
     /// Whether the store must be a file: asked for, needed by readers beside a writer, or closed on the way.
     fileprivate var needsStoreFile: Bool {
-        if needs.contains(ScenarioFacilities.onDisk) || needs.contains(ScenarioFacilities.backgroundWrite) {
+        if needs.contains(ScenarioFeatures.onDisk) || needs.contains(ScenarioFeatures.backgroundWrite) {
             return true
         }
         guard case .steps(let steps) = body else { return false }
@@ -270,7 +270,7 @@ struct StepExecution: Sendable {
 
     // MARK: Comparing
 
-    private func compare(_ values: JSONValue, _ row: FoundRow, place: String) async throws {
+    private func compare(_ values: JSONValue, _ row: StoredRowView, place: String) async throws {
         let matcher = ExpectationMatcher(model: stack.model, source: actions)
         let mismatches = try await matcher.mismatches(values, in: row)
         guard !mismatches.isEmpty else { return }
@@ -301,7 +301,7 @@ struct StepExecution: Sendable {
     }
 }
 
-extension FoundRow {
+extension StoredRowView {
     /// The row's values as JSON, for reports.
     fileprivate var scenarioText: String {
         JSONValue.object(values.sorted { $0.key < $1.key }.map { .init($0.key, ValueMatcher.json($0.value)) })

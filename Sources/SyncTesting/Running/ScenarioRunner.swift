@@ -44,11 +44,11 @@ public struct ScenarioRunner: Sendable {
         }
     }
 
-    private let facilities: ScenarioFacilities
+    private let facilities: ScenarioFeatures
     private let options: Options
 
     /// A runner that meets these needs of cases and skips cases with others.
-    public init(facilities: ScenarioFacilities = .standard, options: Options = Options()) {
+    public init(facilities: ScenarioFeatures = .standard, options: Options = Options()) {
         self.facilities = facilities
         self.options = options
     }
@@ -109,7 +109,7 @@ public struct ScenarioRunner: Sendable {
         }
         let execution = ScenarioExecution(scenario, file: file, facilities: facilities, options: options)
         var failures = await execution.run()
-        if failures.isEmpty, scenario.needs.contains(ScenarioFacilities.concurrency) {
+        if failures.isEmpty, scenario.needs.contains(ScenarioFeatures.concurrency) {
             failures = await ParallelEvaluation(of: file, facilities: facilities).run()
         }
         var result = ScenarioReport.CaseResult(
@@ -137,7 +137,7 @@ struct ParallelEvaluation: Sendable {
 
     private let executions: [ScenarioExecution]
 
-    init(of file: ScenarioFile, facilities: ScenarioFacilities) {
+    init(of file: ScenarioFile, facilities: ScenarioFeatures) {
         let scenarios = file.entries.compactMap { try? $0.scenario.get() }
             .filter { facilities.missing(of: $0.needs).isEmpty }
         let functions = scenarios.filter { $0.function != nil }
@@ -188,7 +188,7 @@ struct ParallelEvaluation: Sendable {
 /// What a ``ScenarioRunner`` provides of the things cases can ask for in `needs`.
 ///
 /// A case that needs anything else is skipped and counted.
-public struct ScenarioFacilities: Sendable {
+public struct ScenarioFeatures: Sendable {
     /// The names of the needs that are met: `onDisk`, `valueTransformer:NAME`.
     public private(set) var names: Set<String>
     /// The transformers that are registered on every model.
@@ -201,13 +201,13 @@ public struct ScenarioFacilities: Sendable {
     }
 
     /// What the runner brings without code of the caller.
-    public static let standard = ScenarioFacilities(names: [
+    public static let standard = ScenarioFeatures(names: [
         backgroundWrite, concurrency, insertionOrder, onDisk, operationObject, willInsertHook, writeCounter,
     ])
 
     /// These facilities and transformers of the caller, which are registered on every model.
-    public func adding(_ transformers: AttributeTransformer...) -> ScenarioFacilities {
-        ScenarioFacilities(names: names, transformers: self.transformers + transformers)
+    public func adding(_ transformers: AttributeTransformer...) -> ScenarioFeatures {
+        ScenarioFeatures(names: names, transformers: self.transformers + transformers)
     }
 
     /// Writes happen in a background task on a store file, whose readers are connections of their own.
@@ -224,7 +224,7 @@ public struct ScenarioFacilities: Sendable {
     /// The rows written by a step are counted.
     static let writeCounter = "writeCounter"
 
-    private static let builtIn = Set(BuiltInTransformer.allCases.map { "valueTransformer:\($0.rawValue)" })
+    private static let builtIn = Set(StandardTransformer.allCases.map { "valueTransformer:\($0.rawValue)" })
 
     /// The needs that are not met, in their order. Built-in transformers are there anyway.
     public func missing(of needs: [String]) -> [String] {

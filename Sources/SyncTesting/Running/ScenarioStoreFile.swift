@@ -115,7 +115,7 @@ extension ScenarioActions {
         }
         guard !call.isPaged else { return try sync(pages: json, call, in: &reference) }
         try reference.sync(
-            json, inEntity: call.entity, predicate: try call.predicate.map { try RecordPredicate(parsing: $0) },
+            json, inEntity: call.entity, predicate: try call.predicate.map { try RowPredicate(parsing: $0) },
             parent: call.parent, relationship: call.relationship, operations: call.operations, options: call.options)
     }
 

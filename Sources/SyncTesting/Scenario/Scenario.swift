@@ -37,8 +37,8 @@ extension Scenario {
         needs = try (fields.optionalStrings("needs") ?? []).map(Self.needName)
         model = try fields.optionalString("model")
         hook = try Self.hook(&fields)
-        if hook != nil, !needs.contains(ScenarioFacilities.willInsertHook) {
-            throw ScenarioError("the case has a hook, but does not need '\(ScenarioFacilities.willInsertHook)'")
+        if hook != nil, !needs.contains(ScenarioFeatures.willInsertHook) {
+            throw ScenarioError("the case has a hook, but does not need '\(ScenarioFeatures.willInsertHook)'")
         }
         if fields.has("function") {
             body = .function(try ScenarioFunction(&fields, hasModel: model != nil))
@@ -197,7 +197,7 @@ extension SyncOptions {
         try fields.finish()
     }
 
-    private static func deletionGuard(_ value: JSONValue) throws(ScenarioError) -> DeletionGuard {
+    private static func deletionGuard(_ value: JSONValue) throws(ScenarioError) -> DeletionLimit {
         switch value {
         case .number(let text):
             if let rows = Int(text) { return .rows(rows) }

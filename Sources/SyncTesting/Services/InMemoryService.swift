@@ -2,7 +2,7 @@ public import Foundation
 public import Sync
 
 /// A service in memory, for tests: with versions, and with whatever abilities and faults a test wants.
-public actor FakeService: SyncService {
+public actor InMemoryService: SyncService {
     /// What goes wrong with a request.
     public enum Fault: Sendable, Hashable {
         /// It does not arrive.
@@ -76,7 +76,7 @@ public actor FakeService: SyncService {
     public func setMeanwhile(_ meanwhile: (@Sendable (Request) async -> Void)?) { self.meanwhile = meanwhile }
 
     /// Forgets the requests so far.
-    public func forgetRequests() { requests = [] }
+    public func deleteRequests() { requests = [] }
 
     /// Stores a row, as another client of the service would.
     @discardableResult
@@ -135,15 +135,15 @@ public actor FakeService: SyncService {
         for operation in due { _ = carryOut(operation) }
         let fault = fault?(request, requests.count)
         switch fault {
-        case .dropBefore?: throw ServiceFailure.unreachable("the connection broke")
-        case .busy?: throw ServiceFailure.busy(after: .zero, "busy")
+        case .dropBefore?: throw ServiceError.unreachable("the connection broke")
+        case .busy?: throw ServiceError.busy(after: .zero, "busy")
         case .dropAfter?, .late?, .refuse?, nil: return fault
         }
     }
 
     /// A page of changes, oldest first.
     public func pull(_ request: PullRequest) async throws -> PullPage {
-        if try await meet(.pull(request.entity)) != nil { throw ServiceFailure.unreachable("the answer was lost") }
+        if try await meet(.pull(request.entity)) != nil { throw ServiceError.unreachable("the answer was lost") }
         let since = request.page.flatMap { Int($0) } ?? request.cursor.flatMap { Int($0) } ?? 0
         let isWhole = request.cursor == nil
         let changed = (rows[request.entity] ?? [:]).filter {
@@ -159,14 +159,14 @@ public actor FakeService: SyncService {
 
     /// A page of ids.
     public func ids(_ request: SweepRequest) async throws -> IDPage {
-        if try await meet(.ids(request.entity)) != nil { throw ServiceFailure.unreachable("the answer was lost") }
+        if try await meet(.ids(request.entity)) != nil { throw ServiceError.unreachable("the answer was lost") }
         let rows = (rows[request.entity] ?? [:]).filter { !$0.value.isDeleted }
         return IDPage(ids: Array(rows.keys), versions: rows.mapValues { "\($0.version)" })
     }
 
     /// Rows by their ids.
-    public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
-        if try await meet(.fetch(ids, entity)) != nil { throw ServiceFailure.unreachable("the answer was lost") }
+    public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
+        if try await meet(.fetch(ids, entity)) != nil { throw ServiceError.unreachable("the answer was lost") }
         return ids.map { id in
             guard let row = rows[entity]?[id], !row.isDeleted else { return .absent }
             return .found(remote(id, row))
@@ -178,7 +178,7 @@ public actor FakeService: SyncService {
         let fault: Fault?
         do {
             fault = try await meet(.push(operations))
-        } catch ServiceFailure.unreachable(let text) {
+        } catch ServiceError.unreachable(let text) {
             return operations.map { _ in .unknown(text) }
         }
         if case .late(let count)? = fault {
@@ -215,7 +215,7 @@ public actor FakeService: SyncService {
 
     private func create(_ operation: PushOperation) -> PushOutcome {
         if capabilities.createIdempotency == .key, let id = keys[operation.idempotencyKey] {
-            return .applied(answer(operation.entity, id) ?? RemoteRow(id: id, record: nil))
+            return .applied(answer(operation.entity, id) ?? RemoteRecord(id: id, record: nil))
         }
         let id: JSONValue
         if let own = operation.id {
@@ -237,10 +237,10 @@ public actor FakeService: SyncService {
         return .applied(answer(operation.entity, id))
     }
 
-    private func answer(_ entity: String, _ id: JSONValue) -> RemoteRow? { rows[entity]?[id].map { remote(id, $0) } }
+    private func answer(_ entity: String, _ id: JSONValue) -> RemoteRecord? { rows[entity]?[id].map { remote(id, $0) } }
 
-    private func remote(_ id: JSONValue, _ row: Row) -> RemoteRow {
-        RemoteRow(
+    private func remote(_ id: JSONValue, _ row: Row) -> RemoteRecord {
+        RemoteRecord(
             id: id, record: row.isDeleted ? JSONValue?.none : row.record, version: "\(row.version)",
             time: capabilities.givesTimes ? row.time : nil)
     }

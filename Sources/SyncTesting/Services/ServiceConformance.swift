@@ -215,7 +215,7 @@ public struct ServiceConformance: Sendable {
         do {
             let outcomes = try await service.push(operations)
             throw fail(check, "a change of what was changed since the pull is answered \(outcomes)")
-        } catch ServiceFailure.outdated {
+        } catch ServiceError.outdated {
             for (id, value) in zip(ids, ["theirs", "value 81"]) {
                 let found = try await found(id).record?[member]
                 try expect(found == .string(value), check, "a row has \(found ?? .null), and not \(value)")
@@ -275,15 +275,15 @@ public struct ServiceConformance: Sendable {
         return try await service.push(whole)
     }
 
-    private func found(_ id: JSONValue) async throws -> RemoteRow {
+    private func found(_ id: JSONValue) async throws -> RemoteRecord {
         guard case .found(let row)? = try await service.fetch([id], of: entity).first else {
             throw fail("a row by its id", "it is not there")
         }
         return row
     }
 
-    private func pages(from cursor: String?) async throws -> (rows: [RemoteRow], cursor: String?) {
-        var rows: [RemoteRow] = []
+    private func pages(from cursor: String?) async throws -> (rows: [RemoteRecord], cursor: String?) {
+        var rows: [RemoteRecord] = []
         var page: String?
         while true {
             let answer = try await service.pull(PullRequest(entity: entity, cursor: cursor, page: page))
@@ -293,7 +293,7 @@ public struct ServiceConformance: Sendable {
         }
     }
 
-    private func pull(from cursor: String) async throws -> [RemoteRow] { try await pages(from: cursor).rows }
+    private func pull(from cursor: String) async throws -> [RemoteRecord] { try await pages(from: cursor).rows }
     private func whole() async throws -> [JSONValue] {
         try await pages(from: nil).rows.filter { $0.record != nil }.map(\.id)
     }

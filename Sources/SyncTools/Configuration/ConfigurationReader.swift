@@ -45,7 +45,7 @@ struct ConfigurationReader {
             throw wrong(
                 member.key,
                 "unknown member" + SimilarName.hint(for: member.key, among: known)
-                    + "; there are \(ShortList(known).text)")
+                    + "; there are \(TruncatedList(known).text)")
         }
     }
 
@@ -103,7 +103,7 @@ struct ConfigurationValue {
             let value = variables.values[name]
             if value == nil {
                 let missing = wrong("the environment has no variable '\(name)'")
-                try variables.note(missing)
+                try variables.record(missing)
                 error = missing
             }
             result += rest[..<start.lowerBound] + (value ?? "${\(name)}")
@@ -186,7 +186,7 @@ final class ConfigurationVariables {
     /// - Parameter areNeeded: Whether one that is not set is an error at once.
     init(_ values: [String: String], areNeeded: Bool) { (self.values, self.areNeeded) = (values, areNeeded) }
 
-    func note(_ error: SyncError) throws {
+    func record(_ error: SyncError) throws {
         if areNeeded { throw error }
         unset.append(error)
     }

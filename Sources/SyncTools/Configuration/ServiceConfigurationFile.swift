@@ -7,7 +7,7 @@ public import SyncService
 /// form.
 ///
 /// Secrets are in environment variables, whose names stand in the file as `${NAME}`.
-public struct EngineConfiguration: Sendable {
+public struct ServiceConfigurationFile: Sendable {
     /// Which service.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// A REST service of no particular make.
@@ -134,7 +134,7 @@ public struct EngineConfiguration: Sendable {
     public func service(
         credentials: ServiceCredentials = .none, transport: (any HTTPTransport)? = nil
     ) -> any SyncService {
-        let transport = unset.map(UnsetTransport.init) ?? transport ?? DefaultTransport(timeout: timeout)
+        let transport = unset.map(UnconfiguredTransport.init) ?? transport ?? DefaultTransport(timeout: timeout)
         return switch kind {
         case .rest:
             RESTService(
@@ -153,7 +153,7 @@ public struct EngineConfiguration: Sendable {
                 baseURL: url, options: parse ?? ParseOptions(applicationID: ""), classes: paths, headers: headers,
                 credentials: credentials, transport: transport)
         case .changes:
-            ChangesService(
+            WatermelonService(
                 url: url, tables: paths, schemaVersion: schemaVersion, headers: headers, credentials: credentials,
                 transport: transport)
         }
@@ -201,7 +201,7 @@ extension ConfigurationValue {
 }
 
 /// Makes no request, because a variable of the configuration is not set.
-struct UnsetTransport: HTTPTransport {
+struct UnconfiguredTransport: HTTPTransport {
     let error: SyncError
 
     func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) { throw error }
@@ -278,7 +278,7 @@ extension ConfigurationValue {
         options.version = try reader.optional("version") { try $0.text() }
         options.deleted = try reader.optional("deleted") { try $0.text() }
         options.update = try reader.optional("update") { try $0.choice(RESTOptions.Update.self) } ?? .patch
-        options.ids = try reader.optional("ids") { try $0.choice(ServiceCapabilities.IDs.self) } ?? .server
+        options.ids = try reader.optional("ids") { try $0.choice(ServiceCapabilities.IDAssignment.self) } ?? .server
         options.idempotency = try reader.optional("idempotency") { try $0.headerName() }
         options.marker = try reader.optional("marker") { try $0.text() }
         options.preconditions = try reader.optional("preconditions") { try $0.headerName() }
@@ -339,7 +339,7 @@ extension ConfigurationValue {
         options.sessionToken = try reader.optional("sessionToken") { try $0.secret() }
         options.pageSize = try reader.optional("pageSize") { try $0.count() } ?? options.pageSize
         options.overlap = try reader.optional("overlap") { try $0.duration() } ?? options.overlap
-        options.ids = try reader.optional("ids") { try $0.choice(ServiceCapabilities.IDs.self) } ?? options.ids
+        options.ids = try reader.optional("ids") { try $0.choice(ServiceCapabilities.IDAssignment.self) } ?? options.ids
         options.marker = try reader.optional("marker") { try $0.field() }
         try reader.end()
         return options

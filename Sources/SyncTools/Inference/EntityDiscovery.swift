@@ -25,7 +25,7 @@ struct EntityDiscovery {
     private(set) var entities: [InferredEntity] = []
     /// Entity names without regard to case → the entity meant, other names of it too.
     private(set) var links: [String: String] = [:]
-    private(set) var remarks: [InferenceRemark] = []
+    private(set) var remarks: [InferenceNote] = []
     private var plain: Set<Place> = []
     private var order: [String] = []
     private var objects: [String: ObservedObject] = [:]
@@ -179,7 +179,7 @@ struct EntityDiscovery {
     /// Whether the same id stands for the same thing in one place.
     private func areSound(_ seen: [ObservedObject], isLink: Bool) -> Bool {
         guard !isLink else { return true }
-        var known = KnownThings()
+        var known = SeenObjects()
         for (index, object) in seen.enumerated() {
             if object.things.contradictions > 0, object.things.areUnsound { return false }
             guard seen.count > 1 else { continue }
@@ -210,7 +210,7 @@ struct EntityDiscovery {
             let root = roots.filter { $0.entity == entity }
             guard found.count + root.count > 1 else { continue }
             let key = Set(key(of: entity))
-            var known = KnownThings()
+            var known = SeenObjects()
             var kinds: [Set<String>] = []
             for object in root.map(\.object) {
                 known.merge(object.things)
@@ -264,7 +264,7 @@ struct EntityDiscovery {
     /// Two entities are one if they have the same keys and a row of the same id, and such rows are equal in more than
     /// the id: `author` and `editor`. False if there are none.
     private mutating func unifyTwins() -> Bool {
-        var twins = InferredTwins()
+        var twins = DuplicateEntityFinder()
         for name in order {
             guard let object = objects[name] else { continue }
             twins.add(name, object, key: key(of: name), isRoot: isRoot(name))
@@ -314,7 +314,7 @@ extension JSONValue {
 }
 
 /// What objects in one place say of the things that have an id.
-struct KnownThings {
+struct SeenObjects {
     /// By the text of the id, then by key.
     private(set) var values: [String: [String: JSONValue]] = [:]
     /// How often a thing was seen again, and how often what was said of it then could not be true with the earlier.
@@ -329,7 +329,7 @@ struct KnownThings {
     /// Members that say of which kind a thing is.
     private static let kindKeys: Set<String> = ["type", "__typename"]
 
-    mutating func note(_ members: [JSONValue.Member], id: String) {
+    mutating func insert(_ members: [JSONValue.Member], id: String) {
         guard var known = values[id] else {
             guard values.count < Self.maximum else { return }
             values[id] = Dictionary(members.map { ($0.key, $0.value) }, uniquingKeysWith: { _, later in later })
@@ -352,7 +352,7 @@ struct KnownThings {
     var areUnsound: Bool { mixesKinds || contradictions * 20 > repeats }
 
     /// Whether another place says of some thing what cannot be true with this.
-    func contradicts(_ other: KnownThings) -> Bool {
+    func contradicts(_ other: SeenObjects) -> Bool {
         let (small, large) = values.count < other.values.count ? (values, other.values) : (other.values, values)
         return small.contains { id, members in
             guard let known = large[id] else { return false }
@@ -360,7 +360,7 @@ struct KnownThings {
         }
     }
 
-    mutating func merge(_ other: KnownThings) {
+    mutating func merge(_ other: SeenObjects) {
         values.merge(other.values) { $0.merging($1) { _, later in later } }
         repeats += other.repeats
         contradictions += other.contradictions

@@ -16,7 +16,7 @@ struct EntityDraft {
     var attributePlaces: [String: Int] = [:]
     private var relationshipPlaces: [String: Int] = [:]
     var memberPlaces: [String: [Int]] = [:]
-    var notes: [InferenceRemark] = []
+    var notes: [InferenceNote] = []
     /// The attribute that the names fill under which its records stand; empty if there is none.
     private(set) var nameAttribute = ""
 
@@ -66,7 +66,7 @@ struct EntityDraft {
         if !inferred.key.contains(member.key), member.value.isNullOnly { attribute.leaveTypeOpen() }
         entity.attributes.append(attribute)
         if isKey, name != "id" { entity.primaryKey = SyncModel.PrimaryKey(name) }
-        note(name, member)
+        record(name, member)
     }
 
     /// Whether another id key has the same target: then which of them the relationship is read from would be a guess.
@@ -86,7 +86,7 @@ struct EntityDraft {
                 Self.isRead(member.key, by: known, rule)
             else { return false }
             if member.isOrdered { entity.relationships[place].isOrdered = true }
-            note(known.name, member)
+            record(known.name, member)
             return true
         }
         let name = taken.take(plain)
@@ -95,7 +95,7 @@ struct EntityDraft {
             relationship.remoteKey = RemoteKeyPath.escaped(member.key)
         }
         append(relationship)
-        note(name, member)
+        record(name, member)
         return true
     }
 
@@ -112,7 +112,7 @@ struct EntityDraft {
         relationshipPlaces[name.lowercased()].flatMap { entity.relationships[$0].name == name ? $0 : nil }
     }
 
-    private mutating func note(_ name: String, _ member: InferredMember) {
+    private mutating func record(_ name: String, _ member: InferredMember) {
         keys[name, default: []].append(member.key)
         memberPlaces[name, default: []].append(members.count)
         members.append((name, member))
@@ -167,7 +167,7 @@ struct EntityDraft {
 
 extension EntityDraft {
     /// Asks the rules of naming whether each key reaches its member, and mends what they mix up. True if something was.
-    mutating func settleNames(in model: SyncModel) throws -> Bool {
+    mutating func resolveNames(in model: SyncModel) throws -> Bool {
         var isChanged = false
         let compiled = try model.compiled.entity(named: entity.name)
         let names = model.compiled.names(of: compiled)
@@ -256,8 +256,8 @@ extension EntityDraft {
         }
     }
 
-    var remarks: [InferenceRemark] {
-        var remarks: [InferenceRemark] = []
+    var remarks: [InferenceNote] {
+        var remarks: [InferenceNote] = []
         if let keys = entity.keys { remarks.append(.init(entity.name, "keys are spelled in \(keys.word)")) }
         if isKeyless {
             remarks.append(

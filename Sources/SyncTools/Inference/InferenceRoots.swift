@@ -9,7 +9,7 @@ struct InferenceRoots {
     var types: [String: String] {
         Dictionary(resources.objects.map { ($0.entity, $0.type) }, uniquingKeysWith: { first, _ in first })
     }
-    private(set) var remarks: [InferenceRemark] = []
+    private(set) var remarks: [InferenceNote] = []
     private var places: [String: Int] = [:]
     private var resources = SampleResources()
 
@@ -33,7 +33,7 @@ struct InferenceRoots {
             object.observe(record.value, primaryKey: keys)
             guard record.isLone, object.id(of: record.value, keys) == nil else { return }
             object.listPaths += record.listPaths
-            if sample.form == .json { object.shape = DocumentShape(of: record.value) }
+            if sample.form == .json { object.shape = PayloadFormatDetector(of: record.value) }
         }
     }
 
@@ -60,7 +60,7 @@ struct InferenceRoots {
 /// else what the values show.
 struct RootKeys {
     private let samples: [InferenceSample]
-    private(set) var remarks: [InferenceRemark] = []
+    private(set) var remarks: [InferenceNote] = []
 
     init(_ samples: [InferenceSample]) { self.samples = samples }
 
@@ -160,7 +160,7 @@ struct RootKeys {
         }
     }
 
-    private static func list(_ keys: [String]) -> String { ShortList(keys.map { "'\($0)'" }).text }
+    private static func list(_ keys: [String]) -> String { TruncatedList(keys.map { "'\($0)'" }).text }
 
     private func missing(
         _ keys: [String], in object: ObservedObject, of entity: String, _ evidence: String

@@ -19,7 +19,7 @@ public struct InferenceSample: Sendable {
     /// How the records are laid out.
     public var form: SyncOptions.Form
     /// Set where the records are the members of an object: the JSON key of the attribute that their names fill.
-    public var keyedBy: MemberNames?
+    public var keyedBy: KeyedBy?
     /// The entity of each list, by the keys that lead to it, where there are several; ``entity`` says nothing then.
     public var entities: [String: String] = [:]
     /// The keys that lead to the records inside the document.
@@ -79,7 +79,7 @@ extension InferenceSample {
     func located(_ error: SyncError) -> SyncError {
         let error = name.map(error.naming) ?? error
         guard error.code == .malformedJSON else { return error }
-        return error.looking(like: PayloadHead(json), readAsLines: form == .ndjson)
+        return error.looking(like: PayloadPrefix(json), readAsLines: form == .ndjson)
     }
 }
 
@@ -110,7 +110,7 @@ struct SampleRecords {
         options.keyPath = sample.keyPath
         options.keyedBy = sample.keyedBy
         options.entities = sample.entities.sorted { $0.key < $1.key }
-            .map { PayloadEntity(path: $0.key, entity: $0.value) }
+            .map { PayloadList(path: $0.key, entity: $0.value) }
         try options.checkLayout()
         if !options.entities.isEmpty {
             let paths = options.entities.map { sample.keyPath + $0.path }
@@ -157,17 +157,17 @@ struct SampleRecords {
             record.listPaths = tape.listPaths(in: bytes).map { sample.keyPath + $0 }
         }
         if sample.form == .graphQL {
-            record.listPaths = RecordPlaces.fields(tape.listPaths(in: bytes)).map { reader.fieldPath + $0 }
+            record.listPaths = RecordLocations.fields(tape.listPaths(in: bytes)).map { reader.fieldPath + $0 }
         }
         return record
     }
 
     /// All of a sample, or the whole records in its first bytes; nil if there are none in these.
-    private func piece() throws -> JSONPiece? {
+    private func piece() throws -> JSONChunk? {
         guard let size = sample.size, size < sample.json.count else {
-            return JSONPiece(bytes: sample.json, place: .init(), isLast: true)
+            return JSONChunk(bytes: sample.json, place: .init(), isLast: true)
         }
-        var splitter = RecordSplitter(form: form, pieceSize: size)
+        var splitter = RecordChunker(form: form, pieceSize: size)
         return try sample.json.withUnsafeBytes { bytes in
             var start = bytes[..<max(1, size)]
             return try splitter.next(from: &start)
@@ -253,7 +253,7 @@ struct SampleResources {
                 if member.key != "id" { value.isPlain = true }
             }
         }
-        object.note(plain, id: id)
+        object.record(plain, id: id)
     }
 
     /// What a linkage refers to is of the entity of its type. Of one without anything nothing is known.

@@ -15,7 +15,7 @@ public struct InferredModel: Sendable {
     /// The model; ``SyncModel/schemaFile()`` writes it down.
     public let model: SyncModel
     /// What was guessed, in the order of the model.
-    public let remarks: [InferenceRemark]
+    public let remarks: [InferenceNote]
     /// Which JSON keys the members are for.
     let origins: [InferredOrigin]
 
@@ -45,7 +45,7 @@ public struct InferredModel: Sendable {
             entity.resourceType = roots.types[entity.name]
             return entity
         }
-        let assembly = try ModelAssembly(entities, links: discovery.links)
+        let assembly = try InferredModelBuilder(entities, links: discovery.links)
         model = assembly.model
         remarks = assembly.remarks + roots.remarks + found.remarks + discovery.remarks
         origins = assembly.origins
@@ -71,7 +71,7 @@ extension SyncModel {
 }
 
 /// What was guessed about a part of a model, and on how much evidence.
-public struct InferenceRemark: Sendable, Hashable, Codable, CustomStringConvertible {
+public struct InferenceNote: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The entity or its member: `User`, `User.age`.
     public var place: String
     /// The guess and its grounds: `integer: 120 values, 3 null`.
@@ -96,9 +96,9 @@ public struct InferenceRemark: Sendable, Hashable, Codable, CustomStringConverti
 }
 
 /// Makes a model of inferred entities: names, keys, inverses.
-struct ModelAssembly {
+struct InferredModelBuilder {
     private(set) var model: SyncModel
-    private(set) var remarks: [InferenceRemark]
+    private(set) var remarks: [InferenceNote]
     private(set) var origins: [InferredOrigin]
 
     /// - Parameter links: Entity names without regard to case → the entity meant.
@@ -117,13 +117,13 @@ struct ModelAssembly {
         while true {
             let model = try SyncModel(entities: drafts.map(\.entity), keys: spelling.ofModel)
             var isSettled = true
-            for index in drafts.indices where try drafts[index].settleNames(in: model) { isSettled = false }
+            for index in drafts.indices where try drafts[index].resolveNames(in: model) { isSettled = false }
             guard isSettled else { continue }
             self.model = try Self.declaringTypes(found, of: model)
             break
         }
         origins = drafts.flatMap(\.origins)
-        let rule = spelling.ofModel.map { InferenceRemark("keys", "spelled in \($0.word)") }
+        let rule = spelling.ofModel.map { InferenceNote("keys", "spelled in \($0.word)") }
         remarks = [rule].compactMap(\.self) + drafts.sorted { $0.entity.name < $1.entity.name }.flatMap(\.remarks)
     }
 

@@ -59,7 +59,7 @@ struct InferredSpelling {
 }
 
 /// Finds entities that are one under several names, each compared only with those that have an equal row.
-struct InferredTwins {
+struct DuplicateEntityFinder {
     /// What twins have in common.
     private struct Shape: Hashable {
         let key: [String]

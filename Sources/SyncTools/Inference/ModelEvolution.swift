@@ -3,14 +3,14 @@ public import SyncCore
 /// A model with what sample JSON has beyond it: nothing of the model is removed, renamed or made narrower.
 ///
 /// ```swift
-/// let found = try ModelExtension(of: stack.model, by: [InferenceSample(json, entity: "User")])
+/// let found = try ModelEvolution(of: stack.model, by: [InferenceSample(json, entity: "User")])
 /// for remark in found.remarks { print(remark) }  // User.nickname: string, new
 /// ```
-public struct ModelExtension: Sendable {
+public struct ModelEvolution: Sendable {
     /// The model, extended.
     public private(set) var model: SyncModel
     /// What was added or widened, in the order it was found; empty if the samples have nothing new.
-    public private(set) var remarks: [InferenceRemark] = []
+    public private(set) var remarks: [InferenceNote] = []
 
     private var entities: [SyncModel.Entity]
     /// Entity name → position; by entity, attribute name → position, and the names that are taken.
@@ -102,7 +102,7 @@ public struct ModelExtension: Sendable {
             unusedName(attribute.name, in: entity), attribute.type, sourceType: attribute.sourceType)
         place(&added.remoteKey, added.name, for: origin.key, of: entity)
         update(entity) { $0.attributes.append(added) }
-        note("\(entity).\(added.name)", "\(added.type), new")
+        addNote("\(entity).\(added.name)", "\(added.type), new")
     }
 
     private mutating func widen(_ name: String, of entity: String, to found: SyncModel.Attribute) {
@@ -114,7 +114,7 @@ public struct ModelExtension: Sendable {
                 if attribute.isTypeOpen {
                     entities[index].attributes[place].type = type
                     entities[index].attributes[place].sourceType = nil
-                    note("\(current).\(name)", "\(type), of which only null was seen")
+                    addNote("\(current).\(name)", "\(type), of which only null was seen")
                     return
                 }
                 guard let wider = Self.wider(attribute.type, for: type), attribute.transformers.isEmpty,
@@ -122,7 +122,7 @@ public struct ModelExtension: Sendable {
                     (try? model.primaryKey(of: entity)?.local) != name
                 else { return }
                 entities[index].attributes[place].type = wider
-                note("\(current).\(name)", "\(wider), was \(attribute.type)")
+                addNote("\(current).\(name)", "\(wider), was \(attribute.type)")
                 return
             }
             owner = entities[index].parent
@@ -189,7 +189,7 @@ public struct ModelExtension: Sendable {
             for key in AttributeNaming.keys(for: added, rule) { addedKeys[entity, default: [:]][key] = destination }
         }
         let reason = attribute == nil ? "new" : "of which only null was seen"
-        note("\(entity).\(added.name)", "to \(added.isToMany ? "many" : "one") \(destination), \(reason)")
+        addNote("\(entity).\(added.name)", "to \(added.isToMany ? "many" : "one") \(destination), \(reason)")
     }
 
     /// Whether no value was seen yet of an attribute that an entity declares itself.
@@ -211,7 +211,7 @@ public struct ModelExtension: Sendable {
         added.keys = spelling == model.keys ? nil : spelling ?? .snake
         places[name] = entities.count
         entities.append(added)
-        note(name, "new, with \(ShortList(added.attributes.map(\.name)).text)")
+        addNote(name, "new, with \(TruncatedList(added.attributes.map(\.name)).text)")
         let keyed = Set((origins[name] ?? []).map(\.member))
         for var relationship in found.relationships where keyed.contains(relationship.name) {
             relationship.inverse = nil
@@ -256,7 +256,7 @@ public struct ModelExtension: Sendable {
     private func place(_ remoteKey: inout String?, _ name: String, for key: String, of entity: String) {
         let alone = [(0, SyncModel.Attribute("id", .integer)), (1, SyncModel.Attribute(name, .string))]
         let rule = try? rule(of: entity)
-        let names = EntityNames(alone, [], lineage: ["Sample"], keys: rule)
+        let names = EntityKeyMap(alone, [], lineage: ["Sample"], keys: rule)
         let isOther = (rule ?? .snake).key(for: name) != key
         if isOther || names.attribute(forKey: key)?.slot != 1 { remoteKey = RemoteKeyPath.escaped(key) }
     }
@@ -270,7 +270,7 @@ public struct ModelExtension: Sendable {
         if let index = places[entity] { change(&entities[index]) }
     }
 
-    private mutating func note(_ place: String, _ message: String) { remarks.append(.init(place, message)) }
+    private mutating func addNote(_ place: String, _ message: String) { remarks.append(.init(place, message)) }
 }
 
 // Attributes of which nothing but null was seen yet.
@@ -278,7 +278,7 @@ extension SyncModel.Attribute {
     /// How a model says that the type is still open.
     private static let open = "unknown"
 
-    /// Whether no value was seen yet when the model was inferred: it is kept as it comes, and `ModelExtension` gives it the
+    /// Whether no value was seen yet when the model was inferred: it is kept as it comes, and `ModelEvolution` gives it the
     /// type of the first values.
     var isTypeOpen: Bool { type == .json && sourceType == Self.open }
 

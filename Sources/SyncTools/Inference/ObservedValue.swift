@@ -92,7 +92,7 @@ final class ObservedValue {
     }
 
     /// Notes of which kind the object is. Things of several kinds may share an id, and are kept as they are.
-    func note(kind: String) {
+    func record(kind: String) {
         guard kinds.count < 2 else { return }
         kinds.insert(kind)
         if kinds.count > 1, singles > 0 { isPlain = true }
@@ -113,7 +113,7 @@ final class ObservedValue {
         order.merge(other.order)
         if other.isShared { isShared = true }
         destinations.formUnion(other.destinations)
-        for kind in other.kinds { note(kind: kind) }
+        for kind in other.kinds { record(kind: kind) }
         if other.isPlain { isPlain = true }
         for (id, owner) in other.owners { own(id, by: owner) }
     }
@@ -140,13 +140,13 @@ final class ObservedObject {
     private(set) var keys: [String] = []
     private(set) var members: [String: ObservedValue] = [:]
     /// What was said of objects that have an id: to see whether two places hold the same things.
-    private(set) var things = KnownThings()
+    private(set) var things = SeenObjects()
     /// What their id may be called.
     let names: KeyNames
 
     /// Where there are lists inside a sample that is one object without an id, and what the object looks like.
     var listPaths: [[String]] = []
-    var shape: DocumentShape?
+    var shape: PayloadFormatDetector?
 
     /// The objects under all its keys, if it is used as a dictionary of records.
     private(set) lazy var keyedRecords: ObservedObject? = recordsOfMembers()
@@ -160,15 +160,15 @@ final class ObservedObject {
         count += 1
         let id = id(of: object, primaryKey)
         for member in found { observed(member.key).observe(member.value, ownedBy: id) }
-        noteKinds(found)
-        if let id { things.note(found, id: id) }
+        recordKinds(found)
+        if let id { things.insert(found, id: id) }
     }
 
     /// Notes of which kind the object under a key is, where that stands beside it: `commentable_type`.
-    private func noteKinds(_ found: [JSONValue.Member]) {
+    private func recordKinds(_ found: [JSONValue.Member]) {
         for case let (key, .string(kind)) in found.lazy.map({ ($0.key, $0.value) }) {
             guard let ending = ["_type", "Type", "-type"].first(where: key.hasSuffix) else { continue }
-            members[String(key.dropLast(ending.count))]?.note(kind: kind)
+            members[String(key.dropLast(ending.count))]?.record(kind: kind)
         }
     }
 
@@ -182,9 +182,9 @@ final class ObservedObject {
     }
 
     /// Counts an object whose members are observed one by one.
-    func note(_ members: [JSONValue.Member], id: String?) {
+    func record(_ members: [JSONValue.Member], id: String?) {
         count += 1
-        if let id { things.note(members, id: id) }
+        if let id { things.insert(members, id: id) }
     }
 
     /// Adds what was seen elsewhere, without what is nested there.

@@ -4,10 +4,10 @@ public import SyncCore
 /// A model as Swift types: what `syncdb schema swift` writes.
 ///
 /// ```swift
-/// let source = SwiftSource(model, form: .macros, namespace: "Blog")
+/// let source = SwiftCodeGenerator(model, form: .macros, namespace: "Blog")
 /// print(source.text)
 /// ```
-public struct SwiftSource: Sendable, Hashable {
+public struct SwiftCodeGenerator: Sendable, Hashable {
     /// What the types are written with.
     public enum Form: String, Sendable, Hashable, CaseIterable {
         /// `@Entity`, so that the model can be made of them again.
@@ -48,7 +48,7 @@ enum SwiftName {
     private static let takenTypes: Set<String> = [
         "Bool", "Columns", "Data", "Date", "Decimal", "Double", "Entity", "EntityRecord", "Int", "JSONValue",
         "Protocol",
-        "Related", "RowNumber", "String", "SyncModel", "Type", "URL", "UUID",
+        "RelatedRows", "RowNumber", "String", "SyncModel", "Type", "URL", "UUID",
     ]
 
     /// What '@Entity' adds to a type, and what Swift reads as the value itself.
@@ -94,10 +94,10 @@ enum SwiftName {
 /// Writes a model as Swift types.
 struct SwiftWriter {
     private let model: SyncModel
-    private let form: SwiftSource.Form
+    private let form: SwiftCodeGenerator.Form
     private(set) var remarks: [String] = []
 
-    init(_ model: SyncModel, _ form: SwiftSource.Form) {
+    init(_ model: SyncModel, _ form: SwiftCodeGenerator.Form) {
         self.model = model
         self.form = form
     }

@@ -1,7 +1,7 @@
 import SyncCore
 
 /// Finds JSON keys that several attributes or relationships of an entity answer to.
-struct NameExamination {
+struct KeyNameValidator {
     private let model: CompiledModel
 
     init(_ model: CompiledModel) { self.model = model }
@@ -25,7 +25,7 @@ struct NameExamination {
         var reported: Set<[String]> = []
         return claims.compactMap { key, owners in
             guard owners.count > 1, reported.insert(owners).inserted else { return nil }
-            let names = ShortList(owners).text(between: " and ")
+            let names = TruncatedList(owners).text(between: " and ")
             return SyncExamination.Finding(
                 .ambiguousName, entity: entity.name, path: "entities.\(entity.name)",
                 message: "the JSON key '\(key)' is a name of \(names)",
@@ -54,7 +54,7 @@ struct NameExamination {
 }
 
 /// Finds relationships without an inverse that others could be the inverse of.
-struct InverseExamination {
+struct InverseValidator {
     /// So many of those that could be it are named.
     private static let namedCandidates = 5
 
@@ -91,7 +91,7 @@ struct InverseExamination {
                 advice: "if a \(destination.name) has one \(entity.name), give \(destination.name) a relationship back "
                     + "and name it as the inverse")
         }
-        let others = ShortList(candidates, upTo: nil, of: count).text(between: " or ")
+        let others = TruncatedList(candidates, upTo: nil, of: count).text(between: " or ")
         return SyncExamination.Finding(
             .missingInverse, entity: entity.name, path: path,
             message: "\(name) names no inverse, and \(others) could be it",
@@ -123,7 +123,7 @@ struct InverseExamination {
 }
 
 /// Finds values that are read or exported otherwise than the model says.
-struct ConversionExamination {
+struct ConversionValidator {
     private let model: SyncModel
 
     init(_ model: SyncModel) { self.model = model }
@@ -138,7 +138,7 @@ struct ConversionExamination {
                 message: "\(missing.entity).\(missing.attribute) names the transformer '\(missing.name)', "
                     + "which nobody registered: its values are taken without it",
                 advice: "an app registers it on the model; built in are "
-                    + BuiltInTransformer.allCases.map(\.rawValue).joined(separator: ", "))
+                    + StandardTransformer.allCases.map(\.rawValue).joined(separator: ", "))
         }
     }
 
@@ -147,7 +147,7 @@ struct ConversionExamination {
         var seen: Set<String> = []
         return model.compiled.entities.flatMap { entity -> [SyncExamination.Finding] in
             let key = ExportShapeKey(entity: entity.id, destination: entity.id, isNested: false)
-            let shape = try? ExportShapeBuilder.shape(key, of: model, ExportOptions())
+            let shape = try? ExportSchemaBuilder.shape(key, of: model, ExportOptions())
             return (shape?.omissions ?? []).compactMap { omission in
                 let slot = entity.slotByName[omission.member]
                 let owner = slot.map { "\(entity.table.index).\($0)" } ?? "\(entity.name).\(omission.member)"

@@ -1,6 +1,6 @@
 import SyncCore
 
-extension PayloadExamination {
+extension PayloadValidator {
     /// Walks a root record, the first value of `tape`.
     mutating func examineRoot(
         _ tape: JSONTape, at record: Int = 0, of entity: CompiledEntity, _ bytes: Bytes, index: Int,
@@ -8,12 +8,12 @@ extension PayloadExamination {
     ) {
         path.reset(to: index)
         path.root = root
-        if !hasParent { noteOwner(tape, record: record, of: entity, bytes) }
+        if !hasParent { recordOwner(tape, record: record, of: entity, bytes) }
         examine(tape, record: record, of: entity, nameSlot: nameSlot, bytes)
     }
 
     /// Notes if nothing in a record says whose it is, where that is a part of its key.
-    private mutating func noteOwner(_ tape: JSONTape, record: Int, of entity: CompiledEntity, _ bytes: Bytes) {
+    private mutating func recordOwner(_ tape: JSONTape, record: Int, of entity: CompiledEntity, _ bytes: Bytes) {
         let owners = entity.compositeKey?.parts.compactMap { part in
             if case .relationship(let index) = part { index } else { nil }
         }
@@ -66,7 +66,7 @@ extension PayloadExamination {
             previous = entry
             path.push(.key(offset: text.offset, length: Int(text.length)))
             let targets = keyTables.all[table].targets[entry]
-            if targets.isEmpty { noteUnmapped(key, tape, at: token + 1, entity, bytes) }
+            if targets.isEmpty { addUnmapped(key, tape, at: token + 1, entity, bytes) }
             for target in targets {
                 switch target {
                 case .attribute(let slot, _):
@@ -107,11 +107,11 @@ extension PayloadExamination {
             if let earlier, text(of: earlier.key) != text(of: filling.key),
                 tape.value(at: earlier.value, in: bytes) != tape.value(at: filling.value, in: bytes)
             {
-                noteConflict(slot, earlier.key, filling.key, entity, bytes)
+                addConflict(slot, earlier.key, filling.key, entity, bytes)
             }
         }
         fillings.append(filling)
-        if slot == entity.keySlot { noteKey(tape, at: filling.value, entity, bytes) }
+        if slot == entity.keySlot { addKey(tape, at: filling.value, entity, bytes) }
     }
 
     /// What a key of the record says of a relationship to one.
@@ -128,7 +128,7 @@ extension PayloadExamination {
         let hop = entity.relationships[index]
         guard let id = id(tape, at: value, of: model.entities[hop.destination], bytes) else { return }
         if let earlier = links[index], text(of: earlier.key) != text(of: key), earlier.id != id {
-            noteConflict(hop, earlier.key, key, entity, bytes)
+            addConflict(hop, earlier.key, key, entity, bytes)
         }
         links[index] = Linking(key: key, id: id)
     }
@@ -201,7 +201,7 @@ extension PayloadExamination {
                 index += 1
             }
         case .array where destination.compositeKey != nil && !hop.isToMany:
-            noteReference(tape, value: value, by: hop, of: entity, bytes)
+            recordReference(tape, value: value, by: hop, of: entity, bytes)
         case .array:
             var element = value + 1
             var index = 0
@@ -210,33 +210,33 @@ extension PayloadExamination {
                 if tape.tokens[element].kind != .array {
                     examine(tape, value: element, by: hop, as: destination, of: entity, bytes)
                 } else if destination.compositeKey != nil {
-                    noteReference(tape, value: element, by: hop, of: entity, bytes)
+                    recordReference(tape, value: element, by: hop, of: entity, bytes)
                 }
                 path.pop()
                 element = Int(tape.tokens[element].next)
                 index += 1
             }
         case .number, .string:
-            noteKey(tape, at: value, destination, bytes)
-            noteReference(tape, value: value, by: hop, of: entity, bytes)
+            addKey(tape, at: value, destination, bytes)
+            recordReference(tape, value: value, by: hop, of: entity, bytes)
         case .null, .false_, .true_: break
         }
     }
 
-    private mutating func noteReference(
+    private mutating func recordReference(
         _ tape: JSONTape, value: Int, by hop: CompiledRelationship, of entity: CompiledEntity, _ bytes: Bytes
     ) {
         guard references.isWanted(hop.name, of: entity.id) else { return }
         let (path, tables) = (path, keyTables.all)
-        references.note(tape.value(at: value, in: bytes), by: hop, of: entity.id, at: path.text(bytes, tables))
+        references.add(tape.value(at: value, in: bytes), by: hop, of: entity.id, at: path.text(bytes, tables))
     }
 
     private func placedList(
         _ tape: JSONTape, at value: Int, _ hop: CompiledRelationship, _ bytes: Bytes
-    ) -> PlacedList? {
+    ) -> NestedListLayout? {
         guard hop.isToMany else { return nil }
-        let connection = readsConnections ? PlacedList(connection: value, tape, in: bytes) : nil
+        let connection = readsConnections ? NestedListLayout(connection: value, tape, in: bytes) : nil
         if let connection { return connection }
-        return hop.relationship.keyedBy == nil ? nil : PlacedList(membersOf: value, tape)
+        return hop.relationship.keyedBy == nil ? nil : NestedListLayout(membersOf: value, tape)
     }
 }

@@ -2,7 +2,7 @@ import SyncCore
 
 /// Walks a payload as the mapper does and notes which keys fill nothing, which attributes are never given, and how keys
 /// are written. It knows no store: what a dry run reports is added to it.
-struct PayloadExamination {
+struct PayloadValidator {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
     /// A finding that is counted where it comes again: what it is about, as numbers.
@@ -28,7 +28,7 @@ struct PayloadExamination {
 
     let model: CompiledModel
     var keyTables: KeyTables
-    let kinds: EntityKinds
+    let kinds: DiscriminatorResolver
     var path = PayloadPath()
     /// By entity: whether each of its slots was filled; nil for entities without records.
     var filled: [[Bool]?]
@@ -37,7 +37,7 @@ struct PayloadExamination {
     var fillings: [Filling] = []
     /// By tree and slot: the only key that has filled it, or that several have.
     var keys: [[SlotKey]]
-    var references: ReferencePlaces
+    var references: PendingReferenceLocator
     /// Root records that say nothing of the owner which is a part of their key: by their path, the owner's entity.
     var ownerless: [String: String] = [:]
     /// Whether the payload is of the children of a row.
@@ -79,10 +79,10 @@ struct PayloadExamination {
         self.model = model
         self.hasParent = hasParent
         keyTables = KeyTables(model)
-        kinds = EntityKinds(model)
+        kinds = DiscriminatorResolver(model)
         filled = Array(repeating: nil, count: model.entities.count)
         keys = model.trees.map { Array(repeating: .none, count: $0.attributes.count) }
-        references = ReferencePlaces(unresolved, in: model)
+        references = PendingReferenceLocator(unresolved, in: model)
         nearest = NearestName(model)
     }
 
@@ -141,7 +141,7 @@ struct PayloadExamination {
     // MARK: Findings
 
     /// Keys of resources that a dry run found nothing for.
-    mutating func noteUnmapped(_ keys: [SyncResult.UnmappedKey]) {
+    mutating func addUnmapped(_ keys: [SyncResult.UnmappedKey]) {
         for key in keys {
             var finding = SyncExamination.Finding(
                 .unmappedKey, entity: key.entity, path: key.key,
@@ -152,7 +152,7 @@ struct PayloadExamination {
         }
     }
 
-    mutating func noteUnmapped(
+    mutating func addUnmapped(
         _ key: KeyEntry, _ tape: JSONTape, at value: Int, _ entity: CompiledEntity, _ bytes: Bytes
     ) {
         guard isNew(Seen(kind: .unmappedKey, subject: entity.id, key: key)) else { return }
@@ -161,29 +161,29 @@ struct PayloadExamination {
         if let like = nearest.name(like: name, in: entity) {
             likely[findings.count] = Likely(name: like, entity: entity.id, key: name)
         }
-        note(
+        add(
             .unmappedKey, entity, bytes, "nothing in \(entity.name) takes the key '\(name)'",
             "add \(tape.hasRecords(at: value) ? "a relationship or a json attribute" : "an attribute") for it, or let it be"
         )
     }
 
-    mutating func noteConflict(
+    mutating func addConflict(
         _ slot: Int, _ earlier: KeyEntry, _ later: KeyEntry, _ entity: CompiledEntity, _ bytes: Bytes
     ) {
         let seen = Seen(kind: .conflictingKeys, subject: slot, key: earlier, otherKey: later)
         guard isNew(seen) else { return }
-        note(
+        add(
             .conflictingKeys, entity, bytes,
             conflict(earlier, later, entity, model[entity.table].attributes[slot].name, "values"),
             "give the attribute the remoteKey that is to count, and the other value an attribute of its own")
     }
 
-    mutating func noteConflict(
+    mutating func addConflict(
         _ hop: CompiledRelationship, _ earlier: KeyEntry, _ later: KeyEntry, _ entity: CompiledEntity, _ bytes: Bytes
     ) {
         let seen = Seen(kind: .conflictingKeys, subject: -1, key: earlier, otherKey: later)
         guard isNew(seen) else { return }
-        note(
+        add(
             .conflictingKeys, entity, bytes, conflict(earlier, later, entity, hop.name, "rows"),
             "give the relationship the remoteKey that is to count, and the other value a member of its own")
     }
@@ -195,7 +195,7 @@ struct PayloadExamination {
     }
 
     /// A key that is written as a text where keys are numbers, or the other way round.
-    mutating func noteKey(_ tape: JSONTape, at token: Int, _ entity: CompiledEntity, _ bytes: Bytes) {
+    mutating func addKey(_ tape: JSONTape, at token: Int, _ entity: CompiledEntity, _ bytes: Bytes) {
         guard let slot = entity.keySlot else { return }
         let attribute = model[entity.table].attributes[slot]
         let isNumeric = [.integer, .double, .decimal].contains(attribute.type)
@@ -207,7 +207,7 @@ struct PayloadExamination {
         }
         let stored = Coercion.storedValue(tape.value(at: token, in: bytes), as: attribute.type)
         guard let stored, !stored.isNull, isNew(Seen(kind: .keyOfAnotherType, subject: entity.id)) else { return }
-        note(
+        add(
             .keyOfAnotherType, entity, bytes,
             "a key of \(entity.name) is written as \(found); \(attribute.name) is of type \(attribute.type.rawValue)",
             "nothing is lost while every key can be converted; if some cannot, change the attribute's type")
@@ -226,7 +226,7 @@ struct PayloadExamination {
     }
 
     /// Notes a finding with its first place, which is where the walk is.
-    private mutating func note(
+    private mutating func add(
         _ kind: SyncExamination.Finding.Kind, _ entity: CompiledEntity, _ bytes: Bytes, _ message: String,
         _ advice: String
     ) {
@@ -245,7 +245,7 @@ extension JSONTape {
 }
 
 /// Where references that a dry run could not resolve first stand in the payload.
-struct ReferencePlaces {
+struct PendingReferenceLocator {
     private struct Reference: Hashable {
         let entity: Int
         let relationship: String
@@ -283,7 +283,7 @@ struct ReferencePlaces {
     }
 
     /// Notes a reference by id, if its place is asked for and not known yet.
-    mutating func note(
+    mutating func add(
         _ id: JSONValue, by hop: CompiledRelationship, of entity: Int, at path: @autoclosure () -> String
     ) {
         let reference = Reference(

@@ -38,7 +38,7 @@ extension Sync {
         if let parent {
             // What is wrong with the parent's name is told before it is made.
             _ = try call.staging()
-            try AssumedRow(stack: stack).make(model.compiled.entity(named: parent.entity), id: parent.id)
+            try PlaceholderParent(stack: stack).make(model.compiled.entity(named: parent.entity), id: parent.id)
         }
         return try await examine(json, call)
     }
@@ -86,7 +86,7 @@ extension SyncError {
 }
 
 /// Makes rows in a store that is there for an examination alone, as if they had been stored.
-struct AssumedRow {
+struct PlaceholderParent {
     let stack: DataStack
 
     /// Makes the row with this key, and those that its key is made of. What the model requires of it besides is made up.
@@ -94,7 +94,7 @@ struct AssumedRow {
     /// - Returns: Nil if `id` is no key of the entity.
     /// - Throws: ``SyncError`` `unknownEntity`.
     @discardableResult
-    func make(_ entity: CompiledEntity, id: JSONValue) throws -> SyncRecord? {
+    func make(_ entity: CompiledEntity, id: JSONValue) throws -> SyncRow? {
         let model = stack.model.compiled
         guard let concrete = entity.family.lazy.map({ model.entities[$0] }).first(where: { !$0.isAbstract }),
             let key = model.rowKey(id, of: concrete)?.recordKey(model.keyType(of: concrete.id))
@@ -109,14 +109,14 @@ struct AssumedRow {
 
     /// The attributes that a key is made of, and the rows.
     private func members(
-        of entity: CompiledEntity, _ key: RecordKey
-    ) throws -> (values: [String: JSONValue], links: [String: [SyncRecord]]) {
+        of entity: CompiledEntity, _ key: PrimaryKeyValue
+    ) throws -> (values: [String: JSONValue], links: [String: [SyncRow]]) {
         let model = stack.model.compiled
         let names = model.keyNames(of: entity)
         guard case .parts(let keys) = key, let composite = entity.compositeKey else {
             return (names.first.map { [$0: key.json] } ?? [:], [:])
         }
-        var (values, links): ([String: JSONValue], [String: [SyncRecord]]) = ([:], [:])
+        var (values, links): ([String: JSONValue], [String: [SyncRow]]) = ([:], [:])
         for (name, (part, key)) in zip(names, zip(composite.parts, keys)) {
             switch part {
             case .attribute: values[name] = key.json

@@ -20,8 +20,8 @@ public struct SyncExamination: Sendable, Hashable, Codable {
     /// The names and inverses of a model, and what is done with its values.
     public init(of model: SyncModel) {
         self.init(
-            NameExamination(model.compiled).findings + InverseExamination(model.compiled).findings
-                + ConversionExamination(model).findings)
+            KeyNameValidator(model.compiled).findings + InverseValidator(model.compiled).findings
+                + ConversionValidator(model).findings)
     }
 
     /// Whether something is lost or missing. See ``SyncExamination/Finding/Kind/losesData``.
@@ -179,13 +179,13 @@ extension SyncExamination {
         dryRun result: SyncResult
     ) throws {
         let compiled = try model.compiled.entity(named: entity)
-        var walk = PayloadExamination(
+        var walk = PayloadValidator(
             model.compiled, hasParent: hasParent, findingPlacesOf: result.unresolved)
         try json.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
             let layout = try PayloadLayout(options, of: compiled, in: model.compiled)
             // Resources say what they are as they are mapped: the dry run has it all.
-            guard layout.types == nil else { return walk.noteUnmapped(result.unmappedKeys) }
+            guard layout.types == nil else { return walk.addUnmapped(result.unmappedKeys) }
             walk.readsConnections = layout.readsConnections
             walk.path.labels = layout.lists.map(\.label)
             var reader = layout.reader(bytes)

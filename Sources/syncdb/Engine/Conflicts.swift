@@ -12,7 +12,7 @@ struct Conflicts: AsyncParsableCommand, EngineCommand {
     @OptionGroup(title: "Database and service") var location: DatabaseOptions
     @OptionGroup(title: "Database and service") var service: EngineOptions
 
-    @OptionGroup var chosen: ChosenEntities
+    @OptionGroup var chosen: EntitySelection
 
     @Flag(help: "Print it as JSON.")
     var json = false
@@ -103,7 +103,7 @@ struct Resolve: AsyncParsableCommand, EngineCommand {
         try await show(key, stack, "the value \(take == .remote ? "of the service" : "here") stays", isRestored: false)
     }
 
-    private func show(_ key: JSONValue, _ stack: DataStack, _ text: VisibleText, isRestored: Bool) async throws {
+    private func show(_ key: JSONValue, _ stack: DataStack, _ text: TerminalText, isRestored: Bool) async throws {
         guard json else { return try Terminal.write("\(entity) \(self.key): \(text)") }
         // As it is stored.
         let key = try await stack.fetch(entity, id: key)?.key.json ?? key

@@ -25,7 +25,7 @@ struct Reset: AsyncParsableCommand, EngineCommand {
     @OptionGroup(title: "Database and service") var location: DatabaseOptions
     @OptionGroup(title: "Database and service") var service: EngineOptions
 
-    @OptionGroup var chosen: ChosenEntities
+    @OptionGroup var chosen: EntitySelection
 
     @Flag(
         help: ArgumentHelp(
@@ -71,7 +71,7 @@ struct Reset: AsyncParsableCommand, EngineCommand {
         }
     }
 
-    private static func text(rows: Int, unsent: Int) -> VisibleText {
+    private static func text(rows: Int, unsent: Int) -> TerminalText {
         let were = unsent == 1 ? "was" : "were"
         return "done: local: \(count(rows, "row")) \(rows == 1 ? "is" : "are") gone"
             + (unsent == 0 ? "" : "; edits of \(count(unsent, "row")) \(were) never sent")

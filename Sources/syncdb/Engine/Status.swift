@@ -12,7 +12,7 @@ struct Status: AsyncParsableCommand, EngineCommand {
     @OptionGroup(title: "Database and service") var location: DatabaseOptions
     @OptionGroup(title: "Database and service") var service: EngineOptions
 
-    @OptionGroup var chosen: ChosenEntities
+    @OptionGroup var chosen: EntitySelection
 
     @Flag(help: "Print it as JSON.")
     var json = false
@@ -41,7 +41,7 @@ struct Status: AsyncParsableCommand, EngineCommand {
         }
     }
 
-    private static func json(_ status: [EntityStatus], _ parked: [ParkedRow]) -> String {
+    private static func json(_ status: [EntityStatus], _ parked: [BlockedChange]) -> String {
         let members = status.map { status -> JSONValue.Member in
             .init(
                 status.entity,
@@ -66,7 +66,7 @@ extension Date {
 }
 
 /// Of which entities of a configuration a command is.
-struct ChosenEntities: ParsableArguments {
+struct EntitySelection: ParsableArguments {
     @Option(help: ArgumentHelp("Only this entity. May be repeated.", valueName: "entity"))
     var only: [String] = []
 

@@ -52,7 +52,7 @@ struct Push: AsyncParsableCommand, EngineCommand {
 }
 
 /// A command about a database that is kept in step with a service.
-protocol EngineCommand: ReadingCommand {
+protocol EngineCommand: InputCommand {
     var location: DatabaseOptions { get }
     var service: EngineOptions { get }
 }
@@ -62,7 +62,7 @@ extension EngineCommand {
         CommandInputs(files: [service.config] + (service.model.map { [$0] } ?? []), database: location.database)
     }
 
-    var busyTimeout: WaitingTime? { location.busyTimeout }
+    var busyTimeout: TimeoutArgument? { location.busyTimeout }
 
     /// The store, made if it is not there.
     func stack() throws -> DataStack {
@@ -119,9 +119,9 @@ struct EngineOptions: ParsableArguments {
     var model: String?
 
     /// - Parameter makesRequests: Whether the service is asked anything: else no variable of the environment has to be set.
-    func configuration(makesRequests: Bool) throws -> EngineConfiguration {
+    func configuration(makesRequests: Bool) throws -> ServiceConfigurationFile {
         do {
-            return try EngineConfiguration(contentsOf: URL(argument: config), makesRequests: makesRequests)
+            return try ServiceConfigurationFile(contentsOf: URL(argument: config), makesRequests: makesRequests)
         } catch let error as SyncError {
             throw error.naming(config)
         }
@@ -130,14 +130,14 @@ struct EngineOptions: ParsableArguments {
 
 /// What a run of the engine may do, and how it tells of it.
 struct EngineRunOptions: ParsableArguments {
-    @OptionGroup var chosen: ChosenEntities
+    @OptionGroup var chosen: EntitySelection
 
     @Option(
         help: ArgumentHelp(
             "How long to wait, altogether, for a service that fails or asks to be left alone: seconds, or as in 2m. A request "
                 + "that fails as often as 'attempts' of the configuration says ends it first. (default: 30)",
             valueName: "time"))
-    var wait: RunPatience?
+    var wait: WaitArgument?
 
     @Flag(
         help: ArgumentHelp(
@@ -171,7 +171,7 @@ struct EngineRunOptions: ParsableArguments {
             settings.earlierWaits = now ? .none : .asked
             settings.deletionGuard = (maxDelete ?? .standard).guardValue
         }
-        let watch = RunWatch(engine, isQuiet: quiet)
+        let watch = RunProgress(engine, isQuiet: quiet)
         defer { watch.cancel() }
         let names = chosen.names
         // The log has milliseconds.

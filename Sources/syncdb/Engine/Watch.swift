@@ -3,7 +3,7 @@ import Foundation
 import Sync
 
 /// `syncdb watch`: what becomes of rows, as others write.
-struct Watch: AsyncParsableCommand, ReadingCommand {
+struct Watch: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
         abstract: "Print what becomes of rows, as other processes write them, until Ctrl-C.",
@@ -22,13 +22,13 @@ struct Watch: AsyncParsableCommand, ReadingCommand {
 
     @OptionGroup(title: "Database") var location: DatabaseOptions
 
-    @OptionGroup(title: "Rows") var condition: ConditionOptions
+    @OptionGroup(title: "Rows") var condition: PredicateOptions
 
     @Option(
         help: ArgumentHelp(
             "How often to look: milliseconds, or as in 2s. Looking costs next to nothing while nobody writes. "
                 + "(default: 200ms)", valueName: "time"))
-    var interval: WaitingTime?
+    var interval: TimeoutArgument?
 
     @Flag(help: "End after the first changes.")
     var once = false
@@ -46,7 +46,7 @@ struct Watch: AsyncParsableCommand, ReadingCommand {
     @OptionGroup(title: "Output") var color: ColorOptions
 
     var inputs: CommandInputs { CommandInputs(database: location.database) }
-    var busyTimeout: WaitingTime? { location.busyTimeout }
+    var busyTimeout: TimeoutArgument? { location.busyTimeout }
 
     func run() async throws {
         let stack = try location.open()
@@ -81,7 +81,7 @@ struct Watch: AsyncParsableCommand, ReadingCommand {
 }
 
 /// Shows how far a run of the engine is, and says what it waits for: on the progress line, or as a remark where nobody sees one.
-struct RunWatch {
+struct RunProgress {
     /// What takes less is no news to a log.
     private static let leastRemark = Duration.seconds(1)
 
@@ -110,7 +110,7 @@ struct RunWatch {
 
     private static func tell(_ time: Duration, _ reason: String, _ display: ProgressDisplay?) {
         let seconds = Int((Double(time.components.seconds) + Double(time.components.attoseconds) * 1e-18).rounded(.up))
-        let text = VisibleText("waiting \(seconds) s: \(reason)")
+        let text = TerminalText("waiting \(seconds) s: \(reason)")
         if let display {
             display.say(text)
         } else if time >= leastRemark {
@@ -144,11 +144,11 @@ extension ProgressLine {
 }
 
 /// `--wait 2m`: a time in seconds, or with `ms`, `s` or `m`.
-struct RunPatience: ExpressibleByArgument, Equatable {
+struct WaitArgument: ExpressibleByArgument, Equatable {
     let milliseconds: Int64
 
     init?(argument: String) {
-        let time = WaitingTime.milliseconds(argument, plain: 1000)
+        let time = TimeoutArgument.milliseconds(argument, plain: 1000)
         // No more than three years.
         guard let time, time <= 1e11 else { return nil }
         milliseconds = Int64(time)

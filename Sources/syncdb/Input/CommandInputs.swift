@@ -80,14 +80,14 @@ struct CommandInputs {
 }
 
 /// A command that reads files, and so writes over none of them: neither where it is told to write nor to its streams.
-protocol ReadingCommand: ParsableCommand {
+protocol InputCommand: ParsableCommand {
     var inputs: CommandInputs { get }
     /// How long it waits for a locked database; nil for as long as the library does.
-    var busyTimeout: WaitingTime? { get }
+    var busyTimeout: TimeoutArgument? { get }
 }
 
-extension ReadingCommand {
-    var busyTimeout: WaitingTime? { nil }
+extension InputCommand {
+    var busyTimeout: TimeoutArgument? { nil }
 
     /// Makes sure that the shell has not opened what is read as a stream to write to, as `>> app.sqlite` does.
     ///

@@ -61,7 +61,7 @@ enum PayloadSource {
             progress(start.count, 0)
         }
         reader.putBack(start)
-        return .chunks(ByteChunks(reader: reader))
+        return .chunks(ByteBuffers(reader: reader))
     }
 
     /// The size of a file that has one; nil for a pipe.
@@ -136,7 +136,7 @@ struct Payload {
         /// A plain file, to be read in pieces.
         case file(URL)
         /// Anything else that is read in pieces.
-        case chunks(ByteChunks)
+        case chunks(ByteBuffers)
     }
 
     /// Where the payload is from, for errors.
@@ -225,7 +225,7 @@ final class ByteReader: @unchecked Sendable {
 }
 
 /// The bytes that a reader has yet to give. They are there once.
-struct ByteChunks: AsyncSequence, Sendable {
+struct ByteBuffers: AsyncSequence, Sendable {
     typealias Element = Data
 
     let reader: ByteReader

@@ -32,7 +32,7 @@ struct ByteCount: ExpressibleByArgument, Equatable {
 }
 
 /// `--busy-timeout 30s`: a time in milliseconds, or with `ms`, `s` or `m`.
-struct WaitingTime: ExpressibleByArgument, Equatable {
+struct TimeoutArgument: ExpressibleByArgument, Equatable {
     let milliseconds: Int32
 
     private static let units: [(suffix: String, milliseconds: Double)] = [("ms", 1), ("s", 1000), ("m", 60_000)]
@@ -80,7 +80,7 @@ enum Completions {
 
     /// Nothing if no database or model is named yet, or it cannot be read: a completion has nowhere to complain.
     static func entities(in words: [String]) -> [String] {
-        guard Descriptors.areEnough else { return [] }
+        guard FileDescriptorLimit.areEnough else { return [] }
         let path = value(of: "--database", in: words) ?? value(of: "-d", in: words) ?? NamedDatabase.ofEnvironment
         let databaseModel = path.flatMap { path in
             try? DataStack(reading: URL(fileURLWithPath: path), transformers: .optional).model

@@ -2,7 +2,7 @@ import ArgumentParser
 import Sync
 
 /// How a payload is laid out, where that is not one list of records: shared by `import`, `diff` and `doctor`.
-struct LayoutOptions: ParsableArguments {
+struct PayloadFormatOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The JSON is an object whose members are the records, {\"AD\": {…}, \"AE\": {…}}: the attribute that their "
@@ -14,12 +14,12 @@ struct LayoutOptions: ParsableArguments {
     var keyed = false
 
     @Option(help: "The JSON is a document of a known form: json-api, or graphql.")
-    var form: FormArgument?
+    var form: PayloadFormatArgument?
 
     /// The form of a payload.
     func form(isNDJSON: Bool) -> SyncOptions.Form { form?.form ?? (isNDJSON ? .ndjson : .json) }
 
-    var names: MemberNames? { keyed ? .primaryKey : keyedBy.map { .attribute($0) } }
+    var names: KeyedBy? { keyed ? .primaryKey : keyedBy.map { .attribute($0) } }
 
     /// Whether it is one list of records, or a record a line.
     var isPlain: Bool { names == nil && form == nil }
@@ -31,7 +31,7 @@ struct LayoutOptions: ParsableArguments {
 }
 
 /// `--form`.
-enum FormArgument: String, ExpressibleByArgument, CaseIterable {
+enum PayloadFormatArgument: String, ExpressibleByArgument, CaseIterable {
     case jsonAPI = "json-api"
     case graphQL = "graphql"
 

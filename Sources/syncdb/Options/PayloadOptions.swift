@@ -4,9 +4,9 @@ import Sync
 
 /// What is synced and how: shared by `import` and `diff`.
 struct PayloadOptions {
-    let records: RecordsOptions
-    let layout: LayoutOptions
-    let rules: RuleOptions
+    let records: PayloadFileOptions
+    let layout: PayloadFormatOptions
+    let rules: SyncRuleOptions
 
     /// The entity of the records; of several lists, that of the first.
     var entity: String { records.entity }
@@ -61,10 +61,10 @@ struct PayloadOptions {
 ///
 /// The groups of options are its own, and what belongs together is put together here: in a debug build the argument
 /// parser checks groups inside of groups four times as often with each level.
-protocol PayloadCommand: ReadingCommand {
-    var records: RecordsOptions { get }
-    var layout: LayoutOptions { get }
-    var rules: RuleOptions { get }
+protocol PayloadCommand: InputCommand {
+    var records: PayloadFileOptions { get }
+    var layout: PayloadFormatOptions { get }
+    var rules: SyncRuleOptions { get }
 
     var location: DatabaseOptions { get }
     var changes: ModelOptions { get }
@@ -81,11 +81,11 @@ extension PayloadCommand {
     var output: OutputOptions { OutputOptions(result: result, list: list, color: color) }
 
     var inputs: CommandInputs { store.inputs(with: records.files) }
-    var busyTimeout: WaitingTime? { location.busyTimeout }
+    var busyTimeout: TimeoutArgument? { location.busyTimeout }
 }
 
 /// The files of a payload, and the entities of their records.
-struct RecordsOptions: ParsableArguments {
+struct PayloadFileOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
             "The JSON: a .json or .ndjson file (one record a line), either also packed as .gz, or - for standard input. "
@@ -117,7 +117,7 @@ struct RecordsOptions: ParsableArguments {
 }
 
 /// What a payload speaks for, what it may do, and how it is read.
-struct RuleOptions: ParsableArguments {
+struct SyncRuleOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The keys that lead to the records inside the JSON: data.results", valueName: "path"))
     var key: String?
 
@@ -173,8 +173,8 @@ struct RuleOptions: ParsableArguments {
     @Flag(help: "The JSON is one record a line. (default for .ndjson files)")
     var ndjson = false
 
-    func recordPredicate() throws -> RecordPredicate? {
-        try predicate.map { try RecordPredicate(parsing: $0) }
+    func recordPredicate() throws -> RowPredicate? {
+        try predicate.map { try RowPredicate(parsing: $0) }
     }
 
     func validate() throws {
@@ -255,12 +255,12 @@ struct OperationList: ExpressibleByArgument {
 /// `--max-delete 20` or `--max-delete 10%`.
 struct MaximumDeletion: ExpressibleByArgument {
     /// Nil where everything may be deleted.
-    let guardValue: DeletionGuard?
+    let guardValue: DeletionLimit?
 
     /// What holds when the option is not given.
     static let standard = MaximumDeletion(guardValue: .half)
 
-    private init(guardValue: DeletionGuard?) { self.guardValue = guardValue }
+    private init(guardValue: DeletionLimit?) { self.guardValue = guardValue }
 
     init?(argument: String) {
         if argument.hasSuffix("%") {

@@ -25,7 +25,7 @@ struct StoreOptions {
     /// The model of a database that is not there yet: the given one, or what the JSON looks like.
     func modelForNewDatabase(
         _ given: SyncModel?, inferring payloads: [Payload], as options: PayloadOptions, isQuiet: Bool
-    ) throws -> ChosenModel {
+    ) throws -> ModelSelection {
         if let model = given {
             return try modelForExistingDatabase(model, extendedBy: payloads, as: options, isQuiet: isQuiet)
         }
@@ -41,7 +41,7 @@ struct StoreOptions {
                 Terminal.writeError("note: \(remark.description)")
             }
         }
-        return ChosenModel(model: model)
+        return ModelSelection(model: model)
     }
 
     /// - Parameter size: How much of each is looked at; nil for all.
@@ -69,20 +69,20 @@ struct StoreOptions {
     func modelForExistingDatabase(
         _ model: SyncModel, extendedBy payloads: [Payload], as options: PayloadOptions, isQuiet: Bool,
         of stack: DataStack? = nil
-    ) throws -> ChosenModel {
-        guard changes.evolve else { return ChosenModel(model: model) }
+    ) throws -> ModelSelection {
+        guard changes.evolve else { return ModelSelection(model: model) }
         guard options.canEvolve else {
             throw UsageError("--evolve does not read JSON:API documents: give the new --model instead")
         }
-        let found = try ModelExtension(of: model, by: samples(payloads, as: options)) { entity, attribute in
+        let found = try ModelEvolution(of: model, by: samples(payloads, as: options)) { entity, attribute in
             // What the database does not know has no values in it.
             guard let stack,
                 stack.model.entity(named: entity)?.attributes.contains(where: { $0.name == attribute }) == true
             else { return false }
             return try stack.count(entity, where: .attribute(attribute) != nil) > 0
         }
-        let remarks = isQuiet ? [] : ShortList(found.remarks).lines({ "evolved: \($0)" }, hint: nil)
-        return ChosenModel(model: found.model, remarks: remarks)
+        let remarks = isQuiet ? [] : TruncatedList(found.remarks).lines({ "evolved: \($0)" }, hint: nil)
+        return ModelSelection(model: found.model, remarks: remarks)
     }
 
     /// How many bytes of the JSON are looked at to say what `--evolve` would add: the rows are written, and nobody
@@ -101,18 +101,18 @@ struct StoreOptions {
         }
         let size = Self.glance / max(1, payloads.count)
         let isWhole = payloads.allSatisfy { ($0.data?.count ?? 0) <= size }
-        let found = try? ModelExtension(of: model, by: samples(payloads, as: options, size: size))
+        let found = try? ModelEvolution(of: model, by: samples(payloads, as: options, size: size))
         let additions = found?.remarks ?? []
         guard !additions.isEmpty else {
             if !isWhole { Terminal.writeError("note: --evolve extends the model by what the JSON has beyond it") }
             return
         }
-        let added = ShortList(additions.map { "\($0)" as VisibleText }).text(between: "; ")
+        let added = TruncatedList(additions.map { "\($0)" as TerminalText }).text(between: "; ")
         Terminal.writeError("note: --evolve would add \(added)" + (isWhole ? "" : ", by the first records alone"))
     }
 
-    private static func note(_ model: SyncModel) -> VisibleText {
-        "note: no --model: inferred \(ShortList(model.entities.map(\.name)).text) from the JSON; 'syncdb schema infer' says why"
+    private static func note(_ model: SyncModel) -> TerminalText {
+        "note: no --model: inferred \(TruncatedList(model.entities.map(\.name)).text) from the JSON; 'syncdb schema infer' says why"
     }
 }
 
@@ -122,7 +122,7 @@ struct DatabaseOptions: ParsableArguments {
     var given: String?
 
     @Option(help: NamedDatabase.timeoutHelp)
-    var busyTimeout: WaitingTime?
+    var busyTimeout: TimeoutArgument?
 
     private var path: String? { given ?? NamedDatabase.ofEnvironment }
 
@@ -185,7 +185,7 @@ struct ModelOrDatabase: ParsableArguments {
     var given: String?
 
     @Option(help: NamedDatabase.timeoutHelp)
-    var busyTimeout: WaitingTime?
+    var busyTimeout: TimeoutArgument?
 
     /// Nil where a model is given, whatever the environment says.
     var database: String? { model == nil ? given ?? NamedDatabase.ofEnvironment : given }
@@ -224,10 +224,10 @@ struct ModelOptions: ParsableArguments {
 }
 
 /// The model a database is to have.
-struct ChosenModel {
+struct ModelSelection {
     let model: SyncModel
     /// What was added to it for the JSON's sake, in lines.
-    var remarks: [VisibleText] = []
+    var remarks: [TerminalText] = []
 
     /// Says what was added, which is true only once the database has taken it.
     func announce() {
@@ -246,7 +246,7 @@ struct NewDatabase {
 
     /// Gives `body` the empty store to fill.
     func fill<Result>(_ model: SyncModel, _ body: (DataStack) async throws -> Result) async throws -> Result {
-        let draft = try StoreDraft(for: url)
+        let draft = try StagedStoreFile(for: url)
         defer { draft.remove() }
         let stack = try DataStack(model: model, in: draft)
         let result = try await body(stack)
@@ -298,7 +298,7 @@ extension SyncModel {
             return try SyncModel(contentsOf: URL(argument: path))
         } catch let error as SyncError {
             throw error.naming(path)
-        } catch let failure as SystemFailure {
+        } catch let failure as SystemError {
             throw SyncError(.unreadableFile, "cannot read '\(path)'", underlying: failure.message)
         }
     }

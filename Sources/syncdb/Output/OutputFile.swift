@@ -36,7 +36,7 @@ struct OutputFile {
             guard !status.isFolder else { throw failure(path, "it is a folder") }
             return .stream
         }
-        guard status == nil || access(path, W_OK) == 0 else { throw SystemFailure() }
+        guard status == nil || access(path, W_OK) == 0 else { throw SystemError() }
         return .file(try ResolvedPath(path), status)
     }
 
@@ -53,7 +53,7 @@ struct OutputFile {
             let draft = try draft(beside: target, status)
             defer { draft.remove() }
             try await write(to: { open(draft.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666) }, body)
-            try Self.reporting(path) { try FileReplacement(of: target.path, status).put(draft.path) }
+            try Self.reporting(path) { try AtomicFileWriter(of: target.path, status).put(draft.path) }
         }
     }
 
@@ -61,7 +61,7 @@ struct OutputFile {
     private func draft(beside target: ResolvedPath, _ status: FileStatus?) throws -> DraftFolder {
         do {
             return try DraftFolder(in: target.folder)
-        } catch let failure as SystemFailure {
+        } catch let failure as SystemError {
             guard status != nil else {
                 throw Self.failure(path, "no file can be made in its folder: \(failure.message)")
             }
@@ -71,7 +71,7 @@ struct OutputFile {
 
     private func write(to open: () -> Int32, _ body: (@escaping Write) async throws -> Void) async throws {
         let descriptor = open()
-        guard descriptor >= 0 else { throw Self.failure(path, SystemFailure().message) }
+        guard descriptor >= 0 else { throw Self.failure(path, SystemError().message) }
         defer { close(descriptor) }
         // A person may be there to see it, whatever name the terminal has here.
         let isTerminal = isatty(descriptor) == 1
@@ -84,14 +84,14 @@ struct OutputFile {
         }
         // Not everything that can be written to can be asked for it.
         if fsync(descriptor) != 0, [EIO, ENOSPC, EDQUOT].contains(errno) {
-            throw Self.failure(path, SystemFailure().message)
+            throw Self.failure(path, SystemError().message)
         }
     }
 
     private static func reporting<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch let failure as SystemFailure {
+        } catch let failure as SystemError {
             throw self.failure(path, failure.message)
         }
     }
@@ -105,7 +105,7 @@ struct OutputFile {
 ///
 /// They are moved into its place where that loses nothing: a process that is killed then leaves either the old bytes or the
 /// new. Else, as where the file has other names, they are written over the old ones once there is room for all of them.
-struct FileReplacement {
+struct AtomicFileWriter {
     private let path: String
     private let status: FileStatus?
 
@@ -116,12 +116,12 @@ struct FileReplacement {
     }
 
     /// - Parameter draft: The file with the new bytes, which may be gone afterwards.
-    /// - Throws: ``SystemFailure``.
+    /// - Throws: ``SystemError``.
     func put(_ draft: String) throws {
         if let status, !canStandFor(status, draft) { return try overwrite(with: draft) }
         if rename(draft, path) == 0 { return }
         // It may be on another file system, or be one itself.
-        guard status != nil, [EXDEV, EBUSY, EACCES, EPERM].contains(errno) else { throw SystemFailure() }
+        guard status != nil, [EXDEV, EBUSY, EACCES, EPERM].contains(errno) else { throw SystemError() }
         try overwrite(with: draft)
     }
 
@@ -145,18 +145,18 @@ struct FileReplacement {
     private func overwrite(with draft: String) throws {
         // Where the file system cannot keep room free, the C library has to read in order to do it.
         let descriptor = open(path, (access(path, R_OK) == 0 ? O_RDWR : O_WRONLY) | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SystemFailure() }
+        guard descriptor >= 0 else { throw SystemError() }
         defer { close(descriptor) }
         guard let old = FileStatus(descriptor: descriptor), let new = FileStatus(at: draft) else {
-            throw SystemFailure()
+            throw SystemError()
         }
         let failure = FileCopy.reserve(new.size, in: descriptor)
         guard failure == 0 else {
             ftruncate(descriptor, off_t(old.size))
-            throw SystemFailure(failure)
+            throw SystemError(failure)
         }
         try FileCopy.copy(draft, into: descriptor)
-        guard ftruncate(descriptor, off_t(new.size)) == 0 else { throw SystemFailure() }
+        guard ftruncate(descriptor, off_t(new.size)) == 0 else { throw SystemError() }
         fsync(descriptor)
     }
 }
@@ -169,7 +169,7 @@ enum OpenDescriptor {
 
     /// The open file that a path, or a symbolic link to such a path, stands for.
     ///
-    /// - Throws: ``SystemFailure`` if a link on the way cannot be followed.
+    /// - Throws: ``SystemError`` if a link on the way cannot be followed.
     static func number(of path: String) throws -> Int32? {
         var path = path
         for _ in 0..<mostLinks {
@@ -183,7 +183,7 @@ enum OpenDescriptor {
 }
 
 /// The files that this process can have open at once.
-enum Descriptors {
+enum FileDescriptorLimit {
     /// What the system's queues, two databases with their readers, a payload and an output take, and some more: where
     /// there are none left, the queues end the program.
     static let neededCount = 24

@@ -8,12 +8,12 @@ struct ReportPrinter {
     var style = Style.plain
 
     /// One line per failed case, then the summary.
-    var failures: VisibleText {
+    var failures: TerminalText {
         lines(report.results.filter { $0.outcome == .failed }.map(line))
     }
 
     /// One line per case, further failures of a case below it, then the summary.
-    var everything: VisibleText {
+    var everything: TerminalText {
         lines(report.results.flatMap { [line($0)] + $0.failures.dropFirst().map { "    \(text($0))" } })
     }
 
@@ -34,9 +34,9 @@ struct ReportPrinter {
     }
 
     /// The outcome stands out; it is the first word of the line.
-    private func line(_ result: ScenarioReport.CaseResult) -> VisibleText {
-        let word: VisibleText = "\(result.outcome.rawValue)"
-        let start: VisibleText = "\(result.file) \(result.name)"
+    private func line(_ result: ScenarioReport.CaseResult) -> TerminalText {
+        let word: TerminalText = "\(result.outcome.rawValue)"
+        let start: TerminalText = "\(result.file) \(result.name)"
         switch result.outcome {
         case .passed: return "\(style.green(word)) \(start)"
         case .skipped: return "\(style.yellow(word)) \(start)" + (result.reason.map { ": \($0)" } ?? "")
@@ -44,15 +44,15 @@ struct ReportPrinter {
         }
     }
 
-    private func text(_ failure: ScenarioReport.Failure) -> VisibleText {
-        let place: VisibleText = failure.step.map { "step \($0): " } ?? ""
-        let comparison: VisibleText =
+    private func text(_ failure: ScenarioReport.Failure) -> TerminalText {
+        let place: TerminalText = failure.step.map { "step \($0): " } ?? ""
+        let comparison: TerminalText =
             failure.expected.isEmpty && failure.found.isEmpty
             ? "" : ": expected \(failure.expected), found \(failure.found)"
         return "\(place)\(failure.message)\(comparison)"
     }
 
-    private func lines(_ lines: [VisibleText]) -> VisibleText {
+    private func lines(_ lines: [TerminalText]) -> TerminalText {
         (lines + ["\(report.summary)"]).joined(separator: "\n")
     }
 }
@@ -95,7 +95,7 @@ struct SyncReportPrinter {
                     "skipped": JSONValue(changes.skipped),
                     "firstSkipped": changes.firstSkipped.map { JSONValue($0) } ?? .null,
                     "unread": JSONValue(changes.unread),
-                    "firstUnread": changes.firstUnread.map { .string($0) } ?? .null,
+                    "firstUnread": changes.firstUnreadable.map { .string($0) } ?? .null,
                     "pending": JSONValue(status.pending), "parked": JSONValue(status.parked),
                 ])
         }
@@ -104,7 +104,7 @@ struct SyncReportPrinter {
 
     // MARK: For people
 
-    var text: VisibleText {
+    var text: TerminalText {
         let happened = report.entities.keys.sorted().flatMap { name in
             report.entities[name].map { lines(name, $0) } ?? []
         }
@@ -113,8 +113,8 @@ struct SyncReportPrinter {
         return (happened.isEmpty ? ["nothing new"] + left : happened + left).joined(separator: "\n")
     }
 
-    private func lines(_ name: String, _ changes: SyncReport.Changes) -> [VisibleText] {
-        var lines: [VisibleText] = []
+    private func lines(_ name: String, _ changes: SyncReport.Changes) -> [TerminalText] {
+        var lines: [TerminalText] = []
         let pulled = Self.list([
             (changes.inserted, "new"), (changes.updated, "changed"), (changes.deleted, "deleted"),
         ])
@@ -124,7 +124,7 @@ struct SyncReportPrinter {
         let links = Self.list([(changes.linksAdded, "added"), (changes.linksRemoved, "removed")])
         let parts = [pulled.map { "pulled \($0)" }, sent.map { "sent \($0)" }, links.map { "links: \($0)" }]
             .compactMap(\.self)
-        if !parts.isEmpty { lines.append("\(name): " + VisibleText(parts.joined(separator: "; "))) }
+        if !parts.isEmpty { lines.append("\(name): " + TerminalText(parts.joined(separator: "; "))) }
         // Those that wait have a line of their own.
         let open = open.filter { $0.entity == name }
         let decided = changes.conflicts - Set(open.map(\.key)).count
@@ -138,7 +138,7 @@ struct SyncReportPrinter {
                 "\(name): \(Self.count(changes.skipped, "record")) without an id \(were) left out: \(place)number \(first + 1) of the list"
             )
         }
-        if let first = changes.firstUnread {
+        if let first = changes.firstUnreadable {
             let (were, place) = changes.unread == 1 ? ("was", "") : ("were", "the first is ")
             lines.append(
                 "\(name): \(Self.count(changes.unread, "value")) \(were) not taken: \(place)\(first)")
@@ -146,8 +146,8 @@ struct SyncReportPrinter {
         return lines
     }
 
-    private func lines(_ status: EntityStatus) -> [VisibleText] {
-        var lines: [VisibleText] = []
+    private func lines(_ status: EntityStatus) -> [TerminalText] {
+        var lines: [TerminalText] = []
         if status.pending > status.conflicts {
             lines.append("\(status.entity): \(status.pending - status.conflicts) still to be sent")
         }
@@ -197,7 +197,7 @@ struct TablePrinter {
         let width: Int
 
         init(_ value: String, upTo limit: Int) {
-            text = VisibleText(value, upTo: limit).text
+            text = TerminalText(value, upTo: limit).text
             width = DisplayWidth.of(text)
         }
     }
@@ -213,7 +213,7 @@ struct TablePrinter {
     mutating func add(_ row: [String]) { rows.append(cells(row)) }
 
     /// The header and one line per row, without blanks at the end of a line.
-    var text: VisibleText {
+    var text: TerminalText {
         let titles = cells(columns.map(\.title))
         let widths = columns.indices.map { column in
             rows.reduce(titles[column].width) { max($0, $1[column].width) }
@@ -223,13 +223,13 @@ struct TablePrinter {
 
     private func cells(_ row: [String]) -> [Cell] { row.map { Cell($0, upTo: maximumWidth) } }
 
-    private func line(_ row: [Cell], _ widths: [Int]) -> VisibleText {
+    private func line(_ row: [Cell], _ widths: [Int]) -> TerminalText {
         var line = ""
         for (index, cell) in row.enumerated() {
             let padding = String(repeating: " ", count: widths[index] - cell.width)
             line += (index == 0 ? "" : "  ") + (columns[index].isNumeric ? padding + cell.text : cell.text + padding)
         }
         while line.last == " " { line.removeLast() }
-        return VisibleText(madeOfVisible: line)
+        return TerminalText(madeOfVisible: line)
     }
 }

@@ -10,26 +10,26 @@ struct ResultPrinter {
     var style = Style.plain
 
     /// A table with one line per entity, then links.
-    var summary: VisibleText {
+    var summary: TerminalText {
         ([result.entities.isEmpty ? "nothing to do" : table] + linkLines + repeatLines).joined(separator: "\n")
     }
 
     /// What became of records that share a key.
-    private var repeatLines: [VisibleText] {
+    private var repeatLines: [TerminalText] {
         let contradictions = result.contradictions
-        let contrary: VisibleText =
+        let contrary: TerminalText =
             "\(contradictions) \(contradictions == 1 ? "contradicts" : "contradict") an earlier one"
         guard result.repeatedRecords > 0 else {
             guard contradictions > 0 else { return [] }
             return ["of the records that share a key, " + contrary]
         }
         let rows = result.records - result.repeatedRecords
-        let merged: VisibleText = "\(result.records) records are \(rows) row\(rows == 1 ? "" : "s")"
+        let merged: TerminalText = "\(result.records) records are \(rows) row\(rows == 1 ? "" : "s")"
         return [contradictions == 0 ? merged : merged + "; " + contrary]
     }
 
     /// One line per row and its values, then one per row whose links changed. See ``ChangePrinter``.
-    var rows: VisibleText {
+    var rows: TerminalText {
         let printer = ChangePrinter(style: style, names: names, limit: limit)
         let rows = entities.flatMap { name, changes in
             listed(places(changes.inserted), of: changes.insertedCount) {
@@ -46,7 +46,7 @@ struct ResultPrinter {
         return (rows + links).joined(separator: "\n")
     }
 
-    private func places(_ keys: [RecordKey]) -> [Int] { Array(keys.indices) }
+    private func places(_ keys: [PrimaryKeyValue]) -> [Int] { Array(keys.indices) }
 
     /// What a line about a row can show besides the key.
     private var names: [String: [String]] {
@@ -72,7 +72,7 @@ struct ResultPrinter {
         }
     }
 
-    private var table: VisibleText {
+    private var table: TerminalText {
         let counts = ["inserted", "updated", "deleted", "unchanged"].map {
             TablePrinter.Column(title: $0, isNumeric: true)
         }
@@ -87,16 +87,16 @@ struct ResultPrinter {
         return table.text
     }
 
-    private var linkLines: [VisibleText] {
+    private var linkLines: [TerminalText] {
         guard result.linksAdded > 0 || result.linksRemoved > 0 else { return [] }
         return ["links: \(result.linksAdded) added, \(result.linksRemoved) removed"]
     }
 
     /// What was not taken, what waits, what was mended.
-    var remarks: [VisibleText] {
+    var remarks: [TerminalText] {
         let isKept = { (diagnostic: SyncResult.Diagnostic) in diagnostic.kind == .deletionsSkipped }
         let diagnostics = result.diagnostics.filter { !isKept($0) }
-        let kept = result.diagnostics.filter(isKept).map { kept -> VisibleText in
+        let kept = result.diagnostics.filter(isKept).map { kept -> TerminalText in
             "not deleted: \(kept.message), the first at \(kept.path) (entity \(kept.entity)); "
                 + "--deletes-beside-unread deletes them"
         }
@@ -116,9 +116,9 @@ struct ResultPrinter {
     }
 
     private func listed<Element>(
-        _ elements: [Element], of total: Int? = nil, _ line: (Element) -> VisibleText
-    ) -> [VisibleText] {
-        let list = ShortList(elements, upTo: limit, of: total)
+        _ elements: [Element], of total: Int? = nil, _ line: (Element) -> TerminalText
+    ) -> [TerminalText] {
+        let list = TruncatedList(elements, upTo: limit, of: total)
         return list.lines(line, hint: list.shown.count < elements.count ? "--all lists them" : nil)
     }
 }
@@ -156,15 +156,15 @@ struct ChangePrinter {
     /// More fields than people give their entities.
     private static let maximumFields = 100
 
-    func inserted(_ name: String, _ key: RecordKey, _ row: SyncResult.Row?) -> VisibleText {
+    func inserted(_ name: String, _ key: PrimaryKeyValue, _ row: SyncResult.Row?) -> TerminalText {
         style.green("+ \(name) \(Self.text(key))") + fields(name, row)
     }
 
-    func deleted(_ name: String, _ key: RecordKey, _ row: SyncResult.Row?) -> VisibleText {
+    func deleted(_ name: String, _ key: PrimaryKeyValue, _ row: SyncResult.Row?) -> TerminalText {
         style.red("- \(name) \(Self.text(key))") + fields(name, row)
     }
 
-    func updated(_ name: String, _ update: SyncResult.Update) -> VisibleText {
+    func updated(_ name: String, _ update: SyncResult.Update) -> TerminalText {
         let row = style.yellow("~ \(name) \(Self.text(update.key))")
         guard let values = update.values else {
             return update.changed.isEmpty ? row : "\(row): \(list(update.changed.map { "\($0)" }))"
@@ -175,36 +175,36 @@ struct ChangePrinter {
     }
 
     /// The links of one row through one relationship, all on one line.
-    func links(_ owner: SyncResult.Link, added: [RecordKey], removed: [RecordKey]) -> VisibleText {
+    func links(_ owner: SyncResult.Link, added: [PrimaryKeyValue], removed: [PrimaryKeyValue]) -> TerminalText {
         let targets = added.map { style.green("+ \(Self.text($0))") } + removed.map { style.red("- \(Self.text($0))") }
         return "  \(owner.entity) \(Self.text(owner.key))  \(owner.relationship): \(list(targets))"
     }
 
-    private func fields(_ name: String, _ row: SyncResult.Row?) -> VisibleText {
+    private func fields(_ name: String, _ row: SyncResult.Row?) -> TerminalText {
         guard let row else { return "" }
         let known = (names[name] ?? row.values.keys.sorted()).filter { row.values[$0] != nil }
         return fields(known) { name in row.values[name].map(text) ?? "" }
     }
 
-    private func fields(_ names: [String], _ value: (String) -> VisibleText) -> VisibleText {
-        let fields = ShortList(names, upTo: limit == nil ? nil : Self.maximumFields)
-        let rest: VisibleText = fields.omittedCount > 0 ? "  and \(fields.omittedCount) more" : ""
+    private func fields(_ names: [String], _ value: (String) -> TerminalText) -> TerminalText {
+        let fields = TruncatedList(names, upTo: limit == nil ? nil : Self.maximumFields)
+        let rest: TerminalText = fields.omittedCount > 0 ? "  and \(fields.omittedCount) more" : ""
         return fields.shown.map { "  \($0): \(value($0))" }.joined(separator: "") + rest
     }
 
-    private func list(_ entries: [VisibleText]) -> VisibleText {
-        ShortList(entries, upTo: limit).text(between: ", ")
+    private func list(_ entries: [TerminalText]) -> TerminalText {
+        TruncatedList(entries, upTo: limit).text(between: ", ")
     }
 
     /// Both values; of long ones the part in which they differ.
-    private func text(_ change: SyncResult.ValueChange) -> VisibleText {
+    private func text(_ change: SyncResult.ValueChange) -> TerminalText {
         let (old, new) = (Self.line(change.old), Self.line(change.new))
         let alike = Self.lengthOfBeginning(old, new)
         guard max(old.utf8.count, new.utf8.count) > maximumWidth, alike > maximumWidth / 2 else {
             return "\(old, upTo: maximumWidth) → \(new, upTo: maximumWidth)"
         }
         let shown = [old, new].map {
-            VisibleText(String(decoding: $0.utf8.dropFirst(alike), as: UTF8.self), upTo: maximumWidth)
+            TerminalText(String(decoding: $0.utf8.dropFirst(alike), as: UTF8.self), upTo: maximumWidth)
         }
         return "…\(shown[0]) → …\(shown[1]) (after \(ByteAmount.text(alike)) that stay)"
     }
@@ -221,18 +221,18 @@ struct ChangePrinter {
         return left.utf8.distance(from: left.startIndex, to: start)
     }
 
-    private func text(_ value: JSONValue) -> VisibleText { VisibleText(Self.line(value), upTo: maximumWidth) }
+    private func text(_ value: JSONValue) -> TerminalText { TerminalText(Self.line(value), upTo: maximumWidth) }
 
     private static func line(_ value: JSONValue) -> String { value == .null ? "nil" : JSONLine.text(of: value) }
 
-    private static func text(_ key: RecordKey) -> VisibleText { VisibleText(key.description, upTo: 60) }
+    private static func text(_ key: PrimaryKeyValue) -> TerminalText { TerminalText(key.description, upTo: 60) }
 }
 
 /// The links that one row gained and lost through one relationship.
 struct LinkGroup {
     let owner: SyncResult.Link
-    private(set) var added: [RecordKey] = []
-    private(set) var removed: [RecordKey] = []
+    private(set) var added: [PrimaryKeyValue] = []
+    private(set) var removed: [PrimaryKeyValue] = []
 
     /// The links of a result that no line about a row shows: of to-many relationships, and not those that went with a
     /// deleted row.
@@ -260,7 +260,7 @@ struct SnapshotDifference {
     /// A row that becomes one of another entity is another row.
     private struct Identity: Hashable {
         let entity: String
-        let key: RecordKey
+        let key: PrimaryKeyValue
 
         init(_ row: SnapshotRow) {
             entity = row.entity

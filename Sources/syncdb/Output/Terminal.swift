@@ -23,7 +23,7 @@ enum Terminal {
     /// Writes a line, or several, for people to standard output. Where nobody reads any more, that is all right.
     ///
     /// - Throws: ``SyncError`` `unreadableFile` if it cannot be written.
-    static func write(_ text: VisibleText) throws { _ = try write(Data((text.text + "\n").utf8)) }
+    static func write(_ text: TerminalText) throws { _ = try write(Data((text.text + "\n").utf8)) }
 
     /// Writes JSON to standard output: to programs as it is, to a terminal as the same JSON made visible.
     ///
@@ -46,14 +46,14 @@ enum Terminal {
 
     /// JSON as people may see it, which is the same JSON. A part of it must have its characters whole.
     static func visible(json: Data) -> Data {
-        Data(VisibleText(lines: String(decoding: json, as: UTF8.self)).text.utf8)
+        Data(TerminalText(lines: String(decoding: json, as: UTF8.self)).text.utf8)
     }
 
     /// Says something on standard error. Where that cannot be written there is nowhere to say so.
-    static func writeError(_ text: VisibleText) { _ = write(Data((text.text + "\n").utf8), to: .errors) }
+    static func writeError(_ text: TerminalText) { _ = write(Data((text.text + "\n").utf8), to: .errors) }
 
     /// Replaces the line of standard error that the cursor is on.
-    static func redraw(_ line: VisibleText) { _ = write(Data("\r\u{1B}[K\(line.text)".utf8), to: .errors) }
+    static func redraw(_ line: TerminalText) { _ = write(Data("\r\u{1B}[K\(line.text)".utf8), to: .errors) }
 
     private static func write(_ bytes: Data) throws -> Bool {
         switch write(bytes, to: .output) {
@@ -138,7 +138,7 @@ struct ProgressLine {
 
 extension ProgressLine {
     /// A point in the sync of a payload of bytes.
-    init(_ progress: PayloadProgress) {
+    init(_ progress: SyncProgress) {
         label =
             switch progress.phase {
             case .mapping: "reading JSON"
@@ -197,7 +197,7 @@ final class ProgressDisplay: Sendable {
     }
 
     /// Shows a sentence in the place of the line, at once: nothing else is going to happen for a while.
-    func say(_ text: VisibleText) {
+    func say(_ text: TerminalText) {
         state.withLock { state in
             (state.label, state.nextDrawing) = (nil, now())
             // A line that wraps could not be taken back.

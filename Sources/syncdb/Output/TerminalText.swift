@@ -7,8 +7,8 @@ import Sync
 /// arguments: it stays on its line, what a terminal would obey is made visible, and of what is very long the beginning is
 /// shown and the size of the rest.
 ///
-///     let text: VisibleText = "no attribute '\(name)'"    // no attribute 'a\u001b[2J'
-struct VisibleText: ExpressibleByStringInterpolation, Hashable, Sendable {
+///     let text: TerminalText = "no attribute '\(name)'"    // no attribute 'a\u001b[2J'
+struct TerminalText: ExpressibleByStringInterpolation, Hashable, Sendable {
     /// How many characters of a value are shown, where nothing else is said.
     static let limit = 500
     /// What it takes to say how much is left out. No less is left out.
@@ -37,8 +37,8 @@ struct VisibleText: ExpressibleByStringInterpolation, Hashable, Sendable {
 
     var isEmpty: Bool { text.isEmpty }
 
-    static func + (left: VisibleText, right: VisibleText) -> VisibleText {
-        VisibleText(madeOfVisible: left.text + right.text)
+    static func + (left: TerminalText, right: TerminalText) -> TerminalText {
+        TerminalText(madeOfVisible: left.text + right.text)
     }
 
     struct StringInterpolation: StringInterpolationProtocol {
@@ -48,10 +48,10 @@ struct VisibleText: ExpressibleByStringInterpolation, Hashable, Sendable {
 
         mutating func appendLiteral(_ literal: String) { text += literal }
 
-        mutating func appendInterpolation(_ value: VisibleText) { text += value.text }
+        mutating func appendInterpolation(_ value: TerminalText) { text += value.text }
 
-        mutating func appendInterpolation(_ value: some CustomStringConvertible, upTo limit: Int = VisibleText.limit) {
-            text += VisibleText(value.description, upTo: limit).text
+        mutating func appendInterpolation(_ value: some CustomStringConvertible, upTo limit: Int = TerminalText.limit) {
+            text += TerminalText(value.description, upTo: limit).text
         }
     }
 
@@ -83,9 +83,9 @@ struct VisibleText: ExpressibleByStringInterpolation, Hashable, Sendable {
     }
 }
 
-extension Sequence<VisibleText> {
-    func joined(separator: VisibleText) -> VisibleText {
-        VisibleText(madeOfVisible: map(\.text).joined(separator: separator.text))
+extension Sequence<TerminalText> {
+    func joined(separator: TerminalText) -> TerminalText {
+        TerminalText(madeOfVisible: map(\.text).joined(separator: separator.text))
     }
 }
 
@@ -155,12 +155,12 @@ struct Style {
 
     static let plain = Style(isOn: false)
 
-    func green(_ text: VisibleText) -> VisibleText { wrapped(text, "32") }
-    func yellow(_ text: VisibleText) -> VisibleText { wrapped(text, "33") }
-    func red(_ text: VisibleText) -> VisibleText { wrapped(text, "31") }
-    func bold(_ text: VisibleText) -> VisibleText { wrapped(text, "1") }
+    func green(_ text: TerminalText) -> TerminalText { wrapped(text, "32") }
+    func yellow(_ text: TerminalText) -> TerminalText { wrapped(text, "33") }
+    func red(_ text: TerminalText) -> TerminalText { wrapped(text, "31") }
+    func bold(_ text: TerminalText) -> TerminalText { wrapped(text, "1") }
 
-    private func wrapped(_ text: VisibleText, _ code: String) -> VisibleText {
+    private func wrapped(_ text: TerminalText, _ code: String) -> TerminalText {
         isOn && !text.isEmpty ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 }
@@ -206,22 +206,22 @@ extension Unicode.Scalar {
     }
 }
 
-// MARK: - ShortList+Lines
+// MARK: - TruncatedList+Lines
 
-extension ShortList {
+extension TruncatedList {
     /// A line for each element, and one for all that are left out.
     ///
     /// - Parameter hint: How to see them, if that is possible.
-    func lines(_ line: (Element) -> VisibleText, hint: VisibleText?) -> [VisibleText] {
+    func lines(_ line: (Element) -> TerminalText, hint: TerminalText?) -> [TerminalText] {
         guard omittedCount > 0, !shown.isEmpty else { return shown.map(line) }
-        let hint = hint.map { " (\($0))" as VisibleText } ?? ""
+        let hint = hint.map { " (\($0))" as TerminalText } ?? ""
         return shown.map(line) + ["  and \(omittedCount) more\(hint)"]
     }
 }
 
-extension ShortList<VisibleText> {
+extension TruncatedList<TerminalText> {
     /// All on one line: `a, b and 3 more`.
-    func text(between separator: VisibleText) -> VisibleText {
+    func text(between separator: TerminalText) -> TerminalText {
         shown.joined(separator: separator) + (omittedCount > 0 ? " and \(omittedCount) more" : "")
     }
 }

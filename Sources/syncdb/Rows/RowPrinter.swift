@@ -86,7 +86,7 @@ struct RowPrinter {
         }
     }
 
-    private var valueLimit: Int? { lineWidth == nil ? nil : VisibleText.limit }
+    private var valueLimit: Int? { lineWidth == nil ? nil : TerminalText.limit }
 }
 
 extension RowFormat {
@@ -174,7 +174,7 @@ enum ValueText {
     /// Appends the value, if there is one.
     ///
     /// - Returns: Whether there is. What is none of the type, written by other programs, is none.
-    static func append(_ row: RowCursor, _ column: Int, _ type: AttributeType, to out: inout [UInt8]) -> Bool {
+    static func append(_ row: RowReader, _ column: Int, _ type: AttributeType, to out: inout [UInt8]) -> Bool {
         switch (type, row.storage(column)) {
         case (_, .null): return false
         case (.integer, .integer): append(row.integer(column), to: &out)
@@ -263,7 +263,7 @@ struct VisibleCell {
         if value.count <= limit ?? .max, value.allSatisfy({ 0x20..<0x7F ~= $0 }) {
             (text, width) = (String(decoding: value, as: UTF8.self), value.count)
         } else {
-            text = VisibleText(String(decoding: value, as: UTF8.self), upTo: limit ?? .max / 2).text
+            text = TerminalText(String(decoding: value, as: UTF8.self), upTo: limit ?? .max / 2).text
             width = DisplayWidth.of(text)
         }
     }

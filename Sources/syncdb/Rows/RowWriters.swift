@@ -169,7 +169,7 @@ struct TableWriter: TextRowWriter {
         }
         while line.last == " " { line.removeLast() }
         if let lineWidth { line = DisplayWidth.cut(line, to: lineWidth).text }
-        output.bytes += style.bold(VisibleText(madeOfVisible: line)).text.utf8
+        output.bytes += style.bold(TerminalText(madeOfVisible: line)).text.utf8
         output.bytes.append(.newline)
     }
 }
@@ -179,7 +179,7 @@ struct TableWriter: TextRowWriter {
 ///     id         1
 ///     firstName  Ada
 struct VerticalWriter: TextRowWriter {
-    private let titles: [VisibleText]
+    private let titles: [TerminalText]
     /// Longer values are cut; nil for none.
     private let limit: Int?
     /// How many columns of a terminal a value may take; nil for any number.
@@ -195,8 +195,8 @@ struct VerticalWriter: TextRowWriter {
         }
         let width = cells.map(\.width).max() ?? 0
         titles = cells.map { cell in
-            let padding = VisibleText(madeOfVisible: String(repeating: " ", count: width - cell.width))
-            return style.bold(VisibleText(madeOfVisible: cell.text)) + padding
+            let padding = TerminalText(madeOfVisible: String(repeating: " ", count: width - cell.width))
+            return style.bold(TerminalText(madeOfVisible: cell.text)) + padding
         }
         self.limit = limit
         room = lineWidth.map { max($0 - width - 2, 0) }
@@ -242,7 +242,7 @@ struct JSONRowWriter {
         }
     }
 
-    mutating func append(_ row: RowCursor) throws {
+    mutating func append(_ row: RowReader) throws {
         if isArray { output.bytes += (hasRows ? ",\n  " : "[\n  ").utf8 }
         hasRows = true
         output.bytes.append(.openBrace)
@@ -260,7 +260,7 @@ struct JSONRowWriter {
         try output.flush()
     }
 
-    private mutating func append(_ row: RowCursor, _ column: Int) {
+    private mutating func append(_ row: RowReader, _ column: Int) {
         let type = types[column]
         switch type {
         case .string, .url:

@@ -8,7 +8,7 @@ struct StagedValue: Equatable {
     let bits: UInt64
     let bytes: [UInt8]
 
-    init(_ slot: Slot, payload: [UInt8] = [], arena: [UInt8]) {
+    init(_ slot: PackedValue, payload: [UInt8] = [], arena: [UInt8]) {
         let source = slot.kind == .payloadText ? payload : arena
         let isOutside = slot.isText || slot.kind == .arenaBlob
         bytes = isOutside ? Array(source[slot.offset..<slot.offset + slot.length]) : []

@@ -3,7 +3,7 @@ import Testing
 @testable import SyncCore
 
 @Suite("Built-in transformers")
-struct BuiltInTransformerTests {
+struct StandardTransformerTests {
     private func conversion(
         _ names: String..., format: AttributeFormat? = nil, as type: AttributeType
     ) throws -> ValueConversion {

@@ -12,7 +12,7 @@ struct KeyIndexTests {
     func integers(reserved: Int) {
         var index = KeyIndex()
         index.reserve(reserved)
-        var batch = RowBatch(stride: 0)
+        var batch = NodeBatch(stride: 0)
         for key in 0..<5_000 {
             let found = batch.node(forKey: .integer(Int64(key) * 7 - 9_000), keyOwner: 0, entity: 0, Self.noTexts)
             #expect(found.node == NodeID(key) && found.isNew)
@@ -20,9 +20,9 @@ struct KeyIndexTests {
             index.insert(NodeID(key), hash: Self.noTexts.hash(batch.nodes[key].key))
         }
         for key in 0..<5_000 {
-            let slot = Slot.integer(Int64(key) * 7 - 9_000)
+            let slot = PackedValue.integer(Int64(key) * 7 - 9_000)
             #expect(index.node(for: slot, hash: Self.noTexts.hash(slot), in: batch.nodes, Self.noTexts) == NodeID(key))
-            let other = Slot.integer(Int64(key) * 7 - 8_999)
+            let other = PackedValue.integer(Int64(key) * 7 - 8_999)
             #expect(index.node(for: other, hash: Self.noTexts.hash(other), in: batch.nodes, Self.noTexts) == nil)
         }
     }
@@ -30,7 +30,7 @@ struct KeyIndexTests {
     @Test("tells keys of one hash apart")
     func collisions() {
         var index = KeyIndex()
-        var batch = RowBatch(stride: 0)
+        var batch = NodeBatch(stride: 0)
         index.reserve(20)
         index.grow([], Self.noTexts)
         for key in 0..<20 {
@@ -38,7 +38,7 @@ struct KeyIndexTests {
             index.insert(NodeID(key), hash: 0xAAAA_BBBB_0000_0000)
         }
         for key in 0..<20 {
-            let slot = Slot.integer(Int64(key))
+            let slot = PackedValue.integer(Int64(key))
             #expect(index.node(for: slot, hash: 0xAAAA_BBBB_0000_0000, in: batch.nodes, Self.noTexts) == NodeID(key))
         }
     }
@@ -83,9 +83,9 @@ struct KeyIndexTests {
         payload.withUnsafeBufferPointer { payload in
             arena.withUnsafeBufferPointer { arena in
                 let pool = TextPool(payload: payload, arena: arena)
-                var batch = RowBatch(stride: 0)
-                let inPayload = Slot(kind: .payloadText, offset: 4, length: 3)
-                let inArena = Slot(kind: .arenaText, offset: 3, length: 3)
+                var batch = NodeBatch(stride: 0)
+                let inPayload = PackedValue(kind: .payloadText, offset: 4, length: 3)
+                let inArena = PackedValue(kind: .arenaText, offset: 3, length: 3)
                 let nodes = [inPayload, inArena].map { batch.node(forKey: $0, keyOwner: 0, entity: 0, pool).node }
                 #expect(nodes == [0, 0] && batch.nodes.count == 1)
                 #expect(batch.node(forText: UnsafeBufferPointer(rebasing: arena[3...]), keyOwner: 0, pool) == 0)
@@ -96,7 +96,7 @@ struct KeyIndexTests {
 
     @Test("has a set of keys for each entity that declares one")
     func keyOwners() {
-        var batch = RowBatch(stride: 0)
+        var batch = NodeBatch(stride: 0)
         let first = batch.node(forKey: .integer(1), keyOwner: 3, entity: 3, Self.noTexts)
         #expect(first.node == 0 && first.isNew && batch.hasOneSetOfKeys)
         let second = batch.node(forKey: .integer(1), keyOwner: 4, entity: 4, Self.noTexts)

@@ -3,20 +3,20 @@ import Testing
 @testable import SyncCore
 
 @Suite("The rows of a batch")
-struct RowBatchTests {
+struct NodeBatchTests {
     private static var noTexts: TextPool {
         TextPool(payload: .init(start: nil, count: 0), arena: .init(start: nil, count: 0))
     }
 
     private func merge(
-        _ values: [Slot], into node: NodeID, of batch: inout RowBatch, _ permission: Permission = .full,
+        _ values: [PackedValue], into node: NodeID, of batch: inout NodeBatch, _ permission: AllowedOperations = .full,
         mention: Int32 = -1
     ) {
         values.withUnsafeBufferPointer { batch.merge($0, into: node, permission: permission, mention: mention) }
     }
 
     /// The values of each version of a node, as numbers; nil for absent ones.
-    private func versions(_ node: NodeID, _ batch: RowBatch) -> [[Int64?]] {
+    private func versions(_ node: NodeID, _ batch: NodeBatch) -> [[Int64?]] {
         var found: [[Int64?]] = []
         var version = batch.nodes[node.index].firstVersion
         while version >= 0 {
@@ -27,8 +27,8 @@ struct RowBatchTests {
         return found
     }
 
-    private func batch(nodes: Int) -> RowBatch {
-        var batch = RowBatch(stride: 2)
+    private func batch(nodes: Int) -> NodeBatch {
+        var batch = NodeBatch(stride: 2)
         for key in 0..<nodes { _ = batch.node(forKey: .integer(Int64(key)), keyOwner: 0, entity: 0, Self.noTexts) }
         return batch
     }
@@ -66,22 +66,22 @@ struct RowBatchTests {
     }
 
     @Test("Two nodes that are one row are one, in document order", arguments: [false, true])
-    func absorbed(tracksMentions: Bool) {
+    func absorbed(tracksOccurrences: Bool) {
         var batch = batch(nodes: 2)
-        merge([.integer(1), .integer(1)], into: 1, of: &batch, mention: tracksMentions ? 0 : -1)
-        merge([.integer(2), .absent], into: 0, of: &batch, mention: tracksMentions ? 1 : -1)
+        merge([.integer(1), .integer(1)], into: 1, of: &batch, mention: tracksOccurrences ? 0 : -1)
+        merge([.integer(2), .absent], into: 0, of: &batch, mention: tracksOccurrences ? 1 : -1)
         merge(
-            [.absent, .integer(3)], into: 1, of: &batch, tracksMentions ? .full : .full,
-            mention: tracksMentions ? 2 : -1)
+            [.absent, .integer(3)], into: 1, of: &batch, tracksOccurrences ? .full : .full,
+            mention: tracksOccurrences ? 2 : -1)
         batch.absorb(1, into: 0)
         #expect(versions(1, batch) == [])
-        #expect(versions(0, batch) == (tracksMentions ? [[1, 1], [2, nil], [nil, 3]] : [[2, 3]]))
+        #expect(versions(0, batch) == (tracksOccurrences ? [[1, 1], [2, nil], [nil, 3]] : [[2, 3]]))
     }
 
     @Test("A row without a key is known by its owner and its place there")
     func owned() {
-        var batch = RowBatch(stride: 0)
-        let first = RowBatch.Owner(link: 0, end: .first, table: 0, node: 0, position: 0)
+        var batch = NodeBatch(stride: 0)
+        let first = NodeBatch.OwnerLink(link: 0, end: .first, table: 0, node: 0, position: 0)
         var second = first
         second.position = 1
         let nodes = [first, second, first].map { batch.node(ownedBy: $0, entity: 2) }

@@ -6,20 +6,20 @@ import Testing
 struct PackedPlanTests {
     @Test("A slot takes 12 bytes and holds every number")
     func numbers() {
-        #expect(MemoryLayout<Slot>.stride == 12)
+        #expect(MemoryLayout<PackedValue>.stride == 12)
         for value in [0, 1, -1, .min, .max, 1 << 32, -(1 << 32)] as [Int64] {
-            #expect(Slot.integer(value).integer == value)
-            #expect(Slot.date(value).integer == value)
+            #expect(PackedValue.integer(value).integer == value)
+            #expect(PackedValue.date(value).integer == value)
         }
         for value in [0, -0.0, 1.5, -.greatestFiniteMagnitude, .leastNonzeroMagnitude, .infinity] {
-            #expect(Slot.real(value).real.bitPattern == value.bitPattern)
+            #expect(PackedValue.real(value).real.bitPattern == value.bitPattern)
         }
     }
 
     @Test("A slot holds the offset and the length of a text beyond 4 GiB")
     func texts() {
         for (offset, length) in [(0, 0), (7, 3), (1 << 32, 1), (1 << 47 + 5, Int(UInt32.max))] {
-            let slot = Slot(kind: .payloadText, offset: offset, length: length)
+            let slot = PackedValue(kind: .payloadText, offset: offset, length: length)
             #expect(slot.offset == offset && slot.length == length && slot.isText)
         }
     }
@@ -27,7 +27,8 @@ struct PackedPlanTests {
     @Test("Assertions keep mentions and kinds that only some of them have")
     func assertions() {
         var batch = LinkBatch()
-        func assertion(_ number: Int, mention: Int32, kind: Int16, end: Link.End) -> LinkBatch.Assertion {
+        func assertion(_ number: Int, mention: Int32, kind: Int16, end: CompiledAssociation.End) -> LinkBatch.Assertion
+        {
             .init(
                 first: NodeID(number), second: NodeID(number + 1), sequence: UInt32(number),
                 position: number.isMultiple(of: 2) ? Int32(number) : -1, mention: mention, saidBy: end,
@@ -55,7 +56,7 @@ struct PackedPlanTests {
     @Test("A replacement takes 12 bytes and keeps its end, kind and mention")
     func replacements() {
         #expect(MemoryLayout<LinkBatch.Replacement>.stride == 12)
-        for end in [.first, .second] as [Link.End] {
+        for end in [.first, .second] as [CompiledAssociation.End] {
             for kind in [.unlink, .delete] as [LinkBatch.Replacement.Kind] {
                 for mention in [-1, 0, 1 << 28] as [Int32] {
                     let replacement = LinkBatch.Replacement(

@@ -4,7 +4,7 @@ extension TableID: ExpressibleByIntegerLiteral {
     package init(integerLiteral index: Int) { self.init(index) }
 }
 
-extension LinkID: ExpressibleByIntegerLiteral {
+extension AssociationID: ExpressibleByIntegerLiteral {
     package init(integerLiteral index: Int) { self.init(index) }
 }
 

@@ -12,9 +12,9 @@ struct RowKeyTests {
             #expect(RowKey(.integer(-3), pool) == .integer(-3))
             #expect(RowKey(.real(1.5), pool) == .real(1.5))
             #expect(RowKey(.date(0), pool) == .text("1970-01-01 00:00:00.000"))
-            #expect(RowKey(Slot(kind: .payloadText, offset: 0, length: 3), pool) == .text("ant"))
-            #expect(RowKey(Slot(kind: .arenaText, offset: 3, length: 2), pool) == .text("é"))
-            for slot in [Slot.absent, .null, Slot(kind: .arenaBlob, offset: 0, length: 1)] {
+            #expect(RowKey(PackedValue(kind: .payloadText, offset: 0, length: 3), pool) == .text("ant"))
+            #expect(RowKey(PackedValue(kind: .arenaText, offset: 3, length: 2), pool) == .text("é"))
+            for slot in [PackedValue.absent, .null, PackedValue(kind: .arenaBlob, offset: 0, length: 1)] {
                 #expect(RowKey(slot, pool) == nil)
             }
         }
@@ -31,12 +31,12 @@ struct RowKeyTests {
     @Test(
         "are reported as results have them, and found again",
         arguments: [
-            (RowKey.integer(5), RecordKey.integer(5), AttributeType.integer),
+            (RowKey.integer(5), PrimaryKeyValue.integer(5), AttributeType.integer),
             (.real(0.5), .double(0.5), .double),
             (.text("a"), .text("a"), .string),
             (.text("2024-02-29 18:29:59.999"), .text("2024-02-29T18:29:59.999Z"), .date),
         ])
-    func reported(key: RowKey, reported: RecordKey, type: AttributeType) {
+    func reported(key: RowKey, reported: PrimaryKeyValue, type: AttributeType) {
         #expect(key.recordKey(.single(type)) == reported)
         #expect(RowKey(reported, .single(type)) == key)
     }
@@ -44,14 +44,14 @@ struct RowKeyTests {
     @Test(
         "of several parts are read as they are written",
         arguments: [
-            [RecordKey.text("a"), .integer(5)], [.text("a,\"b]\\"), .integer(-1)],
+            [PrimaryKeyValue.text("a"), .integer(5)], [.text("a,\"b]\\"), .integer(-1)],
             [.text("\u{1}\n\u{1F600}["), .integer(.min)],
         ])
-    func parted(parts: [RecordKey]) {
+    func parted(parts: [PrimaryKeyValue]) {
         let type = KeyType.composite([
             .composite([.single(.string), .single(.integer)]), .single(.double), .single(.date),
         ])
-        let key = RecordKey.parts([.parts(parts), .double(0.5), .text("2024-02-29T18:29:59.999Z")])
+        let key = PrimaryKeyValue.parts([.parts(parts), .double(0.5), .text("2024-02-29T18:29:59.999Z")])
         let stored = RowKey(key, type)
         #expect(stored.recordKey(type) == key)
         #expect(stored.leaves(type)?.count == 4)

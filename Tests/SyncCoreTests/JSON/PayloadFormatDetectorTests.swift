@@ -2,11 +2,11 @@ import SyncCore
 import Testing
 
 @Suite("What a document looks like")
-struct DocumentShapeTests {
+struct PayloadFormatDetectorTests {
     @Test(
         "is told by what it has",
         arguments: [
-            (#"{"data": [{"type": "users", "id": "1", "attributes": {}}]}"#, DocumentShape.jsonAPI),
+            (#"{"data": [{"type": "users", "id": "1", "attributes": {}}]}"#, PayloadFormatDetector.jsonAPI),
             (#"{"jsonapi": {"version": "1.0"}, "data": []}"#, .jsonAPI),
             (#"{"data": {"users": {"edges": [{"node": {"id": 1}}]}}}"#, .graphQL),
             (#"{"data": {"viewer": {"repos": {"nodes": [], "pageInfo": {}}}}}"#, .graphQL),
@@ -14,8 +14,8 @@ struct DocumentShapeTests {
             (#"{"AD": {"name": "Andorra"}, "AE": {"name": "Emirates", "x": 1}}"#, .keyed),
             (#"{"users": [{"id": 1}], "companies": [{"id": 2}], "count": 3}"#, .lists(["users", "companies"])),
         ])
-    func shapes(_ text: String, _ shape: DocumentShape) throws {
-        #expect(try DocumentShape(of: JSONValue(parsing: text)) == shape)
+    func shapes(_ text: String, _ shape: PayloadFormatDetector) throws {
+        #expect(try PayloadFormatDetector(of: JSONValue(parsing: text)) == shape)
     }
 
     @Test(
@@ -26,6 +26,6 @@ struct DocumentShapeTests {
             #"{"nodes": [1], "kind": "graph"}"#,
         ])
     func plain(_ text: String) throws {
-        #expect(try DocumentShape(of: JSONValue(parsing: text)) == nil)
+        #expect(try PayloadFormatDetector(of: JSONValue(parsing: text)) == nil)
     }
 }

@@ -59,9 +59,9 @@ struct PlacedReadingTests {
                 }
                 return "\(found)"
             }
-            var splitter = RecordSplitter(form: form, pieceSize: cutting.piece)
+            var splitter = RecordChunker(form: form, pieceSize: cutting.piece)
             var reader = JSONReader(form: form)
-            func readPiece(_ piece: JSONPiece) throws {
+            func readPiece(_ piece: JSONChunk) throws {
                 try piece.bytes.withUnsafeBytes { raw in
                     let bytes = raw.bindMemory(to: UInt8.self)
                     reader.read(bytes, at: piece.place, isLast: piece.isLast)
@@ -99,7 +99,7 @@ struct PlacedReadingTests {
     @Test("is cut between records, however many there are")
     func manyPieces() throws {
         let members = (0..<200).map { "\"k\($0)\": {\"id\": \($0)}" }.joined(separator: ",\n")
-        var splitter = RecordSplitter(form: .places(.members(at: [])), pieceSize: 50)
+        var splitter = RecordChunker(form: .places(.members(at: [])), pieceSize: 50)
         var pieces = 0
         var largest = 0
         var text = "{\(members)}"

@@ -6,11 +6,11 @@ func readPieces(
     _ bytes: [UInt8], chunks: [Int], pieceSize: Int, form: JSONReader.Form = .json,
     maximumDepth: Int = 512
 ) throws -> (records: [JSONValue], pieces: Int) {
-    var splitter = RecordSplitter(form: form, pieceSize: pieceSize, maximumDepth: maximumDepth)
+    var splitter = RecordChunker(form: form, pieceSize: pieceSize, maximumDepth: maximumDepth)
     var reader = JSONReader(form: form, maximumDepth: maximumDepth)
     var records: [JSONValue] = []
     var pieces = 0
-    func read(_ piece: JSONPiece) throws {
+    func read(_ piece: JSONChunk) throws {
         pieces += 1
         try piece.bytes.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)

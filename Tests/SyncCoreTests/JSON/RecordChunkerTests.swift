@@ -4,7 +4,7 @@ import TestSize
 import Testing
 
 @Suite("A payload cut into pieces")
-struct RecordSplitterTests {
+struct RecordChunkerTests {
     /// What reading gives: the records, or the error with its place.
     private func outcome(_ read: () throws -> [JSONValue]) -> String {
         do {
@@ -54,7 +54,7 @@ struct RecordSplitterTests {
         ])
     func steps(_ text: String) throws {
         for size in [1, 64, 4096] {
-            var splitter = RecordSplitter(pieceSize: size)
+            var splitter = RecordChunker(pieceSize: size)
             var bytes = text
             try bytes.withUTF8 { bytes in
                 var rest = UnsafeRawBufferPointer(bytes)[...]
@@ -153,7 +153,7 @@ struct RecordSplitterTests {
         let cases = texts.map { ($0, JSONReader.Form.json) } + [long, "{}\n" + long, "}" + long].map { ($0, .ndjson) }
         for (text, form) in cases {
             let bytes = Array(text.utf8)
-            var splitter = RecordSplitter(form: form, pieceSize: 1000)
+            var splitter = RecordChunker(form: form, pieceSize: 1000)
             let piece = bytes.withUnsafeBytes { raw in
                 var rest = raw[...]
                 return try? splitter.next(from: &rest)
@@ -166,7 +166,7 @@ struct RecordSplitterTests {
     @Test("refuses a record that is larger than allowed, and says where it begins")
     func tooLarge() {
         let bytes = Array("[{},\n{},{\"a\":\"\(String(repeating: "x", count: 5000))\"}]".utf8)
-        var splitter = RecordSplitter(pieceSize: 4, maximumSize: 1000)
+        var splitter = RecordChunker(pieceSize: 4, maximumSize: 1000)
         let error = #expect(throws: SyncError.self) {
             try bytes.withUnsafeBytes { raw in
                 var rest = raw[...]

@@ -7,9 +7,9 @@ import Testing
 struct LinkCase: CustomTestStringConvertible, Sendable {
     enum Statement {
         /// A record at this end says that it leads to a row of the other; by an id, or with an object.
-        case to(Link.End, Int, Int, byID: Bool = true)
+        case to(CompiledAssociation.End, Int, Int, byID: Bool = true)
         /// A record at this end says that it leads nowhere.
-        case nowhere(Link.End, Int)
+        case nowhere(CompiledAssociation.End, Int)
         /// A record at the second end lists rows of the first; those that are left out go, or lose the link only.
         case list(Int, [Int], deletes: Bool = true)
         /// A list that may not link its rows.
@@ -56,7 +56,8 @@ struct LinkCase: CustomTestStringConvertible, Sendable {
 
     func found(_ kind: Kind) throws -> Set<Pair> {
         let statements = try statements(kind)
-        return kind == .toMany ? pairs(LinkPairs(statements)) : pairs(LinkTargets(statements, stored: storedTargets))
+        return kind == .toMany
+            ? pairs(ResolvedJoinRows(statements)) : pairs(ResolvedForeignKeyTargets(statements, stored: storedTargets))
     }
 
     private var storedTargets: [LinkTarget] {
@@ -65,14 +66,14 @@ struct LinkCase: CustomTestStringConvertible, Sendable {
         return targets
     }
 
-    private func pairs(_ targets: LinkTargets) -> Set<Pair> {
+    private func pairs(_ targets: ResolvedForeignKeyTargets) -> Set<Pair> {
         let pairs = targets.nodes.enumerated().compactMap { first, target in
             target.node.map { Pair(first: first, second: $0.index) }
         }
         return Set(pairs)
     }
 
-    private func pairs(_ said: LinkPairs) -> Set<Pair> {
+    private func pairs(_ said: ResolvedJoinRows) -> Set<Pair> {
         var found = Set(
             said.pairs.filter { !$0.onlyKeeps }.map { Pair(first: $0.first.index, second: $0.second.index) })
         for pair in stored {
@@ -85,18 +86,18 @@ struct LinkCase: CustomTestStringConvertible, Sendable {
 
     // MARK: As the mapper would say it
 
-    func statements(_ kind: Kind) throws -> LinkStatements {
+    func statements(_ kind: Kind) throws -> LinkAssertions {
         let model = try SyncModel(schema: Self.schema(kind)).compiled
         let link = try #require(model.links.first)
-        let presence: [RowPresence] = [.stored, .new, .stored, .missing]
-        let rows = LinkStatements.Rows(presence: presence, entities: [])
+        let presence: [RowState] = [.stored, .new, .stored, .missing]
+        let rows = LinkAssertions.Rows(presence: presence, entities: [])
         // Record 0 counts; record 1, which is in it, does not.
-        var records = CountingRecords([Self.mention(parent: -1), Self.mention(parent: 0)])
+        var records = EffectiveRecords([Self.mention(parent: -1), Self.mention(parent: 0)])
         records.counts = [true, false]
-        return LinkStatements(batch, of: link, in: model, records, first: rows, second: rows)
+        return LinkAssertions(batch, of: link, in: model, records, first: rows, second: rows)
     }
 
-    private static func mention(parent: Int32) -> ChangePlan.Mention {
+    private static func mention(parent: Int32) -> PayloadGraph.RecordOccurrence {
         .init(
             table: 0, parent: parent, node: 0, permission: .full,
             mark: .init(offset: 0, length: 0, table: 0, index: 0))
@@ -109,13 +110,16 @@ struct LinkCase: CustomTestStringConvertible, Sendable {
     }
 
     private func add(_ statement: Statement, _ sequence: UInt32, to batch: inout LinkBatch) {
-        func assert(_ first: Int, _ second: Int, by end: Link.End, position: Int = -1, mention: Int32 = 0, byID: Bool) {
+        func assert(
+            _ first: Int, _ second: Int, by end: CompiledAssociation.End, position: Int = -1, mention: Int32 = 0,
+            byID: Bool
+        ) {
             batch.assertions.append(
                 .init(
                     first: NodeID(first), second: NodeID(second), sequence: sequence, position: Int32(position),
                     mention: mention, saidBy: end, isListed: position >= 0, isByID: byID))
         }
-        func replace(_ end: Link.End, _ node: Int, _ kind: LinkBatch.Replacement.Kind) {
+        func replace(_ end: CompiledAssociation.End, _ node: Int, _ kind: LinkBatch.Replacement.Kind) {
             batch.replacements.append(
                 .init(node: NodeID(node), end: end, kind: kind, sequence: sequence, mention: 0))
         }

@@ -113,7 +113,8 @@ struct LinkRuleTests {
             "", [.to(.first, 0, 3), .to(.first, 1, 3, byID: false), .list(2, [0, 3], deletes: false)], is: []
         ).statements(kind)
         let awaited =
-            kind == .toOne ? LinkTargets(statements, stored: Self.nothing).awaited : LinkPairs(statements).awaited
+            kind == .toOne
+            ? ResolvedForeignKeyTargets(statements, stored: Self.nothing).awaited : ResolvedJoinRows(statements).awaited
         #expect(awaited.map { [$0.first, $0.second] } == [[0, 3], [3, 2]])
         #expect(awaited.map(\.position) == [-1, 1] && awaited.map(\.saidBy) == [.first, .second])
     }
@@ -122,7 +123,7 @@ struct LinkRuleTests {
     func claims() throws {
         let said: [LinkCase.Statement] = [.to(.first, 0, 3), .to(.first, 1, 3, byID: false), .list(2, [0])]
         func claimed(_ kind: LinkCase.Kind) throws -> [[Bool]] {
-            let ends = try LinkCase("", said, is: []).statements(kind).claimedEnds()
+            let ends = try LinkCase("", said, is: []).statements(kind).replacedEndsWithPending()
             return [ends.first, ends.second].map { end in (0..<4).map { end.speaks(of: NodeID($0)) } }
         }
         #expect(try claimed(.toOne) == [[true, true, false, false], [false, false, true, false]])
@@ -135,7 +136,7 @@ struct LinkRuleTests {
     @Test("The place of a row is that in the last list of the row it leads to")
     func places() throws {
         func positions(_ said: [LinkCase.Statement]) throws -> [Int32] {
-            try LinkTargets(LinkCase("", said, is: []).statements(.toOne), stored: Self.nothing).positions
+            try ResolvedForeignKeyTargets(LinkCase("", said, is: []).statements(.toOne), stored: Self.nothing).positions
         }
         #expect(try positions([.list(2, [1, 0])]) == [1, 0, -1, -1])
         #expect(try positions([.list(2, [1, 0]), .list(2, [0, 2])]) == [0, -1, 1, -1])
@@ -146,7 +147,7 @@ struct LinkRuleTests {
 
     @Test("A pair has a place in the last list of either row")
     func pairPlaces() throws {
-        let pairs = try LinkPairs(
+        let pairs = try ResolvedJoinRows(
             LinkCase("", [.list(2, [1, 0]), .listAtFirst(0, [1, 2]), .list(2, [0, 1])], is: []).statements(.toMany)
         ).pairs
         let places = Set(pairs.map { [$0.first.number, $0.second.number, $0.firstPosition, $0.secondPosition] })
@@ -157,7 +158,7 @@ struct LinkRuleTests {
     func repeated() throws {
         for count in [3, 40] {
             let said = (0..<count).map { LinkCase.Statement.to(.first, $0 % 3, ($0 + 1) % 3) }
-            let pairs = try LinkPairs(LinkCase("", said, is: []).statements(.toMany))
+            let pairs = try ResolvedJoinRows(LinkCase("", said, is: []).statements(.toMany))
             #expect(pairs.pairs.count == 3)
             #expect(pairs.holds(0, 1) && pairs.holds(2, 0) && !pairs.holds(1, 0) && pairs.index(of: nil, 0) == nil)
         }
@@ -166,15 +167,15 @@ struct LinkRuleTests {
     // MARK: Ends
 
     @Test("Of what is said of an end the last counts, also whether rows go")
-    func spokenEnd() {
-        var end = SpokenEnd(count: 3)
-        end.note(1, 4, deletes: true)
-        end.note(1, 2, deletes: false)
+    func replacedEnd() {
+        var end = ReplacedEnd(count: 3)
+        end.record(1, 4, deletes: true)
+        end.record(1, 2, deletes: false)
         #expect(end.sequence(of: 1) == 4 && end.deletes(at: 1) && end.nodes == [1])
-        end.note(1, 4, deletes: false)
+        end.record(1, 4, deletes: false)
         #expect(!end.deletes(at: 1))
         #expect(end.sequence(of: 0) == LinkRule.never && !end.speaks(of: nil) && !end.deletes(at: nil))
         #expect(!end.speaks(of: .nowhere) && !end.speaks(of: .unmentioned) && end.speaks(of: LinkTarget(1)))
-        #expect(SpokenEnd().isEmpty && !SpokenEnd().speaks(of: 7) && !SpokenEnd().deletes(at: 7))
+        #expect(ReplacedEnd().isEmpty && !ReplacedEnd().speaks(of: 7) && !ReplacedEnd().deletes(at: 7))
     }
 }

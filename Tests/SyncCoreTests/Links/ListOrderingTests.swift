@@ -45,33 +45,33 @@ struct ListOrderingTests {
             let none = rows.map { _ in LinkTarget.nowhere }
             var columns = ListOrdering.Rows(
                 lists: rows.map { _ in list }, positions: rows.map { _ in -1 }, presence: rows.map { _ in .stored },
-                storedLists: none, storedPlaces: rows.map { _ in nil })
+                storedLists: none, storedPositions: rows.map { _ in nil })
             for (index, row) in rows.enumerated() {
                 switch row {
                 case .named(let position, let place):
                     columns.positions[index] = position
-                    columns.storedPlaces[index] = place
+                    columns.storedPositions[index] = place
                     if place != nil { columns.storedLists[index] = list }
                 case .stays(let place):
-                    columns.storedPlaces[index] = place
+                    columns.storedPositions[index] = place
                     columns.storedLists[index] = list
-                case .joins(let place): columns.storedPlaces[index] = place
+                case .joins(let place): columns.storedPositions[index] = place
                 case .new: columns.presence[index] = .new
                 case .leaves(let place):
                     columns.lists[index] = .nowhere
-                    columns.storedPlaces[index] = place
+                    columns.storedPositions[index] = place
                     columns.storedLists[index] = list
                 case .missing: columns.presence[index] = .missing
                 case .elsewhere(let place):
                     columns.lists[index] = .unmentioned
-                    columns.storedPlaces[index] = place
+                    columns.storedPositions[index] = place
                     columns.storedLists[index] = .unmentioned
                 }
             }
             var ends = ListEnds(count: 1)
             if let reserved { ends.take(reserved, in: NodeID(0)) }
-            var replaced = SpokenEnd(count: 1)
-            if isReplaced { replaced.note(NodeID(0), 1, deletes: false) }
+            var replaced = ReplacedEnd(count: 1)
+            if isReplaced { replaced.record(NodeID(0), 1, deletes: false) }
             return ListOrdering.places(of: columns, reserved: ends, replaced: replaced) { $0.map { _ in end } }
         }
     }
@@ -135,9 +135,9 @@ struct ListOrderingTests {
         let targets = lists.map { LinkTarget(NodeID($0)) }
         let rows = ListOrdering.Rows(
             lists: targets, positions: [0, -1, -1, -1, -1], presence: [.stored, .stored, .new, .new, .new],
-            storedLists: [.nowhere, targets[1], .nowhere, .nowhere, .nowhere], storedPlaces: [nil, 5, nil, nil, nil])
+            storedLists: [.nowhere, targets[1], .nowhere, .nowhere, .nowhere], storedPositions: [nil, 5, nil, nil, nil])
         var asked: [[NodeID]] = []
-        let places = ListOrdering.places(of: rows, reserved: ListEnds(count: 3), replaced: SpokenEnd()) { lists in
+        let places = ListOrdering.places(of: rows, reserved: ListEnds(count: 3), replaced: ReplacedEnd()) { lists in
             asked.append(lists)
             return [7]
         }
@@ -147,10 +147,10 @@ struct ListOrderingTests {
 
     @Test("One list keeps its stored places and another does not")
     func keepsStoredOrder() {
-        var replaced = SpokenEnd(count: 3)
-        for list in 0..<3 { replaced.note(NodeID(list), 1, deletes: false) }
+        var replaced = ReplacedEnd(count: 3)
+        for list in 0..<3 { replaced.record(NodeID(list), 1, deletes: false) }
         var places: [Int64?] = [0, 1, 0, 1, 0, nil]
-        ListOrdering.keepStoredOrder(
+        ListOrdering.preserveStoredOrder(
             &places, in: [0, 0, 1, 1, 2, 2].map { LinkTarget(NodeID($0)) }, stored: [4, 9, 9, 4, 6, nil],
             replaced: replaced, reserved: ListEnds(count: 3))
         #expect(places == [4, 9, 0, 1, 0, nil])
@@ -184,7 +184,9 @@ struct ListOrderingTests {
 
     @Test("Rows that are not stored reserve places at the end whose list names them")
     func reserved() {
-        let said: [(Int32, Link.End)] = [(1, .second), (4, .second), (2, .first), (-1, .second), (0, .second)]
+        let said: [(Int32, CompiledAssociation.End)] = [
+            (1, .second), (4, .second), (2, .first), (-1, .second), (0, .second),
+        ]
         let assertions = said.map { position, end in
             LinkBatch.Assertion(
                 first: NodeID(0), second: NodeID(1), sequence: 1, position: position, mention: -1, saidBy: end,

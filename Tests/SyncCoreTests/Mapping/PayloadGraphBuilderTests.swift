@@ -5,7 +5,7 @@ import Testing
 
 /// What mapping makes of a payload, before any store is asked.
 @Suite("The plan of a payload")
-struct PayloadStagingTests {
+struct PayloadGraphBuilderTests {
     private static let schema = """
         { "entities": {
           "User": {
@@ -24,8 +24,8 @@ struct PayloadStagingTests {
 
     private func plan(
         _ json: String, _ entity: String = "User", operations: SyncOperations = .all
-    ) throws -> ChangePlan {
-        let staging = try PayloadStaging(
+    ) throws -> PayloadGraph {
+        let staging = try PayloadGraphBuilder(
             inEntity: entity, of: SyncModel(schema: Self.schema), parent: nil, relationship: nil,
             operations: operations,
             options: SyncOptions())
@@ -33,7 +33,7 @@ struct PayloadStagingTests {
     }
 
     /// The rows of an entity in words: key or owner, and values.
-    private func rows(_ entity: String, _ plan: ChangePlan) throws -> [String] {
+    private func rows(_ entity: String, _ plan: PayloadGraph) throws -> [String] {
         let compiled = try plan.model.entity(named: entity)
         let batch = plan[compiled.table]
         return plan.withTexts { pool in
@@ -55,7 +55,7 @@ struct PayloadStagingTests {
     }
 
     /// What is said of a relationship's link, in document order.
-    private func links(_ entity: String, _ name: String, _ plan: ChangePlan) throws -> [String] {
+    private func links(_ entity: String, _ name: String, _ plan: PayloadGraph) throws -> [String] {
         let relationship = try #require(try plan.model.entity(named: entity).relationship(named: name))
         let batch = plan[relationship.link]
         let said = batch.assertions.map { assertion -> (UInt32, String) in

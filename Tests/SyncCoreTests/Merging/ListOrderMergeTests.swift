@@ -3,22 +3,22 @@ import Testing
 @testable import SyncCore
 
 @Suite("The order of a list")
-struct ListOrderTests {
+struct ListOrderMergeTests {
     @Test(
         "is that of whoever moved something",
         arguments: [
-            (base: "abc", local: "abc", remote: "abc", outcome: ListOrder<Character>.Outcome.remote),
+            (base: "abc", local: "abc", remote: "abc", outcome: ListOrderMerge<Character>.Outcome.remote),
             ("abc", "cab", "abc", .local), ("abc", "abc", "cab", .remote), ("abc", "cab", "cab", .remote),
             ("abc", "cab", "bac", .conflict),
             // Neither to add nor to remove is to move.
             ("abc", "axbc", "acy", .remote), ("abc", "cxa", "abcy", .local),
         ])
-    func outcome(base: String, local: String, remote: String, outcome: ListOrder<Character>.Outcome) {
-        #expect(ListOrder.outcome(base: Array(base), local: Array(local), remote: Array(remote)) == outcome)
+    func outcome(base: String, local: String, remote: String, outcome: ListOrderMerge<Character>.Outcome) {
+        #expect(ListOrderMerge.outcome(base: Array(base), local: Array(local), remote: Array(remote)) == outcome)
     }
 
     @Test("is the server's where nobody knows what both had")
-    func noBase() { #expect(ListOrder.outcome(base: nil, local: Array("ba"), remote: Array("ab")) == .remote) }
+    func noBase() { #expect(ListOrderMerge.outcome(base: nil, local: Array("ba"), remote: Array("ab")) == .remote) }
 
     @Test(
         "keeps what only the other side has behind what precedes it there",
@@ -28,7 +28,7 @@ struct ListOrderTests {
             ("", "ba", "ab", "ba"), ("ab", "", "abz", "abz"),
         ])
     func merged(leader: String, follower: String, all: String, merged: String) {
-        let list = ListOrder.merged(leader: Array(leader), follower: Array(follower), of: Array(all))
+        let list = ListOrderMerge.merged(leader: Array(leader), follower: Array(follower), of: Array(all))
         #expect(String(list) == merged)
     }
 }

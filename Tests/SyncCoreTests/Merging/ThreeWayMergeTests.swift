@@ -32,12 +32,12 @@ struct ThreeWayMergeTests {
 }
 
 @Suite("Who wins a conflict")
-struct ConflictRulingTests {
+struct ConflictOutcomeTests {
     private func ruling(
         _ policy: ConflictPolicy = .lastWriterWins, edited: Int64, changed: Int64?, known: Int64? = nil,
         now: Int64 = 1_000_000, clock: Int64 = 0
-    ) -> ConflictRuling {
-        ConflictRuling(policy, edited: edited, changed: changed, known: known, now: now, clock: clock)
+    ) -> ConflictOutcome {
+        ConflictOutcome(policy, edited: edited, changed: changed, known: known, now: now, clock: clock)
     }
 
     @Test(
@@ -57,9 +57,9 @@ struct ConflictRulingTests {
     @Test("is who changed it later; the service if both did at once")
     func later() {
         #expect(
-            ruling(edited: 501, changed: 500) == ConflictRuling(winner: .local, why: "edited later here"))
+            ruling(edited: 501, changed: 500) == ConflictOutcome(winner: .local, why: "edited later here"))
         #expect(
-            ruling(edited: 499, changed: 500) == ConflictRuling(winner: .remote, why: "edited later there"))
+            ruling(edited: 499, changed: 500) == ConflictOutcome(winner: .remote, why: "edited later there"))
         #expect(ruling(edited: 500, changed: 500).winner == .remote)
     }
 
@@ -67,13 +67,13 @@ struct ConflictRulingTests {
     func noTime() {
         #expect(
             ruling(edited: 999_999, changed: nil)
-                == ConflictRuling(winner: .remote, why: "serverWins: it gave no time"))
+                == ConflictOutcome(winner: .remote, why: "serverWins: it gave no time"))
     }
 
     @Test("is told by the clock of the service", arguments: [-3_600_000, 3_600_000] as [Int64])
     func clock(_ clock: Int64) {
         let edited: Int64 = 10_000_000
-        func winner(_ after: Int64) -> ConflictRuling.Winner {
+        func winner(_ after: Int64) -> ConflictOutcome.Winner {
             ruling(edited: edited, changed: edited + clock + after, now: edited + 1000, clock: clock).winner
         }
         #expect(winner(-1) == .local)

@@ -3,7 +3,7 @@ import Testing
 @testable import SyncCore
 
 @Suite("What the pages of a run changed together")
-struct RunChangesTests {
+struct PagedImportChangesTests {
     private func page(inserted: Int = 0, updated: Int = 0, unchanged: Int = 0, roots: (Int, Int) = (0, 0)) -> SyncResult
     {
         var result = SyncResult(entity: "User")
@@ -19,7 +19,7 @@ struct RunChangesTests {
 
     @Test("is nothing before the first page")
     func none() {
-        var changes = RunChanges()
+        var changes = PagedImportChanges()
         #expect(changes.isEmpty && changes.insertedCount("User") == 0)
         let result = changes.result()
         #expect(result == nil)
@@ -27,7 +27,7 @@ struct RunChangesTests {
 
     @Test("counts each row once, although later pages met it again")
     func repeats() throws {
-        var changes = RunChanges()
+        var changes = PagedImportChanges()
         changes.add(page(inserted: 3, roots: (2, 0)))
         // One of them was met again, unchanged, and another written again; a root record met a row that was nested.
         changes.repeats["User"] = .init()
@@ -45,7 +45,7 @@ struct RunChangesTests {
 
     @Test("forgets what was counted twice from page to page")
     func repeatsOfOnePage() {
-        var changes = RunChanges()
+        var changes = PagedImportChanges()
         changes.repeatedRoots = 1
         changes.add(page(unchanged: 2, roots: (0, 2)))
         changes.add(page(unchanged: 2, roots: (0, 2)))

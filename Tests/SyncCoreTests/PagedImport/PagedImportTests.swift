@@ -3,12 +3,12 @@ import Testing
 @testable import SyncCore
 
 @Suite("A run of pages")
-struct SyncRunTests {
+struct PagedImportTests {
     private final class Store: Sendable {}
 
     private static let store = Store()
 
-    private func call(_ entity: String = "User", _ operations: SyncOperations = .all) -> SyncRun.Call {
+    private func call(_ entity: String = "User", _ operations: SyncOperations = .all) -> PagedImport.Parameters {
         .init(
             store: ObjectIdentifier(Self.store), entity: entity, predicate: nil, parent: nil, relationship: nil,
             operations: operations)
@@ -22,12 +22,12 @@ struct SyncRunTests {
 
     @Test("without pages changes nothing")
     func empty() async throws {
-        #expect(try await SyncRun().finish().isEmpty)
+        #expect(try await PagedImport().finish().isEmpty)
     }
 
     @Test("is swept once, by what its first page knows, and takes no pages after that")
     func finished() async throws {
-        let run = SyncRun()
+        let run = PagedImport()
         for name in ["first", "second"] {
             try run.beginPage(call()) { _ in SyncResult(entity: name) }
             run.endPage(succeeded: true)
@@ -39,7 +39,7 @@ struct SyncRunTests {
 
     @Test("is not finished while a page is open, nor after one failed")
     func unfinished() async throws {
-        let run = SyncRun()
+        let run = PagedImport()
         try run.beginPage(call()) { _ in SyncResult(entity: "") }
         await expect("still being applied") { try await run.finish() }
         run.endPage(succeeded: false)
@@ -48,7 +48,7 @@ struct SyncRunTests {
 
     @Test("has pages of one call only")
     func otherCalls() async throws {
-        let run = SyncRun()
+        let run = PagedImport()
         try run.beginPage(call()) { _ in SyncResult(entity: "") }
         await expect("the same store") { try run.beginPage(call("Note")) { _ in SyncResult(entity: "") } }
         await expect("the same store") { try run.beginPage(call("User", [.insert])) { _ in SyncResult(entity: "") } }
@@ -56,7 +56,7 @@ struct SyncRunTests {
 
     @Test("lends its memory to one page at a time")
     func memory() {
-        let run = SyncRun()
+        let run = PagedImport()
         var memory = run.take()
         memory.rootRecords = 7
         #expect(run.take().rootRecords == 0)

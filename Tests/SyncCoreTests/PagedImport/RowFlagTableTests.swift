@@ -3,7 +3,7 @@ import Testing
 @testable import SyncCore
 
 @Suite("The marks of a run's rows")
-struct MarkedRowsTests {
+struct RowFlagTableTests {
     private static let keys: [RowKey] = [
         .integer(0), .integer(63), .integer(64), .integer(-1), .integer(.min), .integer(.max), .text("a"),
         .text(String(repeating: "long", count: 20)), .real(0.5),
@@ -11,10 +11,10 @@ struct MarkedRowsTests {
 
     @Test("are kept for every kind of key, each table's for itself", arguments: keys)
     func kept(_ key: RowKey) {
-        var marks = MarkedRows()
+        var marks = RowFlagTable()
         let row = StoredRow(table: 2, key: key)
         #expect(marks[row] == [])
-        let added: [RowMark] = [.mentioned, [.counted, .listed], [.root, .written, .inserted]]
+        let added: [RowFlags] = [.mentioned, [.counted, .listed], [.root, .written, .inserted]]
         let before = added.map { marks.insert($0, for: row) }
         #expect(before == [[], .mentioned, [.mentioned, .counted, .listed]])
         #expect(marks[row] == [.mentioned, .counted, .listed, .root, .written, .inserted])
@@ -24,10 +24,10 @@ struct MarkedRowsTests {
 
     @Test("are handed over once, whole numbers in order")
     func handedOver() {
-        var marks = MarkedRows()
+        var marks = RowFlagTable()
         for key in [130, -5, 7, 64] as [Int64] { marks.insert(.listed, for: StoredRow(table: 0, key: .integer(key))) }
         marks.insert(.root, for: StoredRow(table: 1, key: .text("x")))
-        var found: [RowKey: RowMark] = [:]
+        var found: [RowKey: RowFlags] = [:]
         var order: [Int64] = []
         marks.removeAll { row, mark in
             found[row.key] = mark
@@ -40,8 +40,8 @@ struct MarkedRowsTests {
 
     @Test("of numbers that are close to each other take little memory")
     func size() {
-        var dense = MarkedRows()
-        var sparse = MarkedRows()
+        var dense = RowFlagTable()
+        var sparse = RowFlagTable()
         for key in 0..<6_400 as Range<Int64> {
             dense.insert(.mentioned, for: StoredRow(table: 0, key: .integer(key)))
             sparse.insert(.mentioned, for: StoredRow(table: 0, key: .integer(key << 7)))

@@ -55,9 +55,9 @@ struct PredicateParserTests {
 
     @Test("is read, and written out as text that reads as the same condition", arguments: texts)
     func roundTrip(text: String, written: String) throws {
-        let predicate = try RecordPredicate(parsing: text)
+        let predicate = try RowPredicate(parsing: text)
         #expect(predicate.description == written)
-        #expect(try RecordPredicate(parsing: written) == predicate)
+        #expect(try RowPredicate(parsing: written) == predicate)
     }
 
     /// Text, the column of the error, and a part of its message.
@@ -102,7 +102,7 @@ struct PredicateParserTests {
 
     @Test("with a mistake is refused with its column", arguments: mistakes)
     func mistake(text: String, column: Int, message: String) throws {
-        let error = try #require(throws: SyncError.self) { try RecordPredicate(parsing: text) }
+        let error = try #require(throws: SyncError.self) { try RowPredicate(parsing: text) }
         #expect(error.code == .invalidPredicate)
         #expect(error.line == 1)
         #expect(error.column == column)
@@ -111,7 +111,7 @@ struct PredicateParserTests {
 
     @Test("is placed by line, and by column in bytes")
     func lines() throws {
-        let error = try #require(throws: SyncError.self) { try RecordPredicate(parsing: "name == 'é\n'\n AND é ?") }
+        let error = try #require(throws: SyncError.self) { try RowPredicate(parsing: "name == 'é\n'\n AND é ?") }
         #expect(error.line == 3)
         #expect(error.column == 9)
     }
@@ -121,9 +121,9 @@ struct PredicateParserTests {
         func nested(_ levels: Int, _ open: String, _ close: String) -> String {
             String(repeating: open, count: levels) + "a == 1" + String(repeating: close, count: levels)
         }
-        #expect(try RecordPredicate(parsing: nested(100, "(", ")")).description == "a == 1")
-        #expect(throws: SyncError.self) { try RecordPredicate(parsing: nested(101, "(", ")")) }
-        #expect(throws: SyncError.self) { try RecordPredicate(parsing: nested(50_000, "(", ")")) }
-        #expect(throws: SyncError.self) { try RecordPredicate(parsing: nested(50_000, "NOT ", "")) }
+        #expect(try RowPredicate(parsing: nested(100, "(", ")")).description == "a == 1")
+        #expect(throws: SyncError.self) { try RowPredicate(parsing: nested(101, "(", ")")) }
+        #expect(throws: SyncError.self) { try RowPredicate(parsing: nested(50_000, "(", ")")) }
+        #expect(throws: SyncError.self) { try RowPredicate(parsing: nested(50_000, "NOT ", "")) }
     }
 }

@@ -43,7 +43,7 @@ struct PredicateTypeTests {
     private func holds(_ text: String, _ type: AttributeType, _ value: StoredValue) throws -> Bool {
         let model = try SyncModel(entities: [SyncModel.Entity("Thing", attributes: [SyncModel.Attribute("v", type)])])
         let entity = try model.compiled.entity(named: "Thing")
-        return try RecordPredicate(parsing: text).resolved(on: entity, in: model.compiled)
+        return try RowPredicate(parsing: text).resolved(on: entity, in: model.compiled)
             .holds(for: Row(values: ["v": value]))
     }
 

@@ -4,12 +4,12 @@ import Testing
 @testable import SyncCore
 
 @Suite("A predicate")
-struct RecordPredicateTests {
+struct RowPredicateTests {
     @Test("takes values and paths as arguments, never as text of the condition")
     func arguments() throws {
         let date = Date(timeIntervalSince1970: 1_709_231_399.999)
         let uuid = try #require(UUID(uuidString: "0b6ae2f7-5e0b-4a55-8b46-3f8d3b7d0a11"))
-        let cases: [(RecordPredicate, String)] = [
+        let cases: [(RowPredicate, String)] = [
             (.where("name == %@", "x' OR 1 == 1"), "name == 'x\\' OR 1 == 1'"),
             (.where("%K == %@", "company.name", 5), "company.name == 5"),
             (.where("%K > 1", "tags.@count"), "tags.@count > 1"),
@@ -31,13 +31,13 @@ struct RecordPredicateTests {
         for (predicate, text) in cases {
             #expect(throws: Never.self) { try predicate.checked() }
             #expect(predicate.description == text)
-            #expect(try RecordPredicate(parsing: text) == predicate)
+            #expect(try RowPredicate(parsing: text) == predicate)
         }
     }
 
     @Test("keeps a mistake until it is used")
     func keepsMistakes() throws {
-        let wrong: [RecordPredicate] = [
+        let wrong: [RowPredicate] = [
             "age ==", .where("age == %@"), .where("age == 1", 2), .where("%K == 1", 5), .where("a == %@", Double.nan),
             .where("a == %@", Decimal.nan), .where("a == %@", Date(timeIntervalSince1970: 1e12)),
             .where("a IN {%@}", [1]), .attribute("a").contains("x") && .attribute("") == 1,
@@ -54,7 +54,7 @@ struct RecordPredicateTests {
 
     @Test("can be built from Swift values")
     func building() throws {
-        let cases: [(RecordPredicate, String)] = [
+        let cases: [(RowPredicate, String)] = [
             (.attribute("age") >= 18 && .attribute("company.name") == "Apple", "age >= 18 AND company.name == 'Apple'"),
             ((.attribute("a") < 1 || .attribute("b") <= 2) && .attribute("c") > 3, "(a < 1 OR b <= 2) AND c > 3"),
             (!(.attribute("a") != nil), "NOT a != nil"),
@@ -80,15 +80,15 @@ struct RecordPredicateTests {
         for (predicate, text) in cases {
             #expect(throws: Never.self) { try predicate.checked() }
             #expect(predicate.description == text)
-            #expect(try RecordPredicate(parsing: text) == predicate)
+            #expect(try RowPredicate(parsing: text) == predicate)
         }
     }
 
     @Test("built too deep is an error, not a crash")
     func nesting() throws {
-        var predicate = RecordPredicate.attribute("a") == 1
+        var predicate = RowPredicate.attribute("a") == 1
         for _ in 0..<100 { predicate = !predicate }
-        #expect(try RecordPredicate(parsing: predicate.description) == predicate)
+        #expect(try RowPredicate(parsing: predicate.description) == predicate)
         for _ in 0..<100_000 { predicate = !predicate }
         let error = try #require(throws: SyncError.self) { try predicate.checked() }
         #expect(error.message.contains("nested deeper"))
@@ -97,7 +97,7 @@ struct RecordPredicateTests {
     @Test("of many conditions is one level")
     func wide() throws {
         let text = (0..<10_000).map { "a == \($0)" }.joined(separator: " OR ")
-        let predicate = try RecordPredicate(parsing: text)
+        let predicate = try RowPredicate(parsing: text)
         #expect(predicate.nesting == 1)
         #expect(predicate.description == text)
     }

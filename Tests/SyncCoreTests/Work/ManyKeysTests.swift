@@ -23,8 +23,8 @@ struct ManyKeysTests {
         ])
     }
 
-    private func plan(_ text: String, _ model: SyncModel) throws -> ChangePlan {
-        try PayloadStaging(
+    private func plan(_ text: String, _ model: SyncModel) throws -> PayloadGraph {
+        try PayloadGraphBuilder(
             inEntity: "User", of: model, parent: nil, relationship: nil, operations: .all, options: SyncOptions()
         ).stage(Data(text.utf8), options: SyncOptions()).plan
     }
@@ -79,7 +79,7 @@ struct ManyKeysTests {
 
     @Test("that results have in common are counted together")
     func merged() throws {
-        var results = MergedResults()
+        var results = ResultAccumulator()
         for number in 0..<Self.count {
             var result = SyncResult(entity: "User")
             result.unmappedKeys = [

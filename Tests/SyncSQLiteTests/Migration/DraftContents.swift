@@ -66,9 +66,9 @@ struct DraftContents: Equatable {
     }
 
     private static func fill(
-        _ link: Link, _ layout: StoreLayout, _ db: Database, _ random: inout RandomSource
+        _ link: CompiledAssociation, _ layout: StoreLayout, _ db: Database, _ random: inout RandomSource
     ) throws {
-        func keys(_ side: Link.Side) throws -> [DatabaseValue] {
+        func keys(_ side: CompiledAssociation.Role) throws -> [DatabaseValue] {
             let table = layout[side.table]
             let family = SchemaSQL.entityCondition(layout.model.entities[side.entity].family, layout)
             let condition = table.hasEntityColumn ? "WHERE \(family)" : ""
@@ -79,7 +79,7 @@ struct DraftContents: Equatable {
         var writer = LinkWriter(link, layout)
         for first in try keys(link.first) {
             for second in try keys(link.second) where random.once(in: 2) {
-                _ = try writer.add(LinkPair(first: first, second: second), db)
+                _ = try writer.add(MigratedLink(first: first, second: second), db)
             }
         }
     }

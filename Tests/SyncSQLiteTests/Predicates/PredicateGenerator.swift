@@ -33,7 +33,7 @@ struct PredicateGenerator {
         random = SeededGenerator(seed: seed)
     }
 
-    mutating func predicate(on entity: CompiledEntity, depth: Int = 3) -> RecordPredicate {
+    mutating func predicate(on entity: CompiledEntity, depth: Int = 3) -> RowPredicate {
         guard depth > 0, random.chance(1, of: 2) else { return comparison(on: entity) }
         switch Int.random(in: 0..<3, using: &random) {
         case 0: return !predicate(on: entity, depth: depth - 1)
@@ -42,7 +42,7 @@ struct PredicateGenerator {
         }
     }
 
-    private mutating func comparison(on root: CompiledEntity) -> RecordPredicate {
+    private mutating func comparison(on root: CompiledEntity) -> RowPredicate {
         var names: [String] = []
         var entity = root
         var isMany = false
@@ -64,7 +64,7 @@ struct PredicateGenerator {
     /// Its count, whether it leads anywhere, or the key of what it leads to.
     private mutating func relationship(
         _ hop: CompiledRelationship, after names: [String], _ quantifier: PredicatePath.Quantifier?
-    ) -> RecordPredicate {
+    ) -> RowPredicate {
         let components = names + [hop.name]
         if hop.isToMany, random.chance(1, of: 2) {
             return test(PredicatePath(components: components, isCount: true, quantifier: quantifier), .integer)
@@ -81,7 +81,7 @@ struct PredicateGenerator {
         return test(path, model[destination.table].attributes[slot].type)
     }
 
-    private mutating func test(_ path: PredicatePath, _ type: AttributeType) -> RecordPredicate {
+    private mutating func test(_ path: PredicatePath, _ type: AttributeType) -> RowPredicate {
         let isText = type == .string || type == .url
         let ignoresCase = isText && random.chance(1, of: 3)
         var operators: [PredicateOperator] = [.equal, .notEqual, .in]

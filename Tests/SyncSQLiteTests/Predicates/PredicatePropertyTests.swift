@@ -27,7 +27,7 @@ struct PredicatePropertyTests {
             #expect(try store.inSQL(predicate, entity) == inMemory, note)
             #expect(try store.inSQL(!predicate, entity) == inMemory.map { !$0 }, note)
             #expect(try store.inMemory(!predicate, entity) == inMemory.map { !$0 }, note)
-            #expect(try RecordPredicate(parsing: predicate.description) == predicate, note)
+            #expect(try RowPredicate(parsing: predicate.description) == predicate, note)
             if inMemory.contains(true), inMemory.contains(false) { held += 1 }
         }
         #expect(held > 60, "too few conditions of seed \(seed) tell rows apart: \(held)")
@@ -50,12 +50,12 @@ private struct RandomPredicateStore {
         graph = try MemoryGraph(stack)
     }
 
-    func inMemory(_ predicate: RecordPredicate, _ entity: CompiledEntity) throws -> [Bool] {
+    func inMemory(_ predicate: RowPredicate, _ entity: CompiledEntity) throws -> [Bool] {
         let condition = try predicate.resolved(on: entity, in: model.compiled)
         return try graph.rows(of: entity).map { try condition.holds(for: $0) }
     }
 
-    func inSQL(_ predicate: RecordPredicate, _ entity: CompiledEntity) throws -> [Bool] {
+    func inSQL(_ predicate: RowPredicate, _ entity: CompiledEntity) throws -> [Bool] {
         let condition = try PredicateSQL(predicate, on: entity, layout: stack.layout, alias: "row")
         let family = PredicateSQL.familyCondition(entity, layout: stack.layout, alias: "row") ?? "1"
         let table = stack.layout[entity.table]
@@ -82,7 +82,7 @@ private struct RandomPredicateStore {
                 values[attribute.name] = random.pick(PredicateValues.stored[attribute.type] ?? [.null])
             }
         }
-        var links: [String: [SyncRecord]] = [:]
+        var links: [String: [SyncRow]] = [:]
         for hop in entity.relationships where random.chance(2, of: 3) {
             let known = try stack.fetch(stack.model.compiled.entities[hop.destination].name)
             guard !known.isEmpty else { continue }
@@ -138,7 +138,7 @@ private struct RandomPredicateStore {
 /// Every row of a store and where its relationships lead, read without a condition.
 private final class MemoryGraph {
     struct Row: PredicateRow {
-        let record: SyncRecord
+        let record: SyncRow
         let graph: MemoryGraph
 
         func predicateValue(of attribute: String) throws -> StoredValue { try #require(record[attribute]) }
@@ -148,12 +148,12 @@ private final class MemoryGraph {
         }
     }
 
-    private let records: [String: [SyncRecord]]
-    private let targets: [SyncRecord: [String: [SyncRecord]]]
+    private let records: [String: [SyncRow]]
+    private let targets: [SyncRow: [String: [SyncRow]]]
 
     init(_ stack: DataStack) throws {
-        var records: [String: [SyncRecord]] = [:]
-        var targets: [SyncRecord: [String: [SyncRecord]]] = [:]
+        var records: [String: [SyncRow]] = [:]
+        var targets: [SyncRow: [String: [SyncRow]]] = [:]
         for entity in stack.model.compiled.entities {
             let rows = try stack.fetch(entity.name).sorted { Self.key($0) < Self.key($1) }
             records[entity.name] = rows
@@ -167,7 +167,7 @@ private final class MemoryGraph {
         self.targets = targets
     }
 
-    private static func key(_ record: SyncRecord) -> RecordKey {
+    private static func key(_ record: SyncRow) -> PrimaryKeyValue {
         switch record.rowKey.storage {
         case .int64(let key): .integer(key)
         case .string(let key): .text(key)

@@ -62,7 +62,7 @@ struct PredicateSQLLimitTests {
 
     @Test("is refused where it does not suit the model", arguments: mistakes)
     func mistake(text: String, column: Int, message: String) throws {
-        let predicate = try RecordPredicate(parsing: text)
+        let predicate = try RowPredicate(parsing: text)
         let error = try #require(throws: SyncError.self) { try store.refs(predicate) }
         #expect(error.code == .invalidPredicate)
         #expect(error.entity != nil)
@@ -78,14 +78,14 @@ struct PredicateSQLLimitTests {
 
     @Test("may be as deep as a condition may be nested")
     func deep() throws {
-        var predicate = RecordPredicate.attribute("id") == 1
+        var predicate = RowPredicate.attribute("id") == 1
         for level in 0..<99 {
             let isEven = level.isMultiple(of: 2)
             predicate = isEven ? predicate && .attribute("age") > 0 : .attribute("id") == 99 || predicate
         }
         #expect(try store.refs(predicate) == "a")
         #expect(try store.refs(!predicate) == "bcde")
-        var negations = RecordPredicate.attribute("id") == 1
+        var negations = RowPredicate.attribute("id") == 1
         for _ in 0..<100 { negations = !negations }
         #expect(try store.refs(negations) == "a")
     }
@@ -99,7 +99,7 @@ struct PredicateSQLLimitTests {
         #expect(try store.refs(.attribute("name").isIn((1...1000).map { "n\($0)" } + ["bob", "\"", "Ann"])) == "ab")
         #expect(try store.refs(.attribute("balance").isIn((1...1000).map { Decimal($0) / 2 })) == "ac")
         #expect(try store.refs(.attribute("score").isIn((1...1000).map { Double($0) / 2 })) == "ae")
-        let tooMany = RecordPredicate.attribute("score").isIn((1...40_000).map { Double($0) / 2 })
+        let tooMany = RowPredicate.attribute("score").isIn((1...40_000).map { Double($0) / 2 })
         #expect(throws: SyncError.self) { try store.refs(tooMany) }
     }
 
@@ -108,7 +108,7 @@ struct PredicateSQLLimitTests {
         for path in ["id", "company", "company.id", "ANY tags.id", "ANY tags", "age", "name"] {
             let numbers = (0..<120).map { "\($0 % 60)" }
             let values = path == "name" ? numbers.map { "'n\($0)'" } + ["'bob'"] : numbers
-            let each = values.map { RecordPredicate.where("\(path) == \($0)") }
+            let each = values.map { RowPredicate.where("\(path) == \($0)") }
             let expected = try Set(each.flatMap { try store.refs($0) })
             let all = values.map { "\(path) == \($0)" }.joined(separator: " OR ")
             #expect(try Set(store.refs(.where(all))) == expected, "\(path)")
@@ -137,7 +137,7 @@ struct PredicateSQLLimitTests {
     @Test("binds every value")
     func bindsValues() throws {
         let user = try store.layout.model.entity(named: "User")
-        let predicate = RecordPredicate.where("name == %@ OR name CONTAINS %@ OR age > 12345", "x'; --", "evil")
+        let predicate = RowPredicate.where("name == %@ OR name CONTAINS %@ OR age > 12345", "x'; --", "evil")
         let condition = try PredicateSQL(predicate, on: user, layout: store.layout, alias: "t")
         #expect(!condition.sql.contains("x'") && !condition.sql.contains("evil") && !condition.sql.contains("12345"))
         #expect(condition.arguments.count == 3)

@@ -12,7 +12,7 @@ struct PredicateSQLTests {
     init() throws { store = try PredicateStore() }
 
     private func check(_ text: String, _ refs: String, of entity: String, all: String) throws {
-        let predicate = try RecordPredicate(parsing: text)
+        let predicate = try RowPredicate(parsing: text)
         #expect(try store.refs(predicate, entity) == refs)
         let others = String(all.filter { !refs.contains($0) })
         #expect(try store.refs(!predicate, entity) == others, "NOT is not the complement")
@@ -20,7 +20,7 @@ struct PredicateSQLTests {
         #expect(try store.refs(predicate && .all, entity) == refs)
         #expect(try store.refs(predicate || !predicate, entity) == all)
         #expect(try store.refs(predicate && !predicate, entity) == "")
-        #expect(try store.refs(try RecordPredicate(parsing: predicate.description), entity) == refs)
+        #expect(try store.refs(try RowPredicate(parsing: predicate.description), entity) == refs)
     }
 
     /// Conditions on users a to e, and those for which they hold.

@@ -26,7 +26,7 @@ struct PredicateStore {
     }
 
     /// The `ref`s of the rows of an entity for which a condition holds, in order, in one string.
-    func refs(_ predicate: RecordPredicate, _ entity: String = "User") throws -> String {
+    func refs(_ predicate: RowPredicate, _ entity: String = "User") throws -> String {
         let entity = try layout.model.entity(named: entity)
         let condition = try PredicateSQL(predicate, on: entity, layout: layout, alias: "row")
         let family = PredicateSQL.familyCondition(entity, layout: layout, alias: "row") ?? "1"
@@ -43,7 +43,7 @@ struct PredicateStore {
         }.map { $0["ref"] as String }.joined()
     }
 
-    private static func table(_ tree: EntityTree, _ layout: StoreLayout) -> String {
+    private static func table(_ tree: EntityHierarchy, _ layout: StoreLayout) -> String {
         let table = layout[tree.id]
         var columns = table.hasHiddenKey ? ["\"sync_id\" INTEGER PRIMARY KEY"] : []
         if table.hasEntityColumn { columns.append("\"sync_entity\" TEXT NOT NULL") }

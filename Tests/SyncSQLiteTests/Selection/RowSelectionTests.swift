@@ -40,7 +40,7 @@ struct RowSelectionTests {
 
     /// The rows as text, NULL as `-`.
     private func rows(
-        _ stack: DataStack, _ columns: [String]?, orderedBy order: RecordOrder = .byKey, limit: Int? = nil,
+        _ stack: DataStack, _ columns: [String]?, orderedBy order: RowOrder = .byKey, limit: Int? = nil,
         offset: Int = 0
     ) async throws -> [String] {
         let selection = try stack.selection(
@@ -129,7 +129,7 @@ struct RowSelectionTests {
         #expect(column.code == code)
         #expect(column.message.contains(message), "\(column.message)")
         let order = try #require(throws: SyncError.self) {
-            _ = try stack.fetch("User", orderedBy: RecordOrder([RecordOrder.Term(path)]))
+            _ = try stack.fetch("User", orderedBy: RowOrder([RowOrder.Term(path)]))
         }
         #expect(order.code == code)
     }

@@ -40,9 +40,9 @@ struct CountedOperationsTests {
 
     /// Syncs, and counts what that asks of the store.
     private func operations(
-        _ json: String, of entity: String, options: SyncOptions = SyncOptions(), predicate: RecordPredicate? = nil
+        _ json: String, of entity: String, options: SyncOptions = SyncOptions(), predicate: RowPredicate? = nil
     ) throws -> (names: [String], result: SyncResult) {
-        let staging = try PayloadStaging(
+        let staging = try PayloadGraphBuilder(
             inEntity: entity, of: stack.model, parent: nil, relationship: nil, operations: .all, options: options)
         let payload = try staging.stage(Data(json.utf8), options: options)
         return try stack.write { db in
@@ -96,7 +96,7 @@ struct CountedOperationsTests {
     @Test("Deleting rows that a condition is true of", arguments: sizes)
     func deletingInScope(_ count: Int) throws {
         try fill(count)
-        let predicate = try RecordPredicate(parsing: "badge.id > 0")
+        let predicate = try RowPredicate(parsing: "badge.id > 0")
         let (names, result) = try operations("[]", of: "Owner", predicate: predicate)
         #expect(result.entities["Owner"]?.deletedCount == count)
         #expect(names.count <= Self.limit, "\(names)")

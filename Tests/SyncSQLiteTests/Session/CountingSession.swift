@@ -20,7 +20,7 @@ final class CountingSession: StoreSession {
         set { session.memory = newValue }
     }
 
-    func begin(_ plan: ChangePlan, _ tables: SyncTables, _ steps: SyncSteps) throws {
+    func begin(_ plan: PayloadGraph, _ tables: SyncTables, _ steps: ProgressReporter) throws {
         try session.begin(plan, tables, steps)
     }
 
@@ -40,7 +40,7 @@ final class CountingSession: StoreSession {
         try count { try session.notifyObservers(of: tables, andPairs: andPairs) }
     }
 
-    func meet(_ table: SyncTable, _ pass: MatchPass, _ watch: StrayWatch) throws {
+    func meet(_ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter) throws {
         try count { try session.meet(table, pass, watch) }
     }
 
@@ -48,8 +48,8 @@ final class CountingSession: StoreSession {
         try count { try session.meet(rows, table, pass) }
     }
 
-    func compare(_ said: inout LinkPairs, _ link: Link, speaksOfAll: Bool) throws -> ComparedPairs {
-        try count { try session.compare(&said, link, speaksOfAll: speaksOfAll) }
+    func compare(_ said: inout ResolvedJoinRows, _ link: CompiledAssociation, coversAll: Bool) throws -> JoinTableDiff {
+        try count { try session.compare(&said, link, coversAll: coversAll) }
     }
 
     func rows(withKeys keys: [RowKey], of entity: CompiledEntity) throws -> [RowKey?] {
@@ -65,16 +65,16 @@ final class CountingSession: StoreSession {
     }
 
     func rows(
-        of entity: CompiledEntity, where predicate: RecordPredicate?, keeping: ([RowKey]) throws -> [RowKey]
+        of entity: CompiledEntity, where predicate: RowPredicate?, keeping: ([RowKey]) throws -> [RowKey]
     ) throws -> [RowKey] {
         try count { try session.rows(of: entity, where: predicate, keeping: keeping) }
     }
 
-    func rows(among rows: [RowKey], of entity: CompiledEntity, where predicate: RecordPredicate) throws -> Set<RowKey> {
+    func rows(among rows: [RowKey], of entity: CompiledEntity, where predicate: RowPredicate) throws -> Set<RowKey> {
         try count { try session.rows(among: rows, of: entity, where: predicate) }
     }
 
-    func check(_ predicate: RecordPredicate, on entity: CompiledEntity) throws {
+    func check(_ predicate: RowPredicate, on entity: CompiledEntity) throws {
         try count { try session.check(predicate, on: entity) }
     }
 
@@ -102,79 +102,86 @@ final class CountingSession: StoreSession {
         try count { try session.delete(rows) }
     }
 
-    func links(of rows: [RowKey], _ link: Link, from end: Link.End) throws -> [StoredLink] {
+    func links(of rows: [RowKey], _ link: CompiledAssociation, from end: CompiledAssociation.End) throws -> [StoredLink]
+    {
         try count { try session.links(of: rows, link, from: end) }
     }
 
-    func stored(_ pairs: [LinkedRows], _ link: Link) throws -> Set<LinkedRows> {
+    func stored(_ pairs: [JoinKey], _ link: CompiledAssociation) throws -> Set<JoinKey> {
         try count { try session.stored(pairs, link) }
     }
 
-    func freePlaces(in owners: [RowKey], _ link: Link, _ end: Link.End) throws -> [Int64] {
-        try count { try session.freePlaces(in: owners, link, end) }
+    func nextPositions(in owners: [RowKey], _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws
+        -> [Int64]
+    {
+        try count { try session.nextPositions(in: owners, link, end) }
     }
 
-    func keptPlaces(in owners: [RowKey], _ link: Link, _ end: Link.End) throws -> [[Int64]] {
-        try count { try session.keptPlaces(in: owners, link, end) }
+    func preservedPositions(in owners: [RowKey], _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws
+        -> [[Int64]]
+    {
+        try count { try session.preservedPositions(in: owners, link, end) }
     }
 
-    func setTargets(_ changes: [TargetChange], _ link: Link) throws {
+    func setTargets(_ changes: [ForeignKeyUpdate], _ link: CompiledAssociation) throws {
         try count { try session.setTargets(changes, link) }
     }
 
-    func insert(_ pairs: [NodePair], _ places: [LinkPlaces], _ link: Link) throws {
+    func insert(_ pairs: [NodeLink], _ places: [LinkPositions], _ link: CompiledAssociation) throws {
         try count { try session.insert(pairs, places, link) }
     }
 
-    func insert(_ pairs: [PlacedPair], _ link: Link) throws {
+    func insert(_ pairs: [JoinRow], _ link: CompiledAssociation) throws {
         try count { try session.insert(pairs, link) }
     }
 
-    func remove(_ pairs: [LinkedRows], _ link: Link) throws {
+    func remove(_ pairs: [JoinKey], _ link: CompiledAssociation) throws {
         try count { try session.remove(pairs, link) }
     }
 
-    func setPlaces(_ places: [(pair: LinkedRows, place: Int64)], _ link: Link, _ end: Link.End) throws {
-        try count { try session.setPlaces(places, link, end) }
+    func setPositions(
+        _ places: [(pair: JoinKey, place: Int64)], _ link: CompiledAssociation, _ end: CompiledAssociation.End
+    ) throws {
+        try count { try session.setPositions(places, link, end) }
     }
 
-    func danglingLinks() throws -> [DanglingPairs] {
+    func danglingLinks() throws -> [DanglingJoinRows] {
         try count { try session.danglingLinks() }
     }
 
-    func danglingPairs() throws -> [DanglingPairs] {
-        try count { try session.danglingPairs() }
+    func danglingJoinRows() throws -> [DanglingJoinRows] {
+        try count { try session.danglingJoinRows() }
     }
 
-    func removeDangling(_ links: [LinkID]) throws {
+    func removeDangling(_ links: [AssociationID]) throws {
         try count { try session.removeDangling(links) }
     }
 
-    func rememberedReferences() throws -> [RememberedReference] {
+    func rememberedReferences() throws -> [PositionedReference] {
         try count { try session.rememberedReferences() }
     }
 
-    func remember(_ references: [RememberedReference]) throws {
+    func remember(_ references: [PositionedReference]) throws {
         try count { try session.remember(references) }
     }
 
-    func forget(_ references: [LateReference]) throws {
+    func forget(_ references: [PendingReference]) throws {
         try count { try session.forget(references) }
     }
 
-    func forgetReferences(of rows: [StoredRow]) throws {
-        try count { try session.forgetReferences(of: rows) }
+    func deletePendingReferences(of rows: [StoredRow]) throws {
+        try count { try session.deletePendingReferences(of: rows) }
     }
 
-    func forgetReferencesOfNewNodes() throws {
-        try count { try session.forgetReferencesOfNewNodes() }
+    func deletePendingReferencesOfNewNodes() throws {
+        try count { try session.deletePendingReferencesOfNewNodes() }
     }
 
-    func marks(of rows: [StoredRow], in table: String) throws -> [RowMark] {
+    func marks(of rows: [StoredRow], in table: String) throws -> [RowFlags] {
         try count { try session.marks(of: rows, in: table) }
     }
 
-    func move(_ marks: inout MarkedRows, to table: String?) throws -> String {
+    func move(_ marks: inout RowFlagTable, to table: String?) throws -> String {
         try count { try session.move(&marks, to: table) }
     }
 

@@ -34,19 +34,20 @@ enum MeetingStore {
     }
 }
 
-extension StrayWatch {
+extension UnmatchedRowFilter {
     /// No other rows matter.
-    static func none(_ table: SyncTable) -> StrayWatch {
-        StrayWatch(watched: table.tree.foreignKeys.map { _ in false }, scope: nil, speaksOfAll: false, keeping: nil)
+    static func none(_ table: SyncTable) -> UnmatchedRowFilter {
+        UnmatchedRowFilter(
+            watched: table.tree.foreignKeys.map { _ in false }, scope: nil, coversAll: false, keeping: nil)
     }
 
     /// Those matter that point to nodes, or that are of an entity.
     static func pointing(
-        _ table: SyncTable, scope: Int? = nil, speaksOfAll: Bool = false,
-        keeping: (([Strays.Row]) throws -> [Strays.Row])? = nil
-    ) -> StrayWatch {
-        StrayWatch(
-            watched: table.tree.foreignKeys.map { _ in true }, scope: scope, speaksOfAll: speaksOfAll, keeping: keeping)
+        _ table: SyncTable, scope: Int? = nil, coversAll: Bool = false,
+        keeping: (([UnmatchedRows.Row]) throws -> [UnmatchedRows.Row])? = nil
+    ) -> UnmatchedRowFilter {
+        UnmatchedRowFilter(
+            watched: table.tree.foreignKeys.map { _ in true }, scope: scope, coversAll: coversAll, keeping: keeping)
     }
 }
 

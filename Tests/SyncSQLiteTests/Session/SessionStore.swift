@@ -8,7 +8,7 @@ import SyncCore
 /// A store in memory with a session in a transaction.
 struct SessionStore {
     let session: SQLiteSession
-    let plan: ChangePlan
+    let plan: PayloadGraph
     let tables: SyncTables
     let db: Database
 
@@ -21,17 +21,17 @@ struct SessionStore {
     ) throws {
         let stack = try DataStack.inMemory(model)
         let plan = try payload.map { entity, json in
-            let staging = try PayloadStaging(
+            let staging = try PayloadGraphBuilder(
                 inEntity: entity, of: model, parent: nil, relationship: nil, operations: .all, options: SyncOptions())
             return try staging.stage(Data(json.utf8), options: SyncOptions()).plan
         }
-        let said = plan ?? ChangePlan(model: stack.layout.model, entity: 0, operations: [], payload: Data())
+        let said = plan ?? PayloadGraph(model: stack.layout.model, entity: 0, operations: [], payload: Data())
         try stack.write { db in
             try db.execute(sql: sql)
             try said.withTexts { pool in
                 let session = SQLiteSession(try stack.watch.visit(db, isOwn: false), stack.layout)
                 let tables = SyncTables(said, pool)
-                try session.begin(said, tables, SyncSteps(nil))
+                try session.begin(said, tables, ProgressReporter(nil))
                 try body(SessionStore(session: session, plan: said, tables: tables, db: db))
             }
         }

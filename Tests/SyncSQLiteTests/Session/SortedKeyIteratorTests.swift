@@ -3,7 +3,7 @@ import Testing
 @testable import SyncSQLite
 
 @Suite("Nodes in the order of their keys")
-struct KeyCursorTests {
+struct SortedKeyIteratorTests {
     private static let lists: [[Int64]] = [
         [], [4], [1, 2, 3], [3, 1, 2], [.max, .min, 0], (0..<5_000).map { $0 * 7_919 % 5_003 },
         (0..<64).map { Int64(bitPattern: 1 << UInt64($0)) },
@@ -11,7 +11,7 @@ struct KeyCursorTests {
 
     @Test("meet the rows that are there, and pass over the others", arguments: lists)
     func met(_ keys: [Int64]) {
-        var cursor = KeyCursor(keys)
+        var cursor = SortedKeyIterator(keys)
         let rows = Set(keys.flatMap { [$0, $0 == .max ? $0 : $0 + 1] }).sorted()
         for row in rows {
             let node = cursor.node(for: row)
@@ -21,9 +21,9 @@ struct KeyCursorTests {
 
     @Test("tell which come next, where that is not their own order")
     func ahead() {
-        var cursor = KeyCursor([30, 10, 20])
+        var cursor = SortedKeyIterator([30, 10, 20])
         #expect((0..<4).map { cursor.node(ahead: $0) } == [1, 2, 0, nil])
         #expect(cursor.node(for: 20) == 2 && cursor.node(ahead: 0) == 2 && cursor.node(ahead: 1) == 0)
-        #expect(KeyCursor([1, 2]).node(ahead: 0) == nil)
+        #expect(SortedKeyIterator([1, 2]).node(ahead: 0) == nil)
     }
 }

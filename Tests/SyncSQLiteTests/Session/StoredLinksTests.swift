@@ -27,15 +27,15 @@ struct StoredLinksTests {
     /// The links of a store, and where a link leads from.
     private struct Links {
         let store: SessionStore
-        let links: WorkingLinks
+        let links: LinkChangeTracker
 
         init(_ store: SessionStore) {
             self.store = store
-            links = WorkingLinks(store.session, store.model)
+            links = LinkChangeTracker(store.session, store.model)
         }
 
         /// The link of a relationship, and the end it leads from.
-        func link(_ entity: String, _ name: String) throws -> (id: LinkID, end: Link.End) {
+        func link(_ entity: String, _ name: String) throws -> (id: AssociationID, end: CompiledAssociation.End) {
             let found = try #require(try store.model.entity(named: entity).relationship(named: name))
             return (found.link, found.end)
         }
@@ -51,7 +51,7 @@ struct StoredLinksTests {
         /// Adds a song to a list.
         func add(_ list: Int64, _ song: Int64) throws -> Bool {
             let (id, end) = try link("List", "songs")
-            return try links.add(LinkMemory.pair(.integer(list), .integer(song), end), id)
+            return try links.add(TrackedLinks.pair(.integer(list), .integer(song), end), id)
         }
 
         /// Puts a song on a shelf.
@@ -96,9 +96,10 @@ struct StoredLinksTests {
             #expect(try store.targets("Shelf", 1, "songs") == [2, 1, 3])
             #expect(try store.targets("Song", 2, "shelf") == [1])
             #expect(
-                try store.store.session.freePlaces(in: [.integer(1), .integer(2)], store.store.model[id], .second) == [
-                    3, 0,
-                ])
+                try store.store.session.nextPositions(in: [.integer(1), .integer(2)], store.store.model[id], .second)
+                    == [
+                        3, 0,
+                    ])
             try store.put(2, on: 2)
             try store.links.clearTarget(of: .integer(1), id)
             #expect(try store.targets("Shelf", 2, "songs") == [2] && store.targets("Shelf", 1, "songs") == [3])
@@ -119,12 +120,12 @@ struct StoredLinksTests {
             #expect(try !store.add(1, 3))
             #expect(try store.targets("List", 1, "songs") == [3, 1])
             #expect(try store.targets("Song", 3, "lists") == [1, 2])
-            let pair = LinkMemory.pair(.integer(1), .integer(3), end)
+            let pair = TrackedLinks.pair(.integer(1), .integer(3), end)
             #expect(try store.links.remove(pair, id))
             #expect(try !store.links.remove(pair, id))
             try store.write()
             #expect(try store.listed() == ["1 1 1", "2 3 0"] && store.targets("List", 1, "songs") == [1])
-            try store.links.removePairs(of: .integer(3), id, at: end.other)
+            try store.links.removeJoinRows(of: .integer(3), id, at: end.other)
             try store.write()
             #expect(try store.listed() == ["1 1 1"] && store.targets("List", 2, "songs") == [])
         }
@@ -145,7 +146,7 @@ struct StoredLinksTests {
             try store.links.setPlace(7, of: .integer(1), in: .integer(1), id, end)
             try store.write()
             #expect(try store.targets(entity, 1, "songs") == [3, 2, 1])
-            #expect(try store.store.session.freePlaces(in: [.integer(1)], store.store.model[id], end) == [8])
+            #expect(try store.store.session.nextPositions(in: [.integer(1)], store.store.model[id], end) == [8])
             // Places that nobody gave come last.
             let table = entity == "Shelf" ? "Song SET sync_shelf_order" : "List_songs SET sync_order"
             let song = entity == "Shelf" ? "id" : "songID"
@@ -171,23 +172,23 @@ struct StoredLinksTests {
     }
 
     @Test("Lists keep the places of the rows they wait for")
-    func keptPlaces() throws {
+    func preservedPositions() throws {
         try withStore { store in
             let (id, end) = try store.link("List", "songs")
             let (link, session) = (store.store.model[id], store.store.session)
             let list = try store.store.model.entity(named: "List")
-            let reference = LateReference(
+            let reference = PendingReference(
                 owner: StoredRow(table: list.table, key: .integer(1)), ownerEntity: list.id, relationship: "songs",
                 targetEntity: try store.store.model.entity(named: "Song").id, target: .integer(9))
-            #expect(try session.keptPlaces(in: [.integer(1)], link, end) == [[]])
-            try session.remember([RememberedReference(reference, at: 4)])
-            #expect(try session.keptPlaces(in: [.integer(2), .integer(1)], link, end) == [[], [4]])
-            #expect(try session.freePlaces(in: [.integer(2), .integer(1)], link, end) == [0, 5])
+            #expect(try session.preservedPositions(in: [.integer(1)], link, end) == [[]])
+            try session.remember([PositionedReference(reference, at: 4)])
+            #expect(try session.preservedPositions(in: [.integer(2), .integer(1)], link, end) == [[], [4]])
+            #expect(try session.nextPositions(in: [.integer(2), .integer(1)], link, end) == [0, 5])
             #expect(try store.add(1, 2) && store.add(2, 2))
             try store.write()
             #expect(try store.listed() == ["1 2 5", "2 2 0"])
             try session.forget([reference])
-            #expect(try session.keptPlaces(in: [.integer(1)], link, end) == [[]])
+            #expect(try session.preservedPositions(in: [.integer(1)], link, end) == [[]])
         }
     }
 
@@ -197,7 +198,7 @@ struct StoredLinksTests {
             let (id, end) = try store.link("List", "songs")
             try store.store.db.execute(sql: "INSERT INTO List_songs (listID, songID) VALUES (1, 3), (2, 1)")
             let asked = [(1, 3), (3, 1), (2, 1), (2, 3)].map {
-                LinkMemory.pair(.integer($0.0), .integer($0.1), end)
+                TrackedLinks.pair(.integer($0.0), .integer($0.1), end)
             }
             #expect(try store.store.session.stored(asked, store.store.model[id]) == [asked[0], asked[2]])
         }

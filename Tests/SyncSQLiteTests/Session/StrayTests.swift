@@ -31,8 +31,8 @@ struct StrayTests {
     func scope() throws {
         try MeetingStore.with(Self.rows, Self.json) { store in
             let songs = try store.table("Song")
-            let watch = StrayWatch(
-                watched: songs.tree.foreignKeys.map { _ in false }, scope: songs.tree.root, speaksOfAll: false,
+            let watch = UnmatchedRowFilter(
+                watched: songs.tree.foreignKeys.map { _ in false }, scope: songs.tree.root, coversAll: false,
                 keeping: nil)
             try store.session.meet(songs, .meet, watch)
             #expect(keys(songs) == [11, 12, 13, 14].map { .integer($0) } && songs.met.strays.pointers.isEmpty)
@@ -77,7 +77,7 @@ struct StrayTests {
     func doubts() throws {
         try MeetingStore.with(Self.rows, Self.json) { store in
             let songs = try store.table("Song")
-            try store.session.meet(songs, .both, .pointing(songs, speaksOfAll: true))
+            try store.session.meet(songs, .both, .pointing(songs, coversAll: true))
             let shelf = try store.model.entity(named: "Song").relationship(named: "shelf")?.link
             #expect(Set(store.session.doubtfulEnds.keys) == Set([shelf].compactMap { $0 }))
         }

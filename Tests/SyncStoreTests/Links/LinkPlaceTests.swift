@@ -23,7 +23,7 @@ struct LinkPlaceTests {
     func free() throws {
         let songs = try SongLinks()
         songs.fill(7, with: [1, 2])
-        songs.store.link(3, 7, songs.shelf, LinkPlaces(second: 9))
+        songs.store.link(3, 7, songs.shelf, LinkPositions(second: 9))
         songs.store.link(4, 7, songs.shelf)
         try songs.links.takePlace(4, of: .integer(1), in: .integer(7), songs.shelf.id, .second)
         #expect(try songs.songs(7) == songs.keys(2, 1, 3, 4) && places(songs) == [1, 4, 9, nil])

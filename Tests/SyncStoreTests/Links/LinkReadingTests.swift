@@ -19,7 +19,8 @@ struct LinkReadingTests {
     @Test("are another thing at the other end, and of another link")
     func ends() throws {
         let songs = try SongLinks()
-        for (link, end) in [(songs.shelf, Link.End.first), (songs.shelf, .second), (songs.tags, .first)] {
+        for (link, end) in [(songs.shelf, CompiledAssociation.End.first), (songs.shelf, .second), (songs.tags, .first)]
+        {
             try songs.links.load(songs.keys(1), link.id, from: end)
         }
         let expected = ["links of 1 from first", "links of 1 from second", "links of 1 from first"]
@@ -47,12 +48,12 @@ struct LinkReadingTests {
     }
 
     @Test("have their kept places read in one operation, where there is an order")
-    func keptPlaces() throws {
+    func preservedPositions() throws {
         let songs = try SongLinks()
-        try songs.links.loadKeptPlaces(in: songs.keys(7, 8, 7), songs.shelf.id, .second)
-        try songs.links.loadKeptPlaces(in: songs.keys(8, 9), songs.shelf.id, .second)
-        try songs.links.loadKeptPlaces(in: songs.keys(1), songs.shelf.id, .first)
-        try songs.links.loadKeptPlaces(in: songs.keys(1), songs.tags.id, .first)
+        try songs.links.loadPreservedPositions(in: songs.keys(7, 8, 7), songs.shelf.id, .second)
+        try songs.links.loadPreservedPositions(in: songs.keys(8, 9), songs.shelf.id, .second)
+        try songs.links.loadPreservedPositions(in: songs.keys(1), songs.shelf.id, .first)
+        try songs.links.loadPreservedPositions(in: songs.keys(1), songs.tags.id, .first)
         #expect(songs.store.takeOperations() == ["kept places of 7, 8", "kept places of 9"])
     }
 

@@ -8,7 +8,7 @@ struct PairTests {
     @Test("are added once, as the last of both rows")
     func added() throws {
         let songs = try SongLinks()
-        songs.store.link(1, 5, songs.lists, LinkPlaces(first: 3, second: 0))
+        songs.store.link(1, 5, songs.lists, LinkPositions(first: 3, second: 0))
         #expect(try songs.links.add(.of(1, 6), songs.lists.id))
         #expect(try songs.links.add(.of(2, 5), songs.lists.id))
         #expect(try !songs.links.add(.of(1, 5), songs.lists.id))
@@ -35,12 +35,12 @@ struct PairTests {
     func removed() throws {
         let songs = try SongLinks()
         for (list, song) in [(1, 5), (1, 6), (2, 5), (2, 6)] as [(Int64, Int64)] {
-            songs.store.link(list, song, songs.lists, LinkPlaces(first: song, second: list))
+            songs.store.link(list, song, songs.lists, LinkPositions(first: song, second: list))
         }
         #expect(try songs.links.remove(.of(1, 6), songs.lists.id))
         #expect(try !songs.links.remove(.of(1, 6), songs.lists.id))
         #expect(try !songs.links.remove(.of(3, 6), songs.lists.id))
-        try songs.links.removePairs(of: .integer(5), songs.lists.id, at: .second)
+        try songs.links.removeJoinRows(of: .integer(5), songs.lists.id, at: .second)
         #expect(try songs.listed(1) == [] && songs.listed(2) == songs.keys(6))
         #expect(try songs.written() == ["remove 1–5, 1–6, 2–5"])
         #expect(songs.store.pairs(songs.lists) == ["2–6 at 6, 2"])
@@ -49,7 +49,7 @@ struct PairTests {
     @Test("are not written if they are taken back", arguments: [false, true])
     func takenBack(isStored: Bool) throws {
         let songs = try SongLinks()
-        if isStored { songs.store.link(1, 5, songs.lists, LinkPlaces(first: 0, second: 0)) }
+        if isStored { songs.store.link(1, 5, songs.lists, LinkPositions(first: 0, second: 0)) }
         func add() throws { _ = try songs.links.add(.of(1, 5), songs.lists.id) }
         func remove() throws { _ = try songs.links.remove(.of(1, 5), songs.lists.id) }
         if isStored { try remove() } else { try add() }
@@ -60,8 +60,8 @@ struct PairTests {
     @Test("that are removed and added again are moved to the end")
     func addedAgain() throws {
         let songs = try SongLinks()
-        songs.store.link(1, 5, songs.lists, LinkPlaces(first: 0, second: 0))
-        songs.store.link(1, 6, songs.lists, LinkPlaces(first: 1, second: 0))
+        songs.store.link(1, 5, songs.lists, LinkPositions(first: 0, second: 0))
+        songs.store.link(1, 6, songs.lists, LinkPositions(first: 1, second: 0))
         #expect(try songs.links.remove(.of(1, 5), songs.lists.id))
         #expect(try songs.links.add(.of(1, 5), songs.lists.id))
         #expect(try songs.written() == ["set places of 1–5 at first"])
@@ -72,13 +72,13 @@ struct PairTests {
     func atOnce() throws {
         let songs = try SongLinks()
         for song in 1...4 as ClosedRange<Int64> {
-            songs.store.link(1, song, songs.lists, LinkPlaces(first: song, second: 0))
+            songs.store.link(1, song, songs.lists, LinkPositions(first: song, second: 0))
         }
         for song in [4, 3] as [Int64] { #expect(try songs.links.remove(.of(1, song), songs.lists.id)) }
         for song in [9, 8] as [Int64] { #expect(try songs.links.add(.of(1, song), songs.lists.id)) }
         for song in [2, 1] as [Int64] {
-            for end in [Link.End.first, .second] {
-                let pair = LinkedRows.of(1, song)
+            for end in [CompiledAssociation.End.first, .second] {
+                let pair = JoinKey.of(1, song)
                 try songs.links.setPlace(10 + song, of: pair.row(end.other), in: pair.row(end), songs.lists.id, end)
             }
         }
@@ -94,8 +94,8 @@ struct PairTests {
     @Test("of a row that is gone are not written")
     func goneRow() throws {
         let songs = try SongLinks()
-        songs.store.link(1, 5, songs.lists, LinkPlaces(first: 0, second: 0))
-        songs.store.link(2, 5, songs.lists, LinkPlaces(first: 0, second: 1))
+        songs.store.link(1, 5, songs.lists, LinkPositions(first: 0, second: 0))
+        songs.store.link(2, 5, songs.lists, LinkPositions(first: 0, second: 1))
         try songs.links.setPlace(7, of: .integer(5), in: .integer(1), songs.lists.id, .first)
         try songs.links.setPlace(7, of: .integer(5), in: .integer(2), songs.lists.id, .first)
         #expect(try songs.links.add(.of(1, 6), songs.lists.id))

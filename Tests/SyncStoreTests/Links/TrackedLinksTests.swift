@@ -4,8 +4,8 @@ import Testing
 @testable import SyncStore
 
 @Suite("What is known of a link's pairs")
-struct LinkMemoryTests {
-    private func list(_ memory: LinkMemory, _ row: Int64, _ end: Link.End = .second) -> [RowKey] {
+struct TrackedLinksTests {
+    private func list(_ memory: TrackedLinks, _ row: Int64, _ end: CompiledAssociation.End = .second) -> [RowKey] {
         memory.list(of: .integer(row), end).map(\.row)
     }
 
@@ -15,8 +15,8 @@ struct LinkMemoryTests {
 
     @Test("A list goes by place, then by key, and what has no place comes last")
     func order() {
-        let memory = LinkMemory()
-        memory.note(
+        let memory = TrackedLinks()
+        memory.record(
             [link(9, 1), link(9, 5, at: 2), link(9, 4, at: 0), link(9, 3, at: 2), link(9, 2)], of: [.integer(9)],
             .second)
         #expect(list(memory, 9) == [.integer(4), .integer(3), .integer(5), .integer(1), .integer(2)])
@@ -36,8 +36,8 @@ struct LinkMemoryTests {
 
     @Test("A row without links has no places")
     func empty() {
-        let memory = LinkMemory()
-        memory.note([link(9, 1)], of: [.integer(9), .integer(8)], .second)
+        let memory = TrackedLinks()
+        memory.record([link(9, 1)], of: [.integer(9), .integer(8)], .second)
         #expect(memory.places(in: .integer(8), .second) == [] && memory.places(in: .integer(9), .second) == [nil])
         #expect(memory.isLoaded(.integer(8), .second) && !memory.isLoaded(.integer(8), .first))
         #expect(memory.knows(.of(7, 8)) && !memory.knows(.of(8, 7)))
@@ -45,53 +45,53 @@ struct LinkMemoryTests {
 
     @Test("What is read does not overwrite what was changed")
     func changed() {
-        let memory = LinkMemory()
-        memory.note([link(9, 1, at: 0), link(9, 2, at: 1)], of: [.integer(9)], .second)
+        let memory = TrackedLinks()
+        memory.record([link(9, 1, at: 0), link(9, 2, at: 1)], of: [.integer(9)], .second)
         memory.remove(.of(1, 9))
-        memory.set(.of(2, 9), LinkPlaces(second: 5))
-        memory.set(.of(3, 9), LinkPlaces(second: 6))
-        memory.note([link(1, 9, otherAt: 0), link(2, 9, otherAt: 1)], of: [.integer(1), .integer(2)], .first)
-        memory.note([.of(1, 9)], stored: [.of(1, 9)])
+        memory.set(.of(2, 9), LinkPositions(second: 5))
+        memory.set(.of(3, 9), LinkPositions(second: 6))
+        memory.record([link(1, 9, otherAt: 0), link(2, 9, otherAt: 1)], of: [.integer(1), .integer(2)], .first)
+        memory.record([.of(1, 9)], stored: [.of(1, 9)])
         #expect(list(memory, 9) == [.integer(2), .integer(3)])
         #expect(memory.list(of: .integer(9), .second).map(\.place) == [5, 6])
     }
 
     @Test("A change is remembered with what was stored, however often it changes")
     func stored() {
-        let memory = LinkMemory()
-        memory.note([link(9, 1, at: 4, otherAt: 3)], of: [.integer(9)], .second)
-        memory.set(.of(1, 9), LinkPlaces(first: 8, second: 8))
+        let memory = TrackedLinks()
+        memory.record([link(9, 1, at: 4, otherAt: 3)], of: [.integer(9)], .second)
+        memory.set(.of(1, 9), LinkPositions(first: 8, second: 8))
         memory.remove(.of(1, 9))
-        memory.set(.of(2, 9), LinkPlaces())
+        memory.set(.of(2, 9), LinkPositions())
         memory.remove(.of(7, 7))
         guard case .present(let places) = memory.changed[.of(1, 9)], case .absent = memory.changed[.of(2, 9)] else {
             Issue.record("\(memory.changed)")
             return
         }
-        #expect(places == LinkPlaces(first: 3, second: 4) && memory.changed.count == 2)
-        memory.noteWritten()
+        #expect(places == LinkPositions(first: 3, second: 4) && memory.changed.count == 2)
+        memory.markWritten()
         #expect(memory.changed.isEmpty && list(memory, 9) == [.integer(2)])
     }
 
     @Test("A pair that was asked about is known, with its places only once a row of it is read")
     func asked() {
-        let memory = LinkMemory()
-        memory.note([.of(1, 9), .of(2, 9)], stored: [.of(1, 9)])
+        let memory = TrackedLinks()
+        memory.record([.of(1, 9), .of(2, 9)], stored: [.of(1, 9)])
         #expect(memory.knows(.of(1, 9)) && memory.knows(.of(2, 9)) && !memory.knows(.of(3, 9)))
         #expect(memory.contains(.of(1, 9)) && !memory.contains(.of(2, 9)))
-        #expect(memory.places[.of(1, 9)] == LinkPlaces())
-        memory.note([link(1, 9, otherAt: 3)], of: [.integer(1)], .first)
-        memory.note([.of(1, 9)], stored: [.of(1, 9)])
-        #expect(memory.places[.of(1, 9)] == LinkPlaces(second: 3))
+        #expect(memory.places[.of(1, 9)] == LinkPositions())
+        memory.record([link(1, 9, otherAt: 3)], of: [.integer(1)], .first)
+        memory.record([.of(1, 9)], stored: [.of(1, 9)])
+        #expect(memory.places[.of(1, 9)] == LinkPositions(second: 3))
     }
 
     @Test("A row that is gone takes its pairs and their changes with it, and no others")
     func forgotten() {
-        let memory = LinkMemory()
-        memory.note([link(9, 1, at: 0), link(9, 2, at: 1)], of: [.integer(9)], .second)
-        memory.set(.of(1, 9), LinkPlaces(second: 2))
-        memory.set(.of(1, 8), LinkPlaces(second: 0))
-        memory.set(.of(2, 9), LinkPlaces(second: 3))
+        let memory = TrackedLinks()
+        memory.record([link(9, 1, at: 0), link(9, 2, at: 1)], of: [.integer(9)], .second)
+        memory.set(.of(1, 9), LinkPositions(second: 2))
+        memory.set(.of(1, 8), LinkPositions(second: 0))
+        memory.set(.of(2, 9), LinkPositions(second: 3))
         memory.forget(.integer(1), .first)
         #expect(list(memory, 9) == [.integer(2)] && list(memory, 8).isEmpty)
         #expect(Set(memory.changed.keys) == [.of(2, 9)])
@@ -103,14 +103,14 @@ struct LinkMemoryTests {
 
     @Test("Places are kept where it is known which ones are")
     func kept() {
-        let memory = LinkMemory()
+        let memory = TrackedLinks()
         memory.keep(3, in: .integer(9), .second)
-        #expect(memory.keptPlaces(.integer(9), .second) == nil)
-        memory.noteKept([1, 4, 1], in: .integer(9), .second)
+        #expect(memory.preservedPositions(.integer(9), .second) == nil)
+        memory.setPreserved([1, 4, 1], in: .integer(9), .second)
         memory.keep(6, in: .integer(9), .second)
         memory.release(1, in: .integer(9), .second)
         memory.release(5, in: .integer(9), .second)
-        #expect(memory.keptPlaces(.integer(9), .second) == [4, 1, 6])
-        #expect(memory.keptPlaces(.integer(9), .first) == nil)
+        #expect(memory.preservedPositions(.integer(9), .second) == [4, 1, 6])
+        #expect(memory.preservedPositions(.integer(9), .first) == nil)
     }
 }

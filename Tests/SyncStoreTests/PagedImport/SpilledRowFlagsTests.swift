@@ -4,14 +4,14 @@ import Testing
 @testable import SyncStore
 
 @Suite("Marks that were moved out of memory")
-struct SpilledMarksTests {
+struct SpilledRowFlagsTests {
     private func row(_ key: Int64) -> StoredRow { StoredRow(table: TableID(0), key: .integer(key)) }
 
     @Test("are read in one operation, of each row once")
     func once() throws {
         let store = FakeStore()
         store.marks = [row(1): [.mentioned], row(2): [.counted, .listed]]
-        let marks = SpilledMarks(store)
+        let marks = SpilledRowFlags(store)
         try marks.load([row(2), row(3), row(2)], from: "run")
         try marks.load([row(3), row(1), row(2)], from: "run")
         try marks.load([], from: "run")
@@ -25,7 +25,7 @@ struct SpilledMarksTests {
     func unread() throws {
         let store = FakeStore()
         store.marks = [row(1): [.root]]
-        #expect(try SpilledMarks(store).mark(of: row(1), from: "run") == [.root])
+        #expect(try SpilledRowFlags(store).mark(of: row(1), from: "run") == [.root])
         #expect(store.takeOperations() == ["marks of 1 in run"])
     }
 }

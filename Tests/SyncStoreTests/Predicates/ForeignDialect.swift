@@ -54,7 +54,7 @@ struct ForeignDialect: SQLDialect {
     func folded(_ expression: String) -> String { "fold(\(expression))" }
 
     func holds(
-        _ test: TextTest, _ expression: String, ignoringCase ignoresCase: Bool, _ arguments: inout SQLArguments
+        _ test: TextPredicate, _ expression: String, ignoringCase ignoresCase: Bool, _ arguments: inout SQLArguments
     ) -> String {
         let (name, text) =
             switch test {

@@ -4,12 +4,12 @@ import Testing
 @testable import SyncStore
 
 @Suite("Awaited rows that are there")
-struct ArrivedRowsTests {
+struct ArrivedTargetsTests {
     @Test("are looked up by entity, each key once")
     func found() throws {
         let (store, model) = (FakeStore(), try SongModel.model().compiled)
-        func reference(_ owner: Int64, _ entity: String, _ target: RowKey) throws -> LateReference {
-            LateReference(
+        func reference(_ owner: Int64, _ entity: String, _ target: RowKey) throws -> PendingReference {
+            PendingReference(
                 owner: try model.row("Song", .integer(owner)), ownerEntity: try model.entity(named: "Song").id,
                 relationship: "", targetEntity: try model.entity(named: entity).id, target: target)
         }
@@ -21,7 +21,7 @@ struct ArrivedRowsTests {
             reference(1, "Shelf", .integer(7)), reference(2, "Shelf", .integer(7)), reference(1, "Book", .text("isbn")),
             reference(1, "Book", .text("other")),
         ]
-        let arrived = try ArrivedRows(references, store, model)
+        let arrived = try ArrivedTargets(references, store, model)
         #expect(try arrived[references[0]] == model.row("Shelf", .integer(7)))
         #expect(try arrived[references[1]] == model.row("Shelf", .integer(7)))
         #expect(try arrived[references[2]] == model.row("Book", .integer(3)) && arrived[references[3]] == nil)

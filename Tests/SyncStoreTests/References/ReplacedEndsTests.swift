@@ -4,20 +4,24 @@ import Testing
 @testable import SyncStore
 
 @Suite("Ends that were spoken for")
-struct ClaimedEndsTests {
+struct ReplacedEndsTests {
     @Test("are those of each link, either for itself")
     func ends() {
-        func spoken(_ node: Int) -> SpokenEnd {
-            var end = SpokenEnd(count: 4)
-            end.note(NodeID(node), 3, deletes: false)
+        func spoken(_ node: Int) -> ReplacedEnd {
+            var end = ReplacedEnd(count: 4)
+            end.record(NodeID(node), 3, deletes: false)
             return end
         }
-        var claimed = ClaimedEnds([(spoken(0), SpokenEnd()), (spoken(1), spoken(2))])
-        #expect(claimed[LinkID(0), .first].nodes == [NodeID(0)] && claimed[LinkID(0), .second].isEmpty)
-        #expect(claimed[LinkID(1), .first].nodes == [NodeID(1)] && claimed[LinkID(1), .second].nodes == [NodeID(2)])
-        claimed[LinkID(1), .second].note(NodeID(3), 5, deletes: true)
-        claimed[LinkID(0), .first] = spoken(3)
-        #expect(claimed[LinkID(1), .second].nodes == [NodeID(2), NodeID(3)])
-        #expect(claimed[LinkID(1), .first].nodes == [NodeID(1)] && claimed[LinkID(0), .first].nodes == [NodeID(3)])
+        var claimed = ReplacedEnds([(spoken(0), ReplacedEnd()), (spoken(1), spoken(2))])
+        #expect(claimed[AssociationID(0), .first].nodes == [NodeID(0)] && claimed[AssociationID(0), .second].isEmpty)
+        #expect(
+            claimed[AssociationID(1), .first].nodes == [NodeID(1)]
+                && claimed[AssociationID(1), .second].nodes == [NodeID(2)])
+        claimed[AssociationID(1), .second].record(NodeID(3), 5, deletes: true)
+        claimed[AssociationID(0), .first] = spoken(3)
+        #expect(claimed[AssociationID(1), .second].nodes == [NodeID(2), NodeID(3)])
+        #expect(
+            claimed[AssociationID(1), .first].nodes == [NodeID(1)]
+                && claimed[AssociationID(0), .first].nodes == [NodeID(3)])
     }
 }

@@ -4,20 +4,20 @@ import Testing
 @testable import SyncStore
 
 @Suite("References that a payload makes")
-struct WantedReferencesTests {
-    private func reference(_ owner: Int64, _ target: Int64, _ relationship: String = "shelf") -> LateReference {
-        LateReference(
+struct RequestedReferencesTests {
+    private func reference(_ owner: Int64, _ target: Int64, _ relationship: String = "shelf") -> PendingReference {
+        PendingReference(
             owner: StoredRow(table: TableID(0), key: .integer(owner)), ownerEntity: 0, relationship: relationship,
             targetEntity: 1, target: .integer(target))
     }
 
     @Test("are in order, each once; its first position counts")
     func once() {
-        var wanted = WantedReferences(capacity: 4)
+        var wanted = RequestedReferences(capacity: 4)
         for (reference, position) in [
             (reference(1, 9), -1), (reference(1, 9, "lists"), 4), (reference(1, 9, "lists"), 5), (reference(2, 9), -1),
             (reference(1, 9), -1), (reference(1, 8), 3),
-        ] as [(LateReference, Int64)] {
+        ] as [(PendingReference, Int64)] {
             wanted.add(reference, at: position)
         }
         let expected = [reference(1, 9), reference(1, 9, "lists"), reference(2, 9), reference(1, 8)]

@@ -4,7 +4,7 @@ import Testing
 @testable import SyncStore
 
 @Suite("Links to rows that are not there")
-struct AwaitedReferencesTests {
+struct UnresolvedLinksTests {
     @Test("are kept by link, in the order in which links are decided")
     func byLink() throws {
         let plan = try SongModel.plan(#"[{"id": 1, "shelf_id": 7, "tags_ids": [4, 5]}, {"id": 2, "shelf_id": 8}]"#)
@@ -12,7 +12,7 @@ struct AwaitedReferencesTests {
             plan.model.link("Song", "shelf").link.id, plan.model.link("Song", "tags").link.id,
             plan.model.link("Song", "lists").link.id
         )
-        var awaited = AwaitedReferences()
+        var awaited = UnresolvedLinks()
         #expect(awaited.isEmpty && awaited.count == 0)
         awaited.add(Array(plan[tags].assertions), tags)
         awaited.add([], lists)

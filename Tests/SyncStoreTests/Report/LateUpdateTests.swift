@@ -7,15 +7,15 @@ import Testing
 struct LateUpdateTests {
     /// What becomes of the song 1, which the plan has, and of others.
     private func changes(
-        _ body: (inout ChangeReport, SyncTable, (Int64) -> ChangeReport.Identity) throws -> Void
+        _ body: (inout ResultBuilder, SyncTable, (Int64) -> ResultBuilder.Identity) throws -> Void
     ) throws -> SyncResult.EntityChanges {
         let plan = try SongModel.plan(#"[{"id": 1}]"#)
-        var report = ChangeReport(plan, collectsKeys: true)
+        var report = ResultBuilder(plan, collectsKeys: true)
         let song = try plan.model.entity(named: "Song")
         try SongModel.withTables(plan) { tables in
             try body(&report, tables[song.table]) { .init(entity: song.id, key: .integer($0)) }
         }
-        return report.takeResult(unresolved: [])["Song"]
+        return report.makeResult(unresolved: [])["Song"]
     }
 
     @Test("are unchanged no more")

@@ -8,17 +8,17 @@ struct OmissionTests {
     @Test("Diagnostics beyond the limit are counted")
     func omitted() throws {
         let plan = try SongModel.plan(#"[{"id": 1}]"#)
-        var report = ChangeReport(plan, collectsKeys: true)
+        var report = ResultBuilder(plan, collectsKeys: true)
         let song = try plan.model.entity(named: "Song").id
         for _ in 0..<10_003 { report.add(.entityMismatch, song, key: nil, path: "", "") }
-        #expect(report.takeResult(unresolved: []).omittedDiagnostics == 3)
+        #expect(report.makeResult(unresolved: []).omittedDiagnostics == 3)
     }
 
     @Test("A row given twice is read once")
     func historyOnce() throws {
         let (store, model) = (FakeStore(), try SongModel.model().compiled)
         let row = try model.row("Song", .integer(1))
-        try RowHistory(store, model, RowIdentities(store, model)).keep([row, row])
+        try PreviousValues(store, model, RowIdentityCache(store, model)).keep([row, row])
         #expect(store.takeOperations() == ["identities of 1", "values of 1"])
     }
 }

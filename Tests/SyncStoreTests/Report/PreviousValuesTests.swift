@@ -4,16 +4,16 @@ import Testing
 @testable import SyncStore
 
 @Suite("What rows held before they were written")
-struct RowHistoryTests {
+struct PreviousValuesTests {
     private let store = FakeStore()
     private let model: CompiledModel
-    private let history: RowHistory
+    private let history: PreviousValues
     private let songs: CompiledEntity
 
     init() throws {
         model = try SongModel.model().compiled
         songs = try model.entity(named: "Song")
-        history = RowHistory(store, model, RowIdentities(store, model))
+        history = PreviousValues(store, model, RowIdentityCache(store, model))
         for shelf in [7, 8] as [Int64] {
             let row = try model.row("Shelf", .integer(shelf))
             store.identities[row] = StoredIdentity(
@@ -85,7 +85,7 @@ struct RowHistoryTests {
     @Test("is nothing for those that are new: they have what they hold now")
     func inserted() throws {
         let row = StoredRow(table: songs.table, key: .integer(4))
-        history.note(row, as: .init(entity: songs.id, key: .integer(4)))
+        history.record(row, as: .init(entity: songs.id, key: .integer(4)))
         try put(4, "d", shelf: 8)
         let changes = try result { $0.inserted = [.integer(4)] }
         #expect(changes.insertedRows == [.init(key: .integer(4), values: ["id": 4, "name": "d", "shelf": 8])])
@@ -105,8 +105,8 @@ struct RowHistoryTests {
             .init(entity: "Song", key: .integer(song), relationship: "shelf", target: .integer(7))
         }
         for song in [2, 1] as [Int64] {
-            history.noteAdded(link(song))
-            history.noteRemoved(link(song + 10))
+            history.recordAdded(link(song))
+            history.recordRemoved(link(song + 10))
         }
         var result = SyncResult(entity: "Song")
         try history.add(to: &result)

@@ -11,12 +11,12 @@ struct ReportedRowsTests {
 
     private func report(
         _ json: String = Self.json, collectsKeys: Bool = true,
-        _ body: (inout ChangeReport, SyncTables, CompiledModel) throws -> Void
+        _ body: (inout ResultBuilder, SyncTables, CompiledModel) throws -> Void
     ) throws -> SyncResult {
         let plan = try SongModel.plan(json)
-        var report = ChangeReport(plan, collectsKeys: collectsKeys)
+        var report = ResultBuilder(plan, collectsKeys: collectsKeys)
         try SongModel.withTables(plan) { try body(&report, $0, plan.model) }
-        return report.takeResult(unresolved: [])
+        return report.makeResult(unresolved: [])
     }
 
     @Test("that are new are counted, the roots apart, their keys in order")

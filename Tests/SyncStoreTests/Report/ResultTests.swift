@@ -8,25 +8,25 @@ struct ResultTests {
     @Test("Deleted rows are root rows where the scope leaves them out")
     func deletedRoots() throws {
         let plan = try SongModel.plan("[]")
-        var report = ChangeReport(plan, collectsKeys: true)
+        var report = ResultBuilder(plan, collectsKeys: true)
         let song = try plan.model.entity(named: "Song").id
         for (key, isRoot) in [(2, true), (1, false)] as [(Int64, Bool)] {
             report.deleted(.init(entity: song, key: .integer(key)), isRoot: isRoot)
         }
-        let result = report.takeResult(unresolved: [])
+        let result = report.makeResult(unresolved: [])
         #expect(result.root.deleted == 1 && result["Song"].deleted == [.integer(1), .integer(2)])
     }
 
     @Test("Links are counted, and what the plan says of the payload is passed on")
     func passedOn() throws {
         let plan = try SongModel.plan(#"[{"id": 1, "colour": "red"}, {"name": "no key"}]"#)
-        var report = ChangeReport(plan, collectsKeys: true)
+        var report = ResultBuilder(plan, collectsKeys: true)
         report.countLinks(added: 2)
         report.countLinks(removed: 3)
         report.countLinks(added: 1, removed: 1)
         let awaited = SyncResult.UnresolvedReference(
             entity: "Song", key: .integer(1), relationship: "shelf", target: .integer(7))
-        let result = report.takeResult(unresolved: [awaited])
+        let result = report.makeResult(unresolved: [awaited])
         #expect(result.linksAdded == 3 && result.linksRemoved == 4 && result.unresolved == [awaited])
         #expect(result.diagnostics.count == 1 && result.unmappedKeys.map(\.key) == ["colour"])
         #expect(result.entities.isEmpty)
@@ -35,12 +35,12 @@ struct ResultTests {
     @Test("There are 10,000 diagnostics at most, those of the payload first")
     func diagnostics() throws {
         let plan = try SongModel.plan(#"[{"id": 1}, {"name": "no key"}]"#)
-        var report = ChangeReport(plan, collectsKeys: true)
+        var report = ResultBuilder(plan, collectsKeys: true)
         let song = try plan.model.entity(named: "Song").id
         for number in 0..<10_001 {
             report.add(.entityMismatch, song, key: .integer(Int64(number)), path: "[\(number)]", "another")
         }
-        let found = report.takeResult(unresolved: []).diagnostics
+        let found = report.makeResult(unresolved: []).diagnostics
         #expect(found.count == 10_000 && found.first?.kind == .recordWithoutKey)
         #expect(
             found[1]

@@ -4,14 +4,14 @@ import Testing
 @testable import SyncStore
 
 @Suite("What stored rows are")
-struct RowIdentitiesTests {
+struct RowIdentityCacheTests {
     private let store = FakeStore()
     private let model: CompiledModel
-    private let identities: RowIdentities
+    private let identities: RowIdentityCache
 
     init() throws {
         model = try SongModel.model().compiled
-        identities = RowIdentities(store, model)
+        identities = RowIdentityCache(store, model)
     }
 
     /// Stores a row.
@@ -48,7 +48,7 @@ struct RowIdentitiesTests {
         let song = try put("Song", .integer(1))
         let other = try put("Song", .integer(2))
         try identities.load([song, other])
-        identities.noteDeleted([song])
+        identities.recordDeleted([song])
         #expect(try identities[song] == nil && identities[other] != nil)
         _ = store.takeOperations()
         identities.removeAll()
@@ -81,7 +81,7 @@ struct RowIdentitiesTests {
         #expect(try identities.isLocal(model.row("Song", low)) && !identities.isLocal(model.row("Song", .integer(1))))
         #expect(store.takeOperations() == [])
         #expect(try !identities.isLocal(put("Book", .integer(4), key: .text("isbn"))))
-        #expect(try identities.isLocal(put("Book", .integer(5), key: .text(LocalKey.text()))))
+        #expect(try identities.isLocal(put("Book", .integer(5), key: .text(TemporaryKey.text()))))
         let nameless = try put("Film", .integer(6))
         store.identities[nameless]?.key = nil
         #expect(try identities.isLocal(nameless))

@@ -7,33 +7,33 @@ import Testing
 extension FakeStore {
     private func unexpected(_ operation: String = #function) { Issue.record("\(operation) was not to be asked") }
 
-    func begin(_ plan: ChangePlan, _ tables: SyncTables, _ steps: SyncSteps) { unexpected() }
+    func begin(_ plan: PayloadGraph, _ tables: SyncTables, _ steps: ProgressReporter) { unexpected() }
     func end(awaits: Bool) { unexpected() }
     func makeRoom(forInserting count: Int) { unexpected() }
     func checkLinks() { unexpected() }
     func notifyObservers(of tables: [TableID], andPairs: Bool) { unexpected() }
 
-    func meet(_ table: SyncTable, _ pass: MatchPass, _ watch: StrayWatch) { unexpected() }
+    func meet(_ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter) { unexpected() }
     func meet(_ rows: [(node: NodeID, key: RowKey)], _ table: SyncTable, _ pass: MatchPass) { unexpected() }
 
-    func compare(_ said: inout LinkPairs, _ link: Link, speaksOfAll: Bool) -> ComparedPairs {
+    func compare(_ said: inout ResolvedJoinRows, _ link: CompiledAssociation, coversAll: Bool) -> JoinTableDiff {
         unexpected()
-        return ComparedPairs()
+        return JoinTableDiff()
     }
 
     func rows(
-        of entity: CompiledEntity, where predicate: RecordPredicate?, keeping: ([RowKey]) throws -> [RowKey]
+        of entity: CompiledEntity, where predicate: RowPredicate?, keeping: ([RowKey]) throws -> [RowKey]
     ) -> [RowKey] {
         unexpected()
         return []
     }
 
-    func rows(among rows: [RowKey], of entity: CompiledEntity, where predicate: RecordPredicate) -> Set<RowKey> {
+    func rows(among rows: [RowKey], of entity: CompiledEntity, where predicate: RowPredicate) -> Set<RowKey> {
         unexpected()
         return []
     }
 
-    func check(_ predicate: RecordPredicate, on entity: CompiledEntity) { unexpected() }
+    func check(_ predicate: RowPredicate, on entity: CompiledEntity) { unexpected() }
 
     func count(of entity: CompiledEntity, upTo limit: Int?) -> Int {
         unexpected()
@@ -50,31 +50,31 @@ extension FakeStore {
 
     func refine(_ rows: [(key: RowKey, entity: CompiledEntity, added: [Int])], in table: TableID) { unexpected() }
     func delete(_ rows: [StoredRow]) { unexpected() }
-    func insert(_ pairs: [NodePair], _ places: [LinkPlaces], _ link: Link) { unexpected() }
+    func insert(_ pairs: [NodeLink], _ places: [LinkPositions], _ link: CompiledAssociation) { unexpected() }
 
-    func danglingLinks() -> [DanglingPairs] {
+    func danglingLinks() -> [DanglingJoinRows] {
         unexpected()
         return []
     }
 
-    func danglingPairs() -> [DanglingPairs] {
+    func danglingJoinRows() -> [DanglingJoinRows] {
         unexpected()
         return []
     }
 
-    func removeDangling(_ links: [LinkID]) { unexpected() }
+    func removeDangling(_ links: [AssociationID]) { unexpected() }
 
-    func rememberedReferences() -> [RememberedReference] {
+    func rememberedReferences() -> [PositionedReference] {
         unexpected()
         return []
     }
 
-    func remember(_ references: [RememberedReference]) { unexpected() }
-    func forget(_ references: [LateReference]) { unexpected() }
-    func forgetReferences(of rows: [StoredRow]) { unexpected() }
-    func forgetReferencesOfNewNodes() { unexpected() }
+    func remember(_ references: [PositionedReference]) { unexpected() }
+    func forget(_ references: [PendingReference]) { unexpected() }
+    func deletePendingReferences(of rows: [StoredRow]) { unexpected() }
+    func deletePendingReferencesOfNewNodes() { unexpected() }
 
-    func move(_ marks: inout MarkedRows, to table: String?) -> String {
+    func move(_ marks: inout RowFlagTable, to table: String?) -> String {
         unexpected()
         return ""
     }

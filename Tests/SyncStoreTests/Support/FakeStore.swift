@@ -9,11 +9,11 @@ final class FakeStore: StoreSession {
     private(set) var operations: [String] = []
 
     /// By link: the pairs there are, with their places.
-    private var pairs: [LinkID: [LinkedRows: LinkPlaces]] = [:]
-    private var kept: [LinkID: [Link.End: [RowKey: [Int64]]]] = [:]
+    private var pairs: [AssociationID: [JoinKey: LinkPositions]] = [:]
+    private var kept: [AssociationID: [CompiledAssociation.End: [RowKey: [Int64]]]] = [:]
     var identities: [StoredRow: StoredIdentity] = [:]
     var values: [StoredRow: StoredValues] = [:]
-    var marks: [StoredRow: RowMark] = [:]
+    var marks: [StoredRow: RowFlags] = [:]
     var memory: [String: Int] = [:]
 
     /// The operations since this was asked last.
@@ -26,20 +26,20 @@ final class FakeStore: StoreSession {
 
     // MARK: Links
 
-    func link(_ first: Int64, _ second: Int64, _ link: Link, _ places: LinkPlaces = LinkPlaces()) {
+    func link(_ first: Int64, _ second: Int64, _ link: CompiledAssociation, _ places: LinkPositions = LinkPositions()) {
         pairs[link.id, default: [:]][.of(first, second)] = places
     }
 
-    func keep(_ places: [Int64], in owner: RowKey, _ link: Link, _ end: Link.End) {
+    func keep(_ places: [Int64], in owner: RowKey, _ link: CompiledAssociation, _ end: CompiledAssociation.End) {
         kept[link.id, default: [:]][end, default: [:]][owner] = places
     }
 
     /// The pairs of a link in words, such as `1–2 at 0, 3`; `-` for no place.
-    func pairs(_ link: Link) -> [String] {
+    func pairs(_ link: CompiledAssociation) -> [String] {
         (pairs[link.id] ?? [:]).map { "\($0.text)\($1.text)" }.sorted()
     }
 
-    func links(of rows: [RowKey], _ link: Link, from end: Link.End) -> [StoredLink] {
+    func links(of rows: [RowKey], _ link: CompiledAssociation, from end: CompiledAssociation.End) -> [StoredLink] {
         record("links of \(rows.text) from \(end)")
         return rows.flatMap { row in
             (pairs[link.id] ?? [:]).filter { $0.key.row(end) == row }.map {
@@ -48,12 +48,12 @@ final class FakeStore: StoreSession {
         }
     }
 
-    func stored(_ pairs: [LinkedRows], _ link: Link) -> Set<LinkedRows> {
+    func stored(_ pairs: [JoinKey], _ link: CompiledAssociation) -> Set<JoinKey> {
         record("stored \(pairs.text)")
         return Set(pairs.filter { self.pairs[link.id]?[$0] != nil })
     }
 
-    func freePlaces(in owners: [RowKey], _ link: Link, _ end: Link.End) -> [Int64] {
+    func nextPositions(in owners: [RowKey], _ link: CompiledAssociation, _ end: CompiledAssociation.End) -> [Int64] {
         record("free places of \(owners.text)")
         return owners.map { owner in
             let taken = (pairs[link.id] ?? [:]).filter { $0.key.row(end) == owner }.compactMap { $0.value[end] }
@@ -61,23 +61,25 @@ final class FakeStore: StoreSession {
         }
     }
 
-    func keptPlaces(in owners: [RowKey], _ link: Link, _ end: Link.End) -> [[Int64]] {
+    func preservedPositions(in owners: [RowKey], _ link: CompiledAssociation, _ end: CompiledAssociation.End)
+        -> [[Int64]]
+    {
         record("kept places of \(owners.text)")
         return owners.map { kept[link.id]?[end]?[$0] ?? [] }
     }
 
-    func setTargets(_ changes: [TargetChange], _ link: Link) {
+    func setTargets(_ changes: [ForeignKeyUpdate], _ link: CompiledAssociation) {
         record("set targets of \(changes.map(\.row).text)")
         for change in changes {
             let old = (pairs[link.id] ?? [:]).keys.filter { $0.first == change.row }
             for pair in old { pairs[link.id]?[pair] = nil }
             guard let target = change.target else { continue }
-            pairs[link.id, default: [:]][LinkedRows(first: change.row, second: target)] = LinkPlaces(
+            pairs[link.id, default: [:]][JoinKey(first: change.row, second: target)] = LinkPositions(
                 second: change.place)
         }
     }
 
-    func insert(_ pairs: [PlacedPair], _ link: Link) {
+    func insert(_ pairs: [JoinRow], _ link: CompiledAssociation) {
         record("insert \(pairs.map(\.rows).text)")
         for pair in pairs {
             #expect(self.pairs[link.id]?[pair.rows] == nil, "inserted twice")
@@ -85,12 +87,14 @@ final class FakeStore: StoreSession {
         }
     }
 
-    func remove(_ pairs: [LinkedRows], _ link: Link) {
+    func remove(_ pairs: [JoinKey], _ link: CompiledAssociation) {
         record("remove \(pairs.text)")
         for pair in pairs { self.pairs[link.id]?[pair] = nil }
     }
 
-    func setPlaces(_ places: [(pair: LinkedRows, place: Int64)], _ link: Link, _ end: Link.End) {
+    func setPositions(
+        _ places: [(pair: JoinKey, place: Int64)], _ link: CompiledAssociation, _ end: CompiledAssociation.End
+    ) {
         record("set places of \(places.map(\.pair).text) at \(end)")
         for (pair, place) in places { pairs[link.id]?[pair]?[end] = place }
     }
@@ -114,7 +118,7 @@ final class FakeStore: StoreSession {
         return rows.map { values[StoredRow(table: table, key: $0)] }
     }
 
-    func marks(of rows: [StoredRow], in table: String) -> [RowMark] {
+    func marks(of rows: [StoredRow], in table: String) -> [RowFlags] {
         record("marks of \(rows.map(\.key).text) in \(table)")
         return rows.map { marks[$0] ?? [] }
     }

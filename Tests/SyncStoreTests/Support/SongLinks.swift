@@ -8,14 +8,14 @@ import Testing
 struct SongLinks {
     let store = FakeStore()
     let model: CompiledModel
-    let links: WorkingLinks
-    let shelf: Link
-    let lists: Link
-    let tags: Link
+    let links: LinkChangeTracker
+    let shelf: CompiledAssociation
+    let lists: CompiledAssociation
+    let tags: CompiledAssociation
 
     init() throws {
         model = try SongModel.model().compiled
-        links = WorkingLinks(store, model)
+        links = LinkChangeTracker(store, model)
         shelf = try model.link("Song", "shelf").link
         lists = try model.link("List", "songs").link
         tags = try model.link("Song", "tags").link

@@ -36,8 +36,8 @@ enum SongModel {
     /// What a payload of songs says.
     static func plan(
         _ json: String, of entity: String = "Song", operations: SyncOperations = .all
-    ) throws -> ChangePlan {
-        let staging = try PayloadStaging(
+    ) throws -> PayloadGraph {
+        let staging = try PayloadGraphBuilder(
             inEntity: entity, of: model(), parent: nil, relationship: nil, operations: operations,
             options: SyncOptions())
         return try staging.stage(Data(json.utf8), options: SyncOptions()).plan
@@ -45,7 +45,7 @@ enum SongModel {
 
     /// The tables of a sync of a payload; its texts are there as long as `body` runs.
     static func withTables(
-        _ plan: ChangePlan, _ body: (SyncTables) throws -> Void
+        _ plan: PayloadGraph, _ body: (SyncTables) throws -> Void
     ) throws {
         try plan.withTexts { try body(SyncTables(plan, $0)) }
     }
@@ -53,7 +53,7 @@ enum SongModel {
 
 extension CompiledModel {
     /// The link of a relationship, and the end it leads from.
-    func link(_ entity: String, _ name: String) throws -> (link: Link, end: Link.End) {
+    func link(_ entity: String, _ name: String) throws -> (link: CompiledAssociation, end: CompiledAssociation.End) {
         let found = try #require(try self.entity(named: entity).relationship(named: name))
         return (self[found.link], found.end)
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import SyncStore
 
 @Suite("The values that count")
-struct CountingValuesTests {
+struct EffectiveValuesTests {
     /// What a song's name and length are to be, where the records of these indexes count.
     private func values(
         of key: Int64, _ json: String, counting: Set<Int32>? = nil
@@ -13,7 +13,7 @@ struct CountingValuesTests {
         let song = try plan.model.entity(named: "Song")
         let batch = plan[song.table]
         let node = NodeID(try #require(batch.nodes.firstIndex { $0.key.integer == key }))
-        var values = CountingValues(batch)
+        var values = EffectiveValues(batch)
         if let counting { values.weigh(batch) { counting.contains($0) } }
         return try plan.withTexts { pool in
             try ["name", "length"].map { name in
@@ -49,9 +49,9 @@ struct CountingValuesTests {
     @Test("of a row that is not given are none")
     func notGiven() throws {
         let plan = try SongModel.plan(#"[{"id": 1, "shelf_id": 7}]"#)
-        let values = CountingValues(plan[try plan.model.entity(named: "Shelf").table])
+        let values = EffectiveValues(plan[try plan.model.entity(named: "Shelf").table])
         #expect(!values.count(for: NodeID(0)))
-        #expect(CountingValues(plan[try plan.model.entity(named: "Song").table]).count(for: NodeID(0)))
+        #expect(EffectiveValues(plan[try plan.model.entity(named: "Song").table]).count(for: NodeID(0)))
     }
 
     @Test("may be weighed again")
@@ -60,7 +60,7 @@ struct CountingValuesTests {
         let song = try plan.model.entity(named: "Song")
         let batch = plan[song.table]
         let length = try #require(song.slotByName["length"])
-        var values = CountingValues(batch)
+        var values = EffectiveValues(batch)
         for _ in 0..<2 {
             values.weigh(batch) { _ in true }
             #expect(values.slot(length, of: NodeID(0), batch).kind == .null)

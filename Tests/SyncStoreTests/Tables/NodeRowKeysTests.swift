@@ -4,10 +4,10 @@ import Testing
 @testable import SyncStore
 
 @Suite("Row keys beside the slots")
-struct RowKeysTests {
+struct NodeRowKeysTests {
     @Test("Hidden keys are found both ways")
     func hidden() {
-        var keys = RowKeys(areHidden: true)
+        var keys = NodeRowKeys(areHidden: true)
         #expect(keys.isEmpty && !keys.hasOwned)
         keys.meet(NodeID(3), hidden: 40)
         #expect(keys[NodeID(3)] == .integer(40) && keys.node(ofHidden: 40) == NodeID(3))
@@ -18,11 +18,11 @@ struct RowKeysTests {
 
     @Test("A row that is met through its owner is known by its key, hidden or not")
     func owned() {
-        var hidden = RowKeys(areHidden: true)
+        var hidden = NodeRowKeys(areHidden: true)
         hidden.own(NodeID(1), .integer(5))
         #expect(hidden.owned(.integer(5)) == NodeID(1) && hidden.hasOwned && hidden[NodeID(1)] == .integer(5))
         #expect(hidden.node(ofHidden: 5) == NodeID(1))
-        var own = RowKeys(areHidden: false)
+        var own = NodeRowKeys(areHidden: false)
         own.own(NodeID(1), .integer(5))
         own.own(NodeID(2), .text("local"))
         #expect(own.owned(.integer(5)) == NodeID(1) && own.owned(.text("local")) == NodeID(2) && own.hasOwned)
@@ -31,7 +31,7 @@ struct RowKeysTests {
 
     @Test("A key that is lent stays the first node's, and can be taken back", arguments: [true, false])
     func lent(areHidden: Bool) {
-        var keys = RowKeys(areHidden: areHidden)
+        var keys = NodeRowKeys(areHidden: areHidden)
         keys.own(NodeID(1), .integer(5))
         keys.lend(.integer(5), to: NodeID(2))
         #expect(keys[NodeID(2)] == .integer(5))
@@ -42,7 +42,7 @@ struct RowKeysTests {
 
     @Test("Of thousands of hidden keys each finds its node, also where nodes are forgotten or have another key")
     func many() {
-        var keys = RowKeys(areHidden: true)
+        var keys = NodeRowKeys(areHidden: true)
         var expected: [Int64: NodeID] = [:]
         var byNode: [NodeID: Int64] = [:]
         var random = SystemRandomNumberGenerator()

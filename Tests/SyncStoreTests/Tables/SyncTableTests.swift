@@ -80,7 +80,7 @@ struct SyncTableTests {
         try withTables(#"[{"id": 1}]"#) { tables, model in
             let songs = try tables[model.entity(named: "Song").table]
             songs.met.changed.insert(0, of: NodeID(0))
-            var met = songs.takeMet()
+            var met = songs.consumeMatches()
             #expect(songs.met.presence.isEmpty && !songs.met.changed.contains(NodeID(0)))
             met.presence[0] = .stored
             songs.met = met

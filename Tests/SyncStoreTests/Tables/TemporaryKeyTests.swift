@@ -5,12 +5,12 @@ import Testing
 @testable import SyncStore
 
 @Suite("Keys made here")
-struct LocalKeyTests {
+struct TemporaryKeyTests {
     @Test("are told from the service's by how low they are, or by their text")
     func local() {
         #expect(RowKey.integer(.min).isLocal && RowKey.integer(-(1 << 62) - 1).isLocal)
-        #expect(RowKey.text(LocalKey.text()).isLocal)
-        #expect(LocalKey.text() != LocalKey.text())
+        #expect(RowKey.text(TemporaryKey.text()).isLocal)
+        #expect(TemporaryKey.text() != TemporaryKey.text())
     }
 
     @Test(

@@ -5,14 +5,14 @@ import Testing
 @testable import SyncStore
 
 @Suite("The steps of a sync")
-struct SyncStepsTests {
+struct ProgressReporterTests {
     private final class Notices: @unchecked Sendable {
         private let lock = NSLock()
-        private var notices: [PayloadProgress] = []
+        private var notices: [SyncProgress] = []
 
-        func add(_ notice: PayloadProgress) { lock.withLock { notices.append(notice) } }
+        func add(_ notice: SyncProgress) { lock.withLock { notices.append(notice) } }
 
-        func take() -> [PayloadProgress] {
+        func take() -> [SyncProgress] {
             lock.withLock {
                 defer { notices = [] }
                 return notices
@@ -21,9 +21,9 @@ struct SyncStepsTests {
     }
 
     private let notices = Notices()
-    private let steps: SyncSteps
+    private let steps: ProgressReporter
 
-    init() { steps = SyncSteps { [notices] in notices.add($0) } }
+    init() { steps = ProgressReporter { [notices] in notices.add($0) } }
 
     @Test("are told of every few thousand")
     func intervals() throws {
@@ -57,13 +57,13 @@ struct SyncStepsTests {
 
     @Test("are told to whoever wants to know")
     func told() throws {
-        #expect(steps.areTold && !SyncSteps(nil).areTold)
-        try SyncSteps(nil).advance(by: 5000)
+        #expect(steps.areTold && !ProgressReporter(nil).areTold)
+        try ProgressReporter(nil).advance(by: 5000)
     }
 
     @Test("notice that a task is cancelled, whether they are told or not", arguments: [true, false])
     func cancelled(areTold: Bool) async {
-        let steps = areTold ? steps : SyncSteps(nil)
+        let steps = areTold ? steps : ProgressReporter(nil)
         let task = Task { [steps = UncheckedSteps(steps)] in
             withUnsafeCurrentTask { $0?.cancel() }
             try steps.steps.advance(by: 4095)
@@ -74,7 +74,7 @@ struct SyncStepsTests {
     }
 
     private struct UncheckedSteps: @unchecked Sendable {
-        let steps: SyncSteps
-        init(_ steps: SyncSteps) { self.steps = steps }
+        let steps: ProgressReporter
+        init(_ steps: ProgressReporter) { self.steps = steps }
     }
 }

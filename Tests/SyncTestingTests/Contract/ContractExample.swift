@@ -39,7 +39,7 @@ struct ContractExample: Sendable, CustomTestStringConvertible {
     }
 
     /// What examples need, code included.
-    private static let facilities = ScenarioFacilities.standard.adding(
+    private static let facilities = ScenarioFeatures.standard.adding(
         AttributeTransformer("Entities") { json in
             guard case .string(let text) = json else { return nil }
             return .string(text.replacing("&amp;", with: "&"))

@@ -33,7 +33,9 @@ struct LinkDamage {
         return "UPDATE OR IGNORE \(name(tree.id)) SET \(key(tree.id)) = \(other) \(condition)"
     }
 
-    private func linkStatement(_ link: Link, _ random: inout SplitMix64, in db: Database) throws -> String? {
+    private func linkStatement(_ link: CompiledAssociation, _ random: inout SplitMix64, in db: Database) throws
+        -> String?
+    {
         let tables = [link.first.table, link.second.table]
         let rows = try tables.map { try row(of: $0, &random, in: db) }
         let others = tables.map { key(&random, of: layout.model[$0]) }
@@ -61,7 +63,7 @@ struct LinkDamage {
     }
 
     /// A key that a row may have, stored or not; nil for types of which there is none at hand.
-    private func key(_ random: inout SplitMix64, of tree: EntityTree) -> String? {
+    private func key(_ random: inout SplitMix64, of tree: EntityHierarchy) -> String? {
         switch tree.keySlot.map({ tree.attributes[$0].type }) {
         case nil, .integer: "\(random.below(30))"
         case .string: "'k\(random.below(30))'"

@@ -8,19 +8,19 @@ import Testing
 struct ExpectationMatcherTests {
     /// Links of rows by relationship name, all rows alike.
     struct Links: RowSource {
-        var rows: [String: [FoundRow]]
+        var rows: [String: [StoredRowView]]
 
-        func targets(of row: FoundRow, along relationship: String) async throws -> [FoundRow] {
+        func targets(of row: StoredRowView, along relationship: String) async throws -> [StoredRowView] {
             rows[relationship] ?? []
         }
     }
 
-    static let company = FoundRow(entity: "Company", values: ["id": .integer(5), "name": .string("Five")])
-    static let user = FoundRow(entity: "User", values: ["id": .integer(1), "height": .double(1.7500004)])
+    static let company = StoredRowView(entity: "Company", values: ["id": .integer(5), "name": .string("Five")])
+    static let user = StoredRowView(entity: "User", values: ["id": .integer(1), "height": .double(1.7500004)])
     static let links = Links(rows: [
         "company": [company],
-        "tags": [2, 1].map { FoundRow(entity: "Tag", values: ["id": .integer($0)]) },
-        "notes": [FoundRow(entity: "Note", values: [:])],
+        "tags": [2, 1].map { StoredRowView(entity: "Tag", values: ["id": .integer($0)]) },
+        "notes": [StoredRowView(entity: "Note", values: [:])],
     ])
 
     static func model() throws -> SyncModel {

@@ -63,7 +63,7 @@ struct ModelGenerator {
             values.append(.init("7", "Elf"))
         }
         entities[0].isAbstract = random.chance(20)
-        let otherwise: SyncModel.Discriminator.Otherwise =
+        let otherwise: SyncModel.Discriminator.Fallback =
             !entities[0].isAbstract && random.chance(50) ? .parent : .skip
         let key = random.pick(["kind", "kind", "meta.kind"])
         if key == "kind", random.chance(30) { entities[0].attributes.append(SyncModel.Attribute("kind", .string)) }

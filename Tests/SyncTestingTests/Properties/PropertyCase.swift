@@ -22,7 +22,7 @@ struct PropertyCase: Sendable {
         var relationship: String?
         var scope = SyncOptions.Scope.automatic
         /// Which attribute the names of its records fill, where they are written as members of an object.
-        var keyedBy: MemberNames?
+        var keyedBy: KeyedBy?
 
         var options: SyncOptions {
             var options = SyncOptions(scope: scope)

@@ -82,7 +82,7 @@ struct PropertyCheck {
     }
 
     private func changes(
-        _ step: PropertyCase.Step, _ stack: DataStack, predicate: RecordPredicate?
+        _ step: PropertyCase.Step, _ stack: DataStack, predicate: RowPredicate?
     ) async throws -> SyncResult {
         let layout = PropertyLayout(model: propertyCase.model)
         guard step.shape == .lines else {

@@ -35,7 +35,7 @@ struct PropertyLayout {
 
     // MARK: Lists
 
-    private func records(_ records: [JSONValue], of entity: CompiledEntity, keyedBy names: MemberNames?) -> JSONValue {
+    private func records(_ records: [JSONValue], of entity: CompiledEntity, keyedBy names: KeyedBy?) -> JSONValue {
         let laidOut = records.map { record($0, as: entity) }
         guard let slot = names?.slot(in: entity, of: model.compiled), let members = members(laidOut, slot, of: entity)
         else { return .array(laidOut) }

@@ -62,7 +62,7 @@ struct PropertyParts {
     }
 
     private func sync(_ step: PropertyCase.Step, inPagesOf size: Int) async throws -> [SyncResult] {
-        let run = SyncRun()
+        let run = PagedImport()
         let pages = stride(from: 0, to: max(step.payload.count, 1), by: size).map { start in
             Array(step.payload[start..<min(start + size, step.payload.count)])
         }
@@ -111,7 +111,7 @@ struct PropertyParts {
 }
 
 extension PropertyCase.Step {
-    func condition() throws -> RecordPredicate? { try predicate.map { try RecordPredicate(parsing: $0) } }
+    func condition() throws -> RowPredicate? { try predicate.map { try RowPredicate(parsing: $0) } }
 
     /// Whether lists have children only where these are stored, which a part cannot know of rows that a later one inserts.
     fileprivate var listsOnlyUpdate: Bool {

@@ -53,7 +53,7 @@ final class ScenarioFolder: Sendable {
 
     /// Runs one case with these fields besides its name.
     func run(
-        _ fields: JSONValue, facilities: ScenarioFacilities = .standard, options: ScenarioRunner.Options = .init()
+        _ fields: JSONValue, facilities: ScenarioFeatures = .standard, options: ScenarioRunner.Options = .init()
     ) async throws -> ScenarioReport.CaseResult? {
         guard case .object(let members) = fields else { return nil }
         let file = try write([.object([.init("name", "the-case")] + members)])

@@ -96,7 +96,7 @@ struct ScenarioRunnerTests {
             ],
         ]
         #expect(try await folder.run(fields)?.outcome == .passed)
-        #expect(try await folder.run(fields, facilities: ScenarioFacilities(names: []))?.outcome == .skipped)
+        #expect(try await folder.run(fields, facilities: ScenarioFeatures(names: []))?.outcome == .skipped)
     }
 
     @Test("evaluates all cases of a file in parallel where a case needs concurrency")

@@ -23,7 +23,7 @@ private struct BrokenService: SyncService {
         case losesAnOutcome
     }
 
-    let memory: FakeService
+    let memory: InMemoryService
     let fault: Fault
 
     var capabilities: ServiceCapabilities { memory.capabilities }
@@ -48,7 +48,7 @@ private struct BrokenService: SyncService {
         return page
     }
 
-    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         try await memory.fetch(ids, of: entity).map { row in
             guard case .found(var found) = row else { return row }
             if fault == .hasNoTimes { found.time = nil }
@@ -68,7 +68,7 @@ private struct BrokenService: SyncService {
     private func push(_ operation: PushOperation) async throws -> [PushOutcome] {
         var operation = operation
         switch (fault, operation.kind) {
-        case (.makesNothing, .create): return [.applied(RemoteRow(id: 99, record: nil))]
+        case (.makesNothing, .create): return [.applied(RemoteRecord(id: 99, record: nil))]
         case (.changesNothing, .update), (.deletesNothing, .delete): return [.applied(nil)]
         case (.makesTwo, .create):
             operation.idempotencyKey += " \(await memory.creations)"
@@ -86,9 +86,9 @@ private struct BrokenService: SyncService {
 @Suite("The conformance suite of services")
 struct ServiceConformanceTests {
     private func failures(
-        _ fault: BrokenService.Fault, _ deletions: ServiceCapabilities.Deletions = .tombstones
+        _ fault: BrokenService.Fault, _ deletions: ServiceCapabilities.DeletionDetection = .tombstones
     ) async -> [ServiceConformance.Failure] {
-        let memory = FakeService(
+        let memory = InMemoryService(
             ServiceCapabilities(
                 ids: .server, deletions: deletions, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
                 batchSize: 10))
@@ -97,8 +97,10 @@ struct ServiceConformanceTests {
         ).run()
     }
 
-    @Test("finds nothing with a service that does what it says", arguments: ServiceCapabilities.Deletions.allCases)
-    func sound(_ deletions: ServiceCapabilities.Deletions) async {
+    @Test(
+        "finds nothing with a service that does what it says", arguments: ServiceCapabilities.DeletionDetection.allCases
+    )
+    func sound(_ deletions: ServiceCapabilities.DeletionDetection) async {
         #expect(await failures(.none, deletions) == [])
     }
 
@@ -139,14 +141,14 @@ struct ServiceConformanceTests {
             var capabilities: ServiceCapabilities { inner.capabilities }
             var identity: String { inner.identity }
             func pull(_ request: PullRequest) async throws -> PullPage { try await inner.pull(request) }
-            func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+            func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
                 try await inner.fetch(ids, of: entity)
             }
             func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
                 try await inner.push(operations)
             }
         }
-        let broken = Plain(inner: BrokenService(memory: FakeService(), fault: .losesARowBetweenPages))
+        let broken = Plain(inner: BrokenService(memory: InMemoryService(), fault: .losesARowBetweenPages))
         let failures = await ServiceConformance(broken, entity: "Task", member: "title", other: "note").run()
         #expect(failures.contains { $0.check == "pages" }, "\(failures)")
     }

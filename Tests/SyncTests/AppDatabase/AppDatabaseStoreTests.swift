@@ -4,7 +4,7 @@ import Sync
 import Testing
 
 @Suite("A store in the database of an app")
-struct GuestStoreTests {
+struct AppDatabaseStoreTests {
     private let bookmark = AppDatabase.Bookmark(id: 1, title: "kept")
 
     private func sync(_ days: String..., into stack: DataStack) async throws {
@@ -233,7 +233,7 @@ struct GuestStoreTests {
         let pool = try DatabasePool(path: folder.database.path)
         let stack = try DataStack(model: Fixtures.model("company"), in: pool)
         try await sync("day1", into: stack)
-        let condition: RecordPredicate = "lastName CONTAINS[c] 'AMI' AND firstName LIKE '*'"
+        let condition: RowPredicate = "lastName CONTAINS[c] 'AMI' AND firstName LIKE '*'"
         let wanted = try await stack.count("User", where: condition)
         #expect(wanted > 0)
         try await withThrowingTaskGroup(of: Int.self) { group in

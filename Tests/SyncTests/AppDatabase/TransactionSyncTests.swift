@@ -96,7 +96,7 @@ struct TransactionSyncTests {
     @Test("is not of a page, which the run would remember")
     func page() async throws {
         let (queue, stack) = try app()
-        let run = SyncRun()
+        let run = PagedImport()
         let error = await #expect(throws: SyncError.self) {
             try await queue.write { db throws in
                 var options = SyncOptions()

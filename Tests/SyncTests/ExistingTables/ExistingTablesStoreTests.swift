@@ -4,12 +4,12 @@ import Sync
 import Testing
 
 @Suite("A store whose tables are an app's own")
-struct AdoptedStoreTests {
+struct ExistingTablesStoreTests {
     private func adopted(_ queue: DatabaseQueue) throws -> DataStack {
         try DataStack(model: AppTables.model(), adopting: queue)
     }
 
-    private func texts(_ keys: [RecordKey]) -> [String] { keys.map { "\($0)" } }
+    private func texts(_ keys: [PrimaryKeyValue]) -> [String] { keys.map { "\($0)" } }
 
     // MARK: Syncing
 

@@ -3,15 +3,15 @@ import Sync
 
 // The streaming forms, in functions that are not async: there a closure may collect what it is given.
 extension DataStack {
-    func exportedRecords(_ entity: String, orderedBy order: RecordOrder = .byKey) throws -> [JSONValue] {
+    func exportedRecords(_ entity: String, orderedBy order: RowOrder = .byKey) throws -> [JSONValue] {
         var records: [JSONValue] = []
         try exportEach(entity, orderedBy: order) { records.append($0) }
         return records
     }
 
     func exportedPieces(
-        _ entity: String, as form: SyncOptions.Form = .json, where predicate: RecordPredicate = .all,
-        orderedBy order: RecordOrder = .byKey, limit: Int? = nil
+        _ entity: String, as form: SyncOptions.Form = .json, where predicate: RowPredicate = .all,
+        orderedBy order: RowOrder = .byKey, limit: Int? = nil
     ) throws -> [Data] {
         var pieces: [Data] = []
         try exportText(entity, as: form, where: predicate, orderedBy: order, limit: limit) { pieces.append($0) }
@@ -19,8 +19,8 @@ extension DataStack {
     }
 
     func exportedText(
-        _ entity: String, as form: SyncOptions.Form = .json, where predicate: RecordPredicate = .all,
-        orderedBy order: RecordOrder = .byKey, limit: Int? = nil
+        _ entity: String, as form: SyncOptions.Form = .json, where predicate: RowPredicate = .all,
+        orderedBy order: RowOrder = .byKey, limit: Int? = nil
     ) throws -> Data {
         try exportedPieces(entity, as: form, where: predicate, orderedBy: order, limit: limit).reduce(Data(), +)
     }

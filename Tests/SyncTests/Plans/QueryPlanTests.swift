@@ -215,12 +215,12 @@ struct QueryPlanTests {
         try await stack.write { db in try db.execute(sql: "CREATE INDEX person_age ON Person (age)") }
         let records = try await stack.fetch("Person", orderedBy: .byKey, limit: 12)
         let known = try records.suffix(2).map { try #require($0["id"]) }
-        let person: [RecordPredicate] = [
+        let person: [RowPredicate] = [
             .where("id == %@", known[0]), .where("id IN %@", known), "team == nil", "age == 33",
             "age > 80 AND age < 90",
             "age BETWEEN {7, 8}", "age IN {3, 4} AND name CONTAINS 'x'", "age == 3 OR age == 4",
         ]
-        let ordered: [RecordPredicate] = [
+        let ordered: [RowPredicate] = [
             .where("id > %@ AND id <= %@", known[0], known[1]), .where("id BETWEEN %@", known),
             .where("id < %@", known[0]),
         ]
@@ -238,7 +238,7 @@ struct QueryPlanTests {
         for entity in ["Note", "Dog", "Short"] {
             let end = entity == "Note" ? "person" : entity == "Dog" ? "owner" : "fan"
             try await expectNoScan(stack) {
-                let predicate = RecordPredicate.where("\(end).id == %@", known[1])
+                let predicate = RowPredicate.where("\(end).id == %@", known[1])
                 try await Sync.changes(
                     keys.records(2_000_001...2_000_002), inEntity: entity, stack: stack, predicate: predicate)
             }

@@ -5,11 +5,13 @@ import Testing
 
 /// The thread that takes is a thread of its own here, as it is that of a database.
 @Suite("Values handed over from a task to a thread")
-struct HandOverTests {
+struct BlockingChannelTests {
     private struct Failure: Error {}
 
     /// Takes everything on a thread, and says how it ended.
-    private func taking(_ values: HandOver<Int>, closingAfter limit: Int = .max) async -> Result<[Int], any Error> {
+    private func taking(_ values: BlockingChannel<Int>, closingAfter limit: Int = .max) async -> Result<
+        [Int], any Error
+    > {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 var taken: [Int] = []
@@ -26,7 +28,7 @@ struct HandOverTests {
 
     @Test("arrive in order, and end")
     func inOrder() async throws {
-        let values = HandOver<Int>()
+        let values = BlockingChannel<Int>()
         async let taken = taking(values)
         for value in 0..<100 { try await values.put(value) }
         values.finish(.success(()))
@@ -35,7 +37,7 @@ struct HandOverTests {
 
     @Test("end with the error of the one who gives")
     func failed() async throws {
-        let values = HandOver<Int>()
+        let values = BlockingChannel<Int>()
         async let taken = taking(values)
         try await values.put(1)
         values.finish(.failure(Failure()))
@@ -46,7 +48,7 @@ struct HandOverTests {
 
     @Test("are refused once nobody takes them")
     func closed() async throws {
-        let values = HandOver<Int>()
+        let values = BlockingChannel<Int>()
         async let taken = taking(values, closingAfter: 2)
         try await values.put(0)
         await #expect(throws: CancellationError.self) {
@@ -57,7 +59,7 @@ struct HandOverTests {
 
     @Test("are refused after the end")
     func afterEnd() async throws {
-        let values = HandOver<Int>()
+        let values = BlockingChannel<Int>()
         values.finish(.success(()))
         await #expect(throws: CancellationError.self) { try await values.put(1) }
         #expect(try await taking(values).get() == [])

@@ -26,13 +26,13 @@ struct ReaderTests {
     /// `@unchecked Sendable`: `reads` is only touched while `lock` is held.
     private final class Reads: @unchecked Sendable {
         private let lock = NSLock()
-        private var reads: [PayloadProgress.Phase: Set<VersionedUsers>] = [:]
+        private var reads: [SyncProgress.Phase: Set<VersionedUsers>] = [:]
         private var failures: [String] = []
 
-        var seen: [PayloadProgress.Phase: Set<VersionedUsers>] { lock.withLock { reads } }
+        var seen: [SyncProgress.Phase: Set<VersionedUsers>] { lock.withLock { reads } }
         var failed: [String] { lock.withLock { failures } }
 
-        func note(_ result: Result<Set<VersionedUsers>, any Error>, _ phase: PayloadProgress.Phase) {
+        func note(_ result: Result<Set<VersionedUsers>, any Error>, _ phase: SyncProgress.Phase) {
             lock.withLock {
                 switch result {
                 case .success(let seen): reads[phase, default: []].formUnion(seen)

@@ -94,7 +94,7 @@ struct DocumentFormTests {
         }
         #expect(
             try await Sync.changes(first, inEntity: "Article", stack: stack, options: options).nextPage == "/2")
-        let run = SyncRun()
+        let run = PagedImport()
         options.payload = .page(of: run)
         let page = try await Sync.changes(first, inEntity: "Article", stack: stack, options: options)
         #expect(page.nextPage == "/2")

@@ -44,10 +44,10 @@ struct CalculationTests {
         ])
     func rows(text: String, expected: [Int64]) async throws {
         let stack = try await stack()
-        let condition = try RecordPredicate(parsing: text)
+        let condition = try RowPredicate(parsing: text)
         let found = try await stack.fetch("User", where: condition).compactMap { $0["id"]?.int }
         #expect(found == expected)
-        #expect(try RecordPredicate(parsing: condition.description) == condition, "\(condition)")
+        #expect(try RowPredicate(parsing: condition.description) == condition, "\(condition)")
         let matched = try await stack.count("User", where: .where("NOT (\(text))"))
         #expect(matched == 3 - expected.count)
     }
@@ -66,7 +66,7 @@ struct CalculationTests {
     func refused(text: String, message: String) async throws {
         let stack = try await stack()
         let error = await #expect(throws: SyncError.self) {
-            try await stack.count("User", where: try RecordPredicate(parsing: text))
+            try await stack.count("User", where: try RowPredicate(parsing: text))
         }
         #expect(error?.code == .invalidPredicate)
         #expect(error?.message.contains(message) == true, "\(error?.description ?? "")")

@@ -263,11 +263,11 @@ struct FoundationPredicateTests {
         try await Sync.changes(.array(authors.map { Self.json($0, [:]) }), inEntity: "Author", stack: stack)
         for predicate in Self.predicates() {
             let expected = try authors.filter { try predicate.evaluate($0) }.map(\.id)
-            let condition = try RecordPredicate(predicate)
+            let condition = try RowPredicate(predicate)
             let found = try await stack.fetch("Author", where: condition).compactMap { $0["id"]?.int.map(Int.init) }
             #expect(found == expected, "seed \(seed): \(condition)")
             // The text reads as the same condition.
-            let again = try RecordPredicate(parsing: condition.description)
+            let again = try RowPredicate(parsing: condition.description)
             #expect(again == condition, "\(condition)")
         }
     }
@@ -300,7 +300,7 @@ struct FoundationPredicateTests {
             (#Predicate { "abc".contains($0.name) }, "CollectionContainsCollection of the predicate"),
         ]
         for (predicate, message) in refusals {
-            let error = #expect(throws: SyncError.self) { try RecordPredicate(predicate) }
+            let error = #expect(throws: SyncError.self) { try RowPredicate(predicate) }
             #expect(error?.code == .invalidPredicate)
             #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
         }

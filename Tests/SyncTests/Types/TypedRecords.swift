@@ -15,7 +15,7 @@ struct Job: EntityRecord, Equatable {
     var stage: Stage?
     var level: Int8?
     var place: Place?
-    var tasks = Related<Chore>()
+    var tasks = RelatedRows<Chore>()
 
     static let entityName = "Job"
     static var syncEntity: SyncModel.Entity {
@@ -39,14 +39,14 @@ struct Job: EntityRecord, Equatable {
 
     init(id: Int) { self.id = id }
 
-    init(entityRow row: EntityRow) throws {
+    init(entityRow row: EntityRowDecoder) throws {
         id = try row.value("id")
         stage = try row.value("stage")
         level = try row.value("level")
         place = try row.value("place")
     }
 
-    func encode(into row: inout EntityValues) throws {
+    func encode(into row: inout EntityRowEncoder) throws {
         try row.set("id", to: id)
         try row.set("stage", to: stage)
         try row.set("level", to: level)
@@ -85,14 +85,14 @@ struct Chore: EntityRecord, Equatable {
         (jobID, self.number, self.text) = (job, number, text)
     }
 
-    init(entityRow row: EntityRow) throws {
+    init(entityRow row: EntityRowDecoder) throws {
         jobID = try row.value("jobID")
         number = try row.value("number")
         stage = try row.value("stage")
         text = try row.value("text")
     }
 
-    func encode(into row: inout EntityValues) throws {
+    func encode(into row: inout EntityRowEncoder) throws {
         try row.set("number", to: number)
         try row.set("stage", to: stage)
         try row.set("text", to: text)
@@ -114,8 +114,8 @@ struct Scrap: EntityRecord, Equatable {
     var syncID: JSONValue { .null }
 
     init(text: String?) { self.text = text }
-    init(entityRow row: EntityRow) throws { text = try row.value("text") }
-    func encode(into row: inout EntityValues) throws { try row.set("text", to: text) }
+    init(entityRow row: EntityRowDecoder) throws { text = try row.value("text") }
+    func encode(into row: inout EntityRowEncoder) throws { try row.set("text", to: text) }
 }
 
 /// A row of an app's table, whose primary key is an id of the app's.
@@ -138,12 +138,12 @@ struct Author: EntityRecord, Equatable {
 
     init(remoteID: Int, name: String?) { (self.remoteID, self.name) = (remoteID, name) }
 
-    init(entityRow row: EntityRow) throws {
+    init(entityRow row: EntityRowDecoder) throws {
         remoteID = try row.value("remote_id")
         name = try row.value("name")
     }
 
-    func encode(into row: inout EntityValues) throws {
+    func encode(into row: inout EntityRowEncoder) throws {
         try row.set("remoteID", to: remoteID, in: "remote_id")
         try row.set("name", to: name)
     }

@@ -25,7 +25,7 @@ struct ManyColumnsTests {
         #expect(try await Sync.changes(json(7), inEntity: "Wide", stack: stack)["Wide"].updated.count == 40)
         let last = try #require(names.last)
         for row in [0, 15, 16, 39] {
-            let condition = RecordPredicate.where("id == %@ AND %K == %@", row, last, names.count + row + 6)
+            let condition = RowPredicate.where("id == %@ AND %K == %@", row, last, names.count + row + 6)
             #expect(try await stack.count("Wide", where: condition) == 1)
         }
     }

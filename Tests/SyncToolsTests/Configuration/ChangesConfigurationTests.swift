@@ -14,8 +14,8 @@ struct ChangesConfigurationTests {
 
     @Test("says what is asked for")
     func whole() throws {
-        let configuration = try EngineConfiguration(Data(Self.whole.utf8), environment: [:])
-        let service = try #require(configuration.service() as? ChangesService)
+        let configuration = try ServiceConfigurationFile(Data(Self.whole.utf8), environment: [:])
+        let service = try #require(configuration.service() as? WatermelonService)
         #expect(service.filter(of: "Project") == "plans" && service.filter(of: "Task") == "tasks")
         #expect(service.identity == "https://api.example.com/sync")
         #expect(service.schemaVersion == 3)
@@ -31,7 +31,7 @@ struct ChangesConfigurationTests {
         ])
     func refused(_ right: String, _ wrong: String, _ path: String) throws {
         let text = Self.whole.replacingOccurrences(of: right, with: wrong)
-        let error = #expect(throws: SyncError.self) { try EngineConfiguration(Data(text.utf8), environment: [:]) }
+        let error = #expect(throws: SyncError.self) { try ServiceConfigurationFile(Data(text.utf8), environment: [:]) }
         #expect(error?.code == .invalidConfiguration)
         #expect(error?.path == path)
     }

@@ -71,7 +71,7 @@ struct ConfigurationSchemaTests {
     @Test("has the members that are read, in every object", arguments: places)
     func members(_ place: Place) throws {
         let text = place.text.replacingOccurrences(of: "?", with: "\"qqqq\": 1")
-        let error = #expect(throws: SyncError.self) { try EngineConfiguration(Data(text.utf8), environment: [:]) }
+        let error = #expect(throws: SyncError.self) { try ServiceConfigurationFile(Data(text.utf8), environment: [:]) }
         // "unknown member; there are a, b and c"
         let list = try #require(error?.message.components(separatedBy: "there are ").last)
         let known = list.replacingOccurrences(of: " and ", with: ", ").components(separatedBy: ", ")
@@ -104,14 +104,14 @@ struct ConfigurationSchemaTests {
         func names<Choice: CaseIterable & RawRepresentable<String>>(_ choice: Choice.Type) -> Set<String> {
             Set(choice.allCases.map(\.rawValue))
         }
-        #expect(words("properties.service") == names(EngineConfiguration.Kind.self))
+        #expect(words("properties.service") == names(ServiceConfigurationFile.Kind.self))
         #expect(words("$defs.policy") == names(ConflictPolicy.self))
         #expect(words("$defs.deleteConflicts") == names(DeleteConflictPolicy.self))
         #expect(
             words("properties.entities.additionalProperties.properties.cascades") == names(SyncedEntity.Cascades.self))
         #expect(words("properties.rest.properties.update") == names(RESTOptions.Update.self))
         for section in ["rest", "parse"] {
-            #expect(words("properties.\(section).properties.ids") == names(ServiceCapabilities.IDs.self))
+            #expect(words("properties.\(section).properties.ids") == names(ServiceCapabilities.IDAssignment.self))
         }
         #expect(
             words("$defs.paging.properties.style") == Set(Self.places.compactMap(\.style)))
@@ -121,9 +121,9 @@ struct ConfigurationSchemaTests {
     func parse() throws {
         #expect(schema["if"]?["properties"]?["service"]?["const"] == "parse")
         #expect(texts(schema["then"]?["required"]) == ["parse"])
-        for kind in EngineConfiguration.Kind.allCases where kind != .parse {
+        for kind in ServiceConfigurationFile.Kind.allCases where kind != .parse {
             let text = #"{"service": "\#(kind)", "url": "https://a.example", "entities": {"Task": {}}}"#
-            #expect(try EngineConfiguration(Data(text.utf8), environment: [:]).kind == kind)
+            #expect(try ServiceConfigurationFile(Data(text.utf8), environment: [:]).kind == kind)
         }
     }
 }

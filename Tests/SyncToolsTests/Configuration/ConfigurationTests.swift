@@ -19,7 +19,7 @@ struct ConfigurationTests {
 
     @Test("says what the service is able to do")
     func whole() throws {
-        let configuration = try EngineConfiguration(Data(Self.whole.utf8), environment: ["API_TOKEN": "secret"])
+        let configuration = try ServiceConfigurationFile(Data(Self.whole.utf8), environment: ["API_TOKEN": "secret"])
         #expect(configuration.entities.map(\.name) == ["Project", "Task"])
         #expect(configuration.entities[1].policy == .serverWins)
         #expect(configuration.settings.policy == .lastWriterWins)
@@ -62,7 +62,7 @@ struct ConfigurationTests {
     func refused(_ right: String, _ wrong: String, _ path: String) throws {
         let text = Self.whole.replacingOccurrences(of: right, with: wrong)
         let error = #expect(throws: SyncError.self) {
-            try EngineConfiguration(Data(text.utf8), environment: ["API_TOKEN": "secret"])
+            try ServiceConfigurationFile(Data(text.utf8), environment: ["API_TOKEN": "secret"])
         }
         #expect(error?.code == .invalidConfiguration)
         #expect(error?.path == path)
@@ -73,7 +73,7 @@ struct ConfigurationTests {
     func hints() throws {
         func message(_ text: String, _ token: String) -> String? {
             #expect(throws: SyncError.self) {
-                try EngineConfiguration(Data(text.utf8), environment: ["API_TOKEN": token])
+                try ServiceConfigurationFile(Data(text.utf8), environment: ["API_TOKEN": token])
             }?.message
         }
         let misspelt = message(Self.whole.replacingOccurrences(of: "\"entities\"", with: "\"entites\""), "secret")
@@ -94,7 +94,7 @@ struct ConfigurationTests {
             {"service": "pocketbase", "url": "https://pb.example.com", "entities": {"Task": {"path": "todos"}},
              "pocketbase": \(section)}
             """
-        let configuration = try EngineConfiguration(Data(text.utf8), environment: [:])
+        let configuration = try ServiceConfigurationFile(Data(text.utf8), environment: [:])
         let service = try #require(configuration.service() as? PocketBaseService)
         var options = PocketBaseOptions()
         (options.updated, options.overlap, options.batchSize) = (updated, .seconds(overlap), batch)
@@ -106,10 +106,10 @@ struct ConfigurationTests {
     @Test("may say what the service is called in the database")
     func identity() throws {
         let text = Self.whole.replacingOccurrences(of: "\"rest\": {", with: "\"identity\": \"old\", \"rest\": {")
-        let configuration = try EngineConfiguration(Data(text.utf8), environment: ["API_TOKEN": "secret"])
+        let configuration = try ServiceConfigurationFile(Data(text.utf8), environment: ["API_TOKEN": "secret"])
         #expect(configuration.settings.identity == "old")
         let unset = text.replacingOccurrences(of: "https://api.example.com", with: "${ADDRESS}")
-        let known = try EngineConfiguration(Data(unset.utf8), environment: [:], makesRequests: false)
+        let known = try ServiceConfigurationFile(Data(unset.utf8), environment: [:], makesRequests: false)
         #expect(known.settings.isScopeKnown)
     }
 }

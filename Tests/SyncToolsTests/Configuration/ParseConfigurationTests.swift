@@ -17,7 +17,7 @@ struct ParseConfigurationTests {
 
     @Test("says what the service is able to do")
     func whole() throws {
-        let configuration = try EngineConfiguration(
+        let configuration = try ServiceConfigurationFile(
             Data(Self.whole.utf8), environment: ["APP": "application", "KEY": "secret"])
         #expect(configuration.credentialHeader == "X-Parse-Session-Token")
         let service = try #require(configuration.service() as? ParseService)
@@ -45,7 +45,7 @@ struct ParseConfigurationTests {
     func refused(_ right: String, _ wrong: String, _ path: String) throws {
         let text = Self.whole.replacingOccurrences(of: right, with: wrong)
         let error = #expect(throws: SyncError.self) {
-            try EngineConfiguration(Data(text.utf8), environment: ["APP": "application", "KEY": "secret"])
+            try ServiceConfigurationFile(Data(text.utf8), environment: ["APP": "application", "KEY": "secret"])
         }
         #expect(error?.code == .invalidConfiguration)
         #expect(error?.path == path)
@@ -55,7 +55,7 @@ struct ParseConfigurationTests {
     @Test("needs its section")
     func missing() throws {
         let text = #"{"service": "parse", "url": "https://a.example.com", "entities": {"Task": {}}}"#
-        let error = #expect(throws: SyncError.self) { try EngineConfiguration(Data(text.utf8), environment: [:]) }
+        let error = #expect(throws: SyncError.self) { try ServiceConfigurationFile(Data(text.utf8), environment: [:]) }
         #expect(error?.path == "parse")
     }
 }

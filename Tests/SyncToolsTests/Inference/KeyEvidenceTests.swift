@@ -100,8 +100,8 @@ struct KeyEvidenceTests {
                 #"{"users": [{"id": 1}], "companies": [{"id": 1}]}"#,
                 .entities(["users": "User", "companies": "Company"])
             ),
-        ] as [(String, LikelyForm)])
-    func forms(_ json: String, _ form: LikelyForm) throws {
+        ] as [(String, DetectedFormat)])
+    func forms(_ json: String, _ form: DetectedFormat) throws {
         let error = try #require(throws: SyncError.self) { try key(json) }
         #expect(error.likelyForm == form, "\(error)")
     }

@@ -33,7 +33,7 @@ struct KeyRuleInferenceTests {
                 SyncModel.Entity("Firm", attributes: [SyncModel.Attribute("id", .integer)]),
             ], keys: .kebab, ignore: ["*-url"])
         func remarks(_ json: String) throws -> [String] {
-            try ModelExtension(of: model, by: [InferenceSample(Data(json.utf8), entity: "User")]).remarks.map(
+            try ModelEvolution(of: model, by: [InferenceSample(Data(json.utf8), entity: "User")]).remarks.map(
                 \.description)
         }
         #expect(
@@ -47,7 +47,7 @@ struct KeyRuleInferenceTests {
                 == ["Stats: new, with sum", "User.stats: to one Stats, new", "Firm.size: integer, new"])
         let json = Data(
             #"{"id": 1, "first-name": "a", "lastName": "b", "best-friend": {"id": 3, "nick-name": "c"}}"#.utf8)
-        let extended = try ModelExtension(of: model, by: [InferenceSample(json, entity: "User")]).model
+        let extended = try ModelEvolution(of: model, by: [InferenceSample(json, entity: "User")]).model
         #expect(extended.keys == .kebab && extended.ignore == ["*-url"])
         #expect(extended.entity(named: "User")?.attributes.map(\.remoteKey) == [nil, nil, "lastName"])
         #expect(extended.entity(named: "User")?.relationships.last?.remoteKey == nil)

@@ -5,7 +5,7 @@ import Testing
 @testable import SyncTools
 
 @Suite("A model extended by samples")
-struct ModelExtensionTests {
+struct ModelEvolutionTests {
     private static let model = """
         {"entities": {
           "User": {
@@ -18,9 +18,9 @@ struct ModelExtensionTests {
             "relationships": {"staff": {"entity": "User", "many": true, "inverse": "firm"}}}}}
         """
 
-    private func extended(by json: String) throws -> ModelExtension {
+    private func extended(by json: String) throws -> ModelEvolution {
         let model = try SyncModel(schema: Data(Self.model.utf8))
-        return try ModelExtension(of: model, by: [InferenceSample(Data(json.utf8), entity: "User")])
+        return try ModelEvolution(of: model, by: [InferenceSample(Data(json.utf8), entity: "User")])
     }
 
     @Test(
@@ -53,7 +53,7 @@ struct ModelExtensionTests {
         #expect(user.attributes.first { $0.name == "mail" }?.remoteKey == "contact.mail")
         #expect(user.relationships.first { $0.name == "firm" }?.inverse == "staff")
         #expect(user.relationships.first { $0.name == "posts" }?.inverse == nil)
-        let again = try ModelExtension(of: found.model, by: [InferenceSample(Data(json.utf8), entity: "User")])
+        let again = try ModelEvolution(of: found.model, by: [InferenceSample(Data(json.utf8), entity: "User")])
         #expect(again.remarks.isEmpty, "\(again.remarks)")
     }
 
@@ -67,7 +67,7 @@ struct ModelExtensionTests {
             (.json, .string, nil), (.binary, .string, nil), (.transformable, .json, nil),
         ] as [(AttributeType, AttributeType, AttributeType?)])
     func wider(type: AttributeType, found: AttributeType, expected: AttributeType?) {
-        #expect(ModelExtension.wider(type, for: found) == expected)
+        #expect(ModelEvolution.wider(type, for: found) == expected)
     }
 
     @Test("never widens its key")
@@ -75,7 +75,7 @@ struct ModelExtensionTests {
         let model = try SyncModel(entities: [
             SyncModel.Entity("User", attributes: [SyncModel.Attribute("id", .integer)])
         ])
-        let found = try ModelExtension(
+        let found = try ModelEvolution(
             of: model, by: [InferenceSample(Data(#"[{"id": "a"}]"#.utf8), entity: "User")])
         #expect(found.remarks.isEmpty)
     }

@@ -40,7 +40,7 @@ struct ManySamplesTests {
             SyncModel.Entity("User", attributes: [SyncModel.Attribute("id", .integer)])
         ])
         let error = try #require(throws: SyncError.self) {
-            try ModelExtension(
+            try ModelEvolution(
                 of: model, by: [InferenceSample(Data("[\(records.joined(separator: ","))]".utf8), entity: "User")])
         }
         #expect(error.code == .invalidModel)
@@ -105,7 +105,7 @@ struct ManySamplesTests {
                     + (0..<count).map { SyncModel.Attribute("some\($0)", .integer) })
         ])
         let sample = object(count) { $0 == 0 ? "\"id\": 1" : "\"some\($0)\": 1.5" }
-        let found = try ModelExtension(of: model, by: [InferenceSample(Data(sample.utf8), entity: "User")])
+        let found = try ModelEvolution(of: model, by: [InferenceSample(Data(sample.utf8), entity: "User")])
         #expect(found.remarks.count == count - 1)
         #expect(found.remarks.count { $0.message == "double, was integer" } == count - 1)
     }

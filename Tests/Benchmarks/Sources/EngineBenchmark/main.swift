@@ -16,7 +16,7 @@ let schema = """
     """
 let file = FileManager.default.temporaryDirectory.appendingPathComponent("engine-\(UUID().uuidString).sqlite")
 let stack = try DataStack(model: SyncModel(schema: Data(schema.utf8)), at: file)
-let service = FakeService(
+let service = InMemoryService(
     ServiceCapabilities(
         ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
         batchSize: 25), pageSize: 1000)
@@ -31,7 +31,7 @@ for id in 1...pulled {
 let engine = try SyncEngine(stack: stack, service: service, entities: ["Task"])
 
 func measure(_ name: String, _ body: () async throws -> SyncReport) async throws {
-    await service.forgetRequests()
+    await service.deleteRequests()
     let start = ContinuousClock.now
     let report = try await body()
     let seconds = ContinuousClock.now - start
@@ -62,7 +62,7 @@ func least(_ body: () async throws -> Void) async throws -> Duration {
     return least
 }
 let asked = try await least { _ = try await service.pull(PullRequest(entity: "Task", cursor: cursor)) }
-await service.forgetRequests()
+await service.deleteRequests()
 let run = try await least { try await engine.sync() }
 let requests = await service.requests.count / 20
 print("nothing new: \(run), \(requests) request, \(asked) of it the service's")

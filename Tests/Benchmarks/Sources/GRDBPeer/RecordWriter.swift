@@ -12,16 +12,16 @@ struct RecordWriter {
     let db: Database
     let way: WayOfWriting
 
-    func put<SyncRecord: StoredRecord>(_ record: SyncRecord) throws where SyncRecord.ID: DatabaseValueConvertible {
+    func put<SyncRow: StoredRecord>(_ record: SyncRow) throws where SyncRow.ID: DatabaseValueConvertible {
         guard way == .compare else { return try record.upsert(db) }
-        guard let stored = try SyncRecord.fetchOne(db, id: record.id) else { return try record.insert(db) }
+        guard let stored = try SyncRow.fetchOne(db, id: record.id) else { return try record.insert(db) }
         if stored != record { try record.update(db) }
     }
 
     /// Deletes the rows whose keys the payload does not have.
-    func deleteMissing<SyncRecord: StoredRecord>(_: SyncRecord.Type, except kept: Set<SyncRecord.ID>) throws
-    where SyncRecord.ID: DatabaseValueConvertible & StatementColumnConvertible {
-        let stored = try SyncRecord.ID.fetchSet(db, sql: "SELECT id FROM \(SyncRecord.databaseTableName)")
-        try SyncRecord.deleteAll(db, ids: stored.subtracting(kept))
+    func deleteMissing<SyncRow: StoredRecord>(_: SyncRow.Type, except kept: Set<SyncRow.ID>) throws
+    where SyncRow.ID: DatabaseValueConvertible & StatementColumnConvertible {
+        let stored = try SyncRow.ID.fetchSet(db, sql: "SELECT id FROM \(SyncRow.databaseTableName)")
+        try SyncRow.deleteAll(db, ids: stored.subtracting(kept))
     }
 }

@@ -8,7 +8,7 @@ struct MappingOutcome {
     /// What the plan reports.
     var reports = MappingReports()
 
-    init(_ call: FuzzCall, withPlaces: Bool, _ body: (PayloadStaging) throws -> ChangePlan) {
+    init(_ call: FuzzCall, withPlaces: Bool, _ body: (PayloadGraphBuilder) throws -> PayloadGraph) {
         self.init(call) { staging, outcome in
             let plan = try body(staging)
             outcome.text = plan.text(withPlaces: withPlaces)
@@ -23,7 +23,7 @@ struct MappingOutcome {
             var options = call.options
             options.pieces.size = cuts.pieceSize
             var size = 0
-            var pieces = try PieceStaging(staging, options: options) { size = $0 }
+            var pieces = try ChunkedGraphBuilder(staging, options: options) { size = $0 }
             for chunk in cuts.chunks {
                 var rest = chunk[...]
                 while let piece = try pieces.next(from: &rest) { outcome.reports.add(piece.plan) }
@@ -33,9 +33,9 @@ struct MappingOutcome {
         }
     }
 
-    private init(_ call: FuzzCall, _ body: (PayloadStaging, inout MappingOutcome) throws -> Void) {
+    private init(_ call: FuzzCall, _ body: (PayloadGraphBuilder, inout MappingOutcome) throws -> Void) {
         do {
-            let staging = try PayloadStaging(
+            let staging = try PayloadGraphBuilder(
                 inEntity: call.entity, of: FuzzModel.model, parent: nil, relationship: nil,
                 operations: call.operations, options: call.options)
             try body(staging, &self)

@@ -7,7 +7,7 @@ struct MappingReports: Equatable {
     var diagnostics: [SyncResult.Diagnostic] = []
     var unmappedKeys: [String: Int] = [:]
 
-    mutating func add(_ plan: ChangePlan) {
+    mutating func add(_ plan: PayloadGraph) {
         records += plan.rootRecords
         readableRecords += plan.readableRootRecords
         diagnostics += plan.diagnostics

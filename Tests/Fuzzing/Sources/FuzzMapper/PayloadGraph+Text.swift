@@ -1,6 +1,6 @@
 import SyncCore
 
-extension ChangePlan {
+extension PayloadGraph {
     /// Everything the plan says, whether its texts are in the payload or beside it.
     ///
     /// - Parameter withPlaces: Whether to name places and quote values. They are told as the payload spells them, so
@@ -30,7 +30,7 @@ extension ChangePlan {
     }
 }
 
-extension RowBatch {
+extension NodeBatch {
     fileprivate func lines(_ attributes: [SyncModel.Attribute], _ pool: TextPool) -> [String] {
         var lines: [String] = []
         for node in nodes {

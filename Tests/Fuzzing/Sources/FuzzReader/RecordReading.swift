@@ -20,7 +20,7 @@ struct RecordReading: Equatable {
 
     /// Reads in pieces.
     init(of input: UnsafeBufferPointer<UInt8>, form: JSONReader.Form, cuts: PayloadCuts) {
-        var splitter = RecordSplitter(form: form, pieceSize: cuts.pieceSize)
+        var splitter = RecordChunker(form: form, pieceSize: cuts.pieceSize)
         var reader = JSONReader(form: form)
         attempt { reading in
             for chunk in cuts.chunks {
@@ -32,7 +32,7 @@ struct RecordReading: Equatable {
         }
     }
 
-    private mutating func read(_ piece: JSONPiece, _ reader: inout JSONReader) throws {
+    private mutating func read(_ piece: JSONChunk, _ reader: inout JSONReader) throws {
         try piece.bytes.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
             reader.read(bytes, at: piece.place, isLast: piece.isLast)

@@ -85,7 +85,7 @@ struct FuzzStore {
 
     // MARK: Rows
 
-    var contents: StoreContents { wait { try await stack.contents() } }
+    var contents: StoreDump { wait { try await stack.contents() } }
     /// How many rows were written since it was opened.
     var changes: Int { wait { try await stack.totalChanges() } }
     var damage: [String] { wait { try await stack.damage() } }

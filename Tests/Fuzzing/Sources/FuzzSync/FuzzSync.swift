@@ -43,7 +43,7 @@ enum FuzzSync {
 
     // MARK: What must hold
 
-    static func requireSameInPieces(_ done: FuzzStore.Outcome, _ after: StoreContents, _ call: FuzzCall) {
+    static func requireSameInPieces(_ done: FuzzStore.Outcome, _ after: StoreDump, _ call: FuzzCall) {
         let store = FuzzStore(for: call)
         let inPieces = store.syncPieces()
         if !isFoundEarlier(inPieces, than: done) { requireSame(done, inPieces, "in pieces", alsoResults: false) }
@@ -57,7 +57,7 @@ enum FuzzSync {
         return error.code == .contradictingRecords
     }
 
-    static func requireNothingLeft(in store: FuzzStore, _ after: StoreContents, _ call: FuzzCall) {
+    static func requireNothingLeft(in store: FuzzStore, _ after: StoreDump, _ call: FuzzCall) {
         let changes = store.changes
         let again = store.sync()
         guard case .success(let second) = again else { fail("the second time: \(again)") }
@@ -66,7 +66,7 @@ enum FuzzSync {
         require(store.changes == changes, "a second sync wrote \(store.changes - changes) rows")
     }
 
-    static func requireSame(_ found: StoreContents, _ expected: StoreContents, _ name: String) {
+    static func requireSame(_ found: StoreDump, _ expected: StoreDump, _ name: String) {
         require(found == expected, "\(name): \(found.differences(from: expected))")
     }
 

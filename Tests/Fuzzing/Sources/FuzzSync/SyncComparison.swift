@@ -19,7 +19,7 @@ struct SyncComparison {
     init(_ call: FuzzCall) {
         writesOnce =
             !call.operations.contains(.insertRelationships) || call.operations.contains(.updateRelationships)
-        let staging = try? PayloadStaging(
+        let staging = try? PayloadGraphBuilder(
             inEntity: call.entity, of: FuzzModel.model, parent: nil, relationship: nil, operations: call.operations,
             options: call.options)
         let staged = Result { try staging?.stage(call.data, options: call.options).plan }

@@ -28,7 +28,7 @@ struct EntityDiagnosticsTests {
         let type = try #require(file.statements.first?.item.as(StructDeclSyntax.self))
         let node = try #require(type.attributes.first?.as(AttributeSyntax.self))
         let entity = try #require(EntityDeclaration(type, node))
-        return EntityCheck(entity).diagnostics
+        return EntityValidator(entity).diagnostics
     }
 
     private static func applied(_ fixIt: FixIt, to source: String) -> String {

@@ -50,9 +50,9 @@ struct EntityTests {
     func keysInPredicates() async throws {
         let stack = try stack()
         try await Sync.changes(json, as: User.self, stack: stack)
-        let free = try RecordPredicate(#Predicate<User> { $0.managerID == nil })
+        let free = try RowPredicate(#Predicate<User> { $0.managerID == nil })
         #expect(try await stack.fetch(User.self, where: free).map(\.id) == [1])
-        let managed = try RecordPredicate(#Predicate<User> { $0.managerID == 1 })
+        let managed = try RowPredicate(#Predicate<User> { $0.managerID == 1 })
         #expect(try await stack.fetch(User.self, where: managed).map(\.id) == [2])
     }
 
@@ -119,11 +119,11 @@ struct EntityTests {
         let descriptors = [
             SortDescriptor(\User.name, comparator: .lexical), SortDescriptor(\User.age, order: .reverse),
         ]
-        let users = try await stack.fetch(User.self, orderedBy: RecordOrder(descriptors))
+        let users = try await stack.fetch(User.self, orderedBy: RowOrder(descriptors))
         #expect(users.map(\.id) == [3, 2, 1])
         #expect(users.map(\.id) == users.shuffled().sorted(using: descriptors).map(\.id))
-        #expect(try RecordOrder(SortDescriptor(\User.email, order: .reverse)) == "-email")
-        let error = #expect(throws: SyncError.self) { try RecordOrder(SortDescriptor(\User.shortName)) }
+        #expect(try RowOrder(SortDescriptor(\User.email, order: .reverse)) == "-email")
+        let error = #expect(throws: SyncError.self) { try RowOrder(SortDescriptor(\User.shortName)) }
         #expect(error?.code == .unknownAttribute)
     }
 

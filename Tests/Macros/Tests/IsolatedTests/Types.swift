@@ -3,11 +3,11 @@ import Sync
 
 // Types of an app with names that the library and the standard library have too.
 struct JSONValue {}
-struct Related {}
+struct RelatedRows {}
 struct SyncProperty {}
 struct SyncModel {}
-struct EntityRow {}
-struct EntityValues {}
+struct EntityRowDecoder {}
+struct EntityRowEncoder {}
 struct EntityColumn {}
 struct RowNumber {}
 protocol EntityRecord {}
