@@ -3,7 +3,7 @@
 # make services  run the tests that need a REST server of their own, which is built for that
 # make test   run the tests, a few random cases among them; about ten minutes of processor time after the build
 # make check  run the long tests, and thousands of random cases (TURN=5: one eighth of the random cases, other ones for
-#             each number, for three minutes)
+#             each number, for 90 seconds)
 # make tsan   run what happens at once under the Thread Sanitizer (ALL=1: all tests)
 # make portable  build the library with Foundation's file functions, as for Windows, and run a program with it
 # make soak   run random histories of devices and a service, ten minutes (SECONDS=60: one minute); one that fails is made small
@@ -32,7 +32,7 @@ suites = $(shell grep -rlE --include='*Tests.swift' '$(1)' Tests | sed 's|.*/||;
 check:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes python3 python3-pip
 ifdef TURN
-	SYNC_TEST_TURN=$(TURN) SYNC_LONG_SECONDS=$(or $(SECONDS),180) swift test --filter '$(call suites,RandomTest\.|LongTests\.some)'
+	SYNC_TEST_TURN=$(TURN) SYNC_LONG_SECONDS=$(or $(SECONDS),90) swift test --filter '$(call suites,RandomTest\.|LongTests\.some)'
 else
 	SYNC_LONG_TESTS=1 swift test --filter '$(call suites,^import TestSize)'
 endif
