@@ -10,14 +10,16 @@ package import SyncStore
 /// print(result["User"].insertedCount, "new users")
 /// ```
 ///
-/// Each call maps its payload (``PayloadGraphBuilder``) to a plan, and the stack compares the plan with the stored rows and
-/// writes the difference in one transaction: either all of it or nothing.
+/// Each call maps its payload to a graph of nodes (``PayloadGraphBuilder``). The stack compares the nodes with the stored rows and
+/// writes what differs, in one transaction.
 public enum Sync {
-    /// A stored row whose children a payload lists: its entity and its key.
+    /// The stored row whose children a payload lists: its entity and its key.
     public typealias Parent = (entity: String, id: JSONValue)
 
-    /// Makes the stored rows of an entity what a JSON payload says: an array of records, or one record, which speaks for
-    /// itself alone: other rows of the entity are deleted only if a predicate or a parent says that it speaks for them.
+    /// Inserts, updates and deletes rows so that the entity matches the payload.
+    ///
+    /// The payload is an array of records, or a single record. A single record deletes nothing unless `predicate` or `parent` sets
+    /// the scope.
     ///
     /// ```swift
     /// try await Sync.changes(data, inEntity: "Note", stack: stack, predicate: .where("createdAt > %@", yesterday))
@@ -26,14 +28,15 @@ public enum Sync {
     ///
     /// - Parameters:
     ///   - json: UTF-8 JSON.
-    ///   - entity: The entity its root records are of.
-    ///   - predicate: The stored rows the payload speaks for: only they are deleted if it leaves them out.
+    ///   - entity: The entity of the root records.
+    ///   - predicate: The scope: the sync deletes only rows that match it and that the payload omits.
     ///   - parent: The row whose children the payload lists.
-    ///   - relationship: The parent's relationship, if it has several to the entity.
-    ///   - operations: What may be done.
-    /// - Returns: What changed.
-    /// - Throws: ``SyncError`` with its place in the payload, `CancellationError`, or an error of SQLite. The store is
-    ///   then as it was. What has no record that could be read, as the JSON of an error, fails with `noRecords`.
+    ///   - relationship: The relationship of the parent, if it has several to the entity.
+    ///   - operations: What the sync may do.
+    ///   - options: How the sync reads the payload, what it deletes, and what the result lists.
+    /// - Returns: The rows that were inserted, updated and deleted.
+    /// - Throws: ``SyncError`` with the path in the payload, `CancellationError`, or an error of SQLite. The store is then
+    ///   unchanged. A payload without a readable record, such as the JSON of an error, throws `noRecords`.
     @discardableResult
     public static func changes(
         _ json: Data, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
@@ -44,7 +47,7 @@ public enum Sync {
         return try await call.changes(json)
     }
 
-    /// Makes the stored rows of an entity what a payload of JSON values says. See ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Data,_,_,_,_,_,_,_)``.
+    /// Inserts, updates and deletes rows so that the entity matches a payload of JSON values. See ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Data,_,_,_,_,_,_,_)``.
     @discardableResult
     public static func changes(
         _ json: JSONValue, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
@@ -55,8 +58,9 @@ public enum Sync {
         return try await call.changes { try $0.stage(json) }
     }
 
-    /// Makes the stored rows of an entity what `JSONSerialization` read. The dictionaries are mapped before the call
-    /// first suspends, so they need not be sendable. Unlike that of bytes, their mapping keeps the caller's thread busy.
+    /// Inserts, updates and deletes rows so that the entity matches dictionaries from `JSONSerialization`.
+    ///
+    /// The dictionaries are mapped on the caller's thread before the call first suspends, so they need not be sendable.
     @discardableResult
     public nonisolated(nonsending) static func changes(
         _ json: [[String: Any]], inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
@@ -67,11 +71,11 @@ public enum Sync {
         return try await call.changesHere { try $0.stage(json) }
     }
 
-    /// What ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Data,_,_,_,_,_,_,_)`` would change.
+    /// Computes what ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Data,_,_,_,_,_,_,_)`` would
+    /// change, and writes nothing.
     ///
-    /// Does all the work of the sync and takes it back: nothing is written to the file and no observer hears of it.
-    /// Other writers wait meanwhile; where another process is writing already, or nobody can write, the work is done on a
-    /// temporary copy of what was committed.
+    /// The sync runs in a transaction that is rolled back. Observers are not notified. Other writers wait until it ends. If another
+    /// process is writing, or the file cannot be written, the sync runs on a temporary copy of the committed database.
     public static func plan(
         _ json: Data, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
@@ -81,7 +85,7 @@ public enum Sync {
         return try await call.dryRun(json)
     }
 
-    /// What a sync of JSON values would change. Writes nothing.
+    /// Computes what a sync of JSON values would change, and writes nothing.
     public static func plan(
         _ json: JSONValue, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
@@ -91,7 +95,7 @@ public enum Sync {
         return try await call.dryRun { try $0.stage(json) }
     }
 
-    /// What a sync of what `JSONSerialization` read would change. Writes nothing.
+    /// Computes what a sync of dictionaries from `JSONSerialization` would change, and writes nothing.
     public nonisolated(nonsending) static func plan(
         _ json: [[String: Any]], inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
@@ -101,9 +105,9 @@ public enum Sync {
         return try await call.dryRunHere { try $0.stage(json) }
     }
 
-    /// The same for callers that are not async: `completion` is called once, on no particular thread.
+    /// Syncs a payload for callers that are not async, and calls `completion` once, on any thread.
     ///
-    /// - Returns: The running task; cancelling it undoes the sync.
+    /// - Returns: The running task. Cancelling it rolls the sync back.
     @discardableResult
     public static func changes(
         _ json: Data, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
@@ -123,17 +127,17 @@ public enum Sync {
     }
 }
 
-/// A model and the store that keeps its rows: what the calls of ``Sync`` sync into.
+/// A model and the store of its rows, which the calls of ``Sync`` write to. `DataStack` conforms.
 ///
-/// Only the library's own stores conform, as `DataStack` does.
+/// Do not conform types of an app to it.
 public protocol SyncStack: Sendable {
-    /// What the rows are of.
+    /// The model of the stored rows.
     var model: SyncModel { get }
-    /// What the calls use of the store.
+    /// The access to the store.
     var host: SyncHost { get }
 }
 
-/// What the calls of ``Sync`` use of a store.
+/// The access that the calls of ``Sync`` have to a store.
 public struct SyncHost: Sendable {
     package let store: any StoreHost
 

@@ -3,17 +3,17 @@ public import GRDB
 public import SyncCore
 package import SyncStore
 
-/// A model and the SQLite store that keeps its rows.
+/// A model and the SQLite store of its rows.
 ///
 /// ```swift
 /// let stack = try DataStack(model: SyncModel(contentsOf: modelURL), at: databaseURL)
 /// let count = try await stack.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM User") }
 /// ```
 ///
-/// Every entity has a table (an inheritance tree shares one, with a view for each sub-entity) that any SQLite tool
-/// and any GRDB record reads as if it had been designed by hand. See `Docs/Architecture.md`.
+/// Each entity has a table with plain columns and foreign keys, which SQLite tools and GRDB records can read. An inheritance
+/// hierarchy shares one table and has a view for each sub-entity. See `Docs/Architecture.md`.
 public final class DataStack: Sendable {
-    /// What the rows are of.
+    /// The model of the stored rows.
     public let model: SyncModel
     package let layout: StoreLayout
     package let database: StoreDatabase
@@ -45,14 +45,14 @@ public final class DataStack: Sendable {
         (database.writer as? DatabasePool)?.invalidateReadOnlyConnections()
     }
 
-    /// Opens the store in this file, or creates it. Its folder must exist.
+    /// Opens the store in a file, or creates it. The folder of the file must exist.
     ///
-    /// A store that was made with another model is brought to this one: tables, columns, indexes and links are added,
-    /// renamed (`renamedFrom`), widened or removed, in one transaction.
+    /// A store with another model is migrated to this one, in one transaction: tables, columns, indexes and links are added,
+    /// renamed (`renamedFrom`), widened or removed.
     ///
     /// - Parameters:
-    ///   - migration: Whether rows, values and links that the model has no place for may be lost.
-    ///   - transformers: Whether those that the model names must be registered on it.
+    ///   - migration: Whether a migration may delete rows, values and links that the model has no place for.
+    ///   - transformers: Whether the transformers that the model names must be registered on it.
     /// - Throws: ``SyncError`` `missingTransformer`, before the file is looked at; `modelMismatch` with everything that would be lost and may not, or with rows that lack
     ///   what the model requires; `unreadableStore` if the file is not a store. Either way the file is as it was, and
     ///   no file is left by a store that could not be created.
@@ -69,9 +69,9 @@ public final class DataStack: Sendable {
         self.init(try StoreFile.fill(draft, with: model))
     }
 
-    /// Opens an existing store with the model it keeps.
+    /// Opens an existing store with the model that is stored in it.
     ///
-    /// A store keeps names of transformers, not their code: that is registered anew.
+    /// A store has the names of transformers, not their code: register them again.
     /// - Throws: ``SyncError`` `unreadableStore` if there is no file, which is then not created, or it is not a store;
     ///   `missingTransformer`.
     public convenience init(
@@ -80,7 +80,7 @@ public final class DataStack: Sendable {
         self.init(try StoreFile(url).open().registering(code, transformers))
     }
 
-    /// A new store in memory, gone with the stack.
+    /// Creates a store in memory, which is deleted with the stack.
     ///
     /// - Throws: ``SyncError`` `missingTransformer`, `storeFailure`.
     public static func inMemory(_ model: SyncModel, transformers: TransformerPolicy = .required) throws -> DataStack {
@@ -97,32 +97,32 @@ public final class DataStack: Sendable {
 
     // MARK: GRDB
 
-    /// Reads with plain GRDB. Errors of the closure pass through.
+    /// Reads with GRDB, and rethrows errors of the closure.
     public func read<T>(_ value: (Database) throws -> T) throws -> T {
         try unchanged { try database.read(value) }
     }
 
-    /// Reads with plain GRDB. Errors of the closure pass through.
+    /// Reads with GRDB, and rethrows errors of the closure.
     public func read<T: Sendable>(_ value: @escaping @Sendable (Database) throws -> T) async throws -> T {
         try await unchanged { try await database.read(value) }
     }
 
-    /// Writes with plain GRDB, in one transaction. Errors of the closure pass through and undo it.
+    /// Writes with GRDB in one transaction. An error of the closure rolls the transaction back and is rethrown.
     public func write<T>(_ updates: (Database) throws -> T) throws -> T {
         try database.write(updates)
     }
 
-    /// Writes with plain GRDB, in one transaction. Errors of the closure pass through and undo it.
+    /// Writes with GRDB in one transaction. An error of the closure rolls the transaction back and is rethrown.
     public func write<T: Sendable>(_ updates: @escaping @Sendable (Database) throws -> T) async throws -> T {
         try await database.write(updates)
     }
 
     // MARK: Whole store
 
-    /// Closes the store. Its file then holds all rows.
+    /// Closes the store, and writes the write-ahead log into its file.
     ///
-    /// Every later call fails with `storeClosed`. Observations end with this error, and ``syncResults`` ends. A database that
-    /// an app opened stays open.
+    /// Each later call throws `storeClosed`. Observations end with this error, and ``syncResults`` ends. An app database stays
+    /// open.
     ///
     /// - Throws: ``SyncError`` `storeFailure` if the store is still in use. The stack stays open then, but its observations
     ///   have ended.
@@ -133,8 +133,8 @@ public final class DataStack: Sendable {
         feed.finish()
     }
 
-    /// Deletes every row of every entity, whatever the delete rules say. Tables stay. To a two-way engine that is no edit: the
-    /// service keeps its rows, and the next pull begins with nothing.
+    /// Deletes all rows of all entities, regardless of delete rules. Tables stay. A two-way engine does not send these deletions: the
+    /// service keeps its rows, and the next pull fetches them again.
     ///
     /// - Throws: ``SyncError`` `storeFailure`; nothing is deleted then.
     public func drop() throws {
@@ -232,8 +232,8 @@ public enum TransformerPolicy: Sendable, Hashable {
 // MARK: - Unsent edits
 
 extension DataStack {
-    /// How many rows have edits, new ones and deleted ones among them, that a service was never sent or has refused; 0 in a
-    /// database without an engine. No engine has to be made for it.
+    /// Returns the number of rows with pending or blocked changes, including inserts and deletions; 0 in a database without an
+    /// engine. It needs no engine.
     public func unsentEdits() async throws -> Int {
         try await reading { db in
             guard try EngineSchema.isThere(in: db) else { return 0 }

@@ -1,120 +1,118 @@
 public import Foundation
 
-/// Why something was refused. Whatever failed has changed nothing.
+/// An error of a sync, a store, a model or an engine. A call that throws it has changed nothing.
 public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of failure, stable and meant for programs.
+    /// The kind of an error: stable, for programs.
     public enum Code: String, Sendable, Hashable, CaseIterable, Codable {
         // Payload
 
-        /// The text is not JSON by RFC 8259; `line` and `column` say where. Also of a download that was cut short.
+        /// The text is not JSON (RFC 8259), or ends too early. `line` and `column` locate it.
         case malformedJSON
-        /// The text is not UTF-8; `line` and `column` say where.
+        /// The text is not UTF-8. `line` and `column` locate it.
         case invalidUTF8
         /// Objects and arrays are nested deeper than 512 levels.
         case nestingTooDeep
-        /// In a payload that is read in pieces, one record, or what stands around the records, is larger than 1 GB.
+        /// A payload that is read in chunks has a record larger than 1 GB, or as much besides its records.
         case recordTooLarge
-        /// Something else stands where an object should that is a record; a hook's answer too.
+        /// A value that must be a record is not an object, or an insert hook returned no object.
         case recordExpected
-        /// The payload has no object at a key of ``SyncOptions/keyPath``, or one without the next key; `path` says where.
+        /// The payload has no object at a key of ``SyncOptions/keyPath``, or one without the next key. `path` locates it.
         case keyPathNotFound
-        /// The payload is empty, or has records and none has a readable key, as the JSON of an error; a list without
-        /// records is written `[]`. If the records are in a list inside the object, `keyPaths` says where.
+        /// The payload is empty, or no record of it has a readable key, as in the JSON of an error. A list without records is `[]`.
+        /// If the records are in a list inside an object, `keyPaths` has the path of the list.
         case noRecords
-        /// The payload is what a service says instead of data: the `errors` of a JSON:API or GraphQL document.
+        /// The payload has `errors` instead of data: a JSON:API or GraphQL document.
         case serviceErrors
-        /// A value is not of its attribute's type, where that stops the call: with ``SyncOptions/isStrict``, in a single
-        /// row, in a parent's id. Also a single row that lacks a required value, or a Swift value without JSON form.
+        /// A value has the wrong type for its attribute: with ``SyncOptions/isStrict``, in a single row, or in the ID of a parent.
+        /// Also: a single row without a required value, or a Swift value that JSON cannot express.
         case valueDoesNotFit
-        /// Two records of the payload are the same row and say different things of it, with ``SyncOptions/isStrict``.
+        /// Two records of the payload have one key and different values, with ``SyncOptions/isStrict``.
         case contradictingRecords
-        /// A single row has no readable key, or needs a new one of a type that cannot be made here: give the key. With
-        /// ``SyncOptions/isStrict`` also a root record of a sync without a readable key. Or no record of a sample has the
-        /// key that a model is to be inferred with: name another.
+        /// A single row has no readable key, and its type of key cannot be generated: give the key. Also: a root record without a
+        /// readable key, with ``SyncOptions/isStrict``; or no record of a sample has the key named for inference.
         case primaryKeyMissing
-        /// Another row has the key that a single row is to get.
+        /// Another row has the key of a single row.
         case keyTaken
-        /// The row that a single record would update is of another entity. A sync skips such a record and reports it.
+        /// The row with the key of a single record is of another entity. A sync skips such a record with a diagnostic.
         case entityMismatch
 
         // Model
 
-        /// The model contradicts itself or names what is not there; `problems` has everything to mend, with its place.
+        /// The model is inconsistent, or names something that does not exist. `problems` lists each problem with its path.
         case invalidModel
-        /// The file is neither a schema file nor the source of a Core Data model, or is malformed (`line`, `column`).
+        /// The file is no schema file and no source of a Core Data model, or is malformed (`line`, `column`).
         case unreadableModel
-        /// The model has no entity of this name; the message names those there are.
+        /// The model has no entity of this name. The message lists its entities.
         case unknownEntity
-        /// Rows are asked for of an entity that is only there to be inherited from: name one of its sub-entities.
+        /// The entity is abstract: name one of its sub-entities.
         case abstractEntity
-        /// The call needs a key and the entity has none: its rows come and go with their owners, so sync those.
+        /// The call needs a key, and the entity is keyless: sync the owners of its rows.
         case keylessEntity
         /// The entity has no attribute of this name.
         case unknownAttribute
-        /// The entity has no relationship of this name, or none that leads from a parent to the rows of the payload.
+        /// The entity has no relationship of this name, or the parent has none to the entity of the payload.
         case unknownRelationship
         /// The parent has several relationships to the entity: name one with `relationship`.
         case ambiguousRelationship
 
-        /// The model names transformers that are not registered: register them on it, or open the store with
+        /// The model names transformers that are not registered: register them on the model, or open the store with
         /// `TransformerPolicy.optional`.
         case missingTransformer
 
         // Call
 
-        /// The condition cannot be read, names what the model does not have, or is more than SQLite can take.
+        /// The condition is malformed, names something that the model does not have, or exceeds a limit of SQLite.
         case invalidPredicate
-        /// Arguments or options are impossible or contradict each other, a run is used after its end or after a page of
-        /// it failed, or a hook changed a record's key. The message says which.
+        /// Arguments or options are invalid or exclude each other, a paged import is used after its end or after a page failed, or
+        /// an insert hook changed the key of a record.
         case invalidOption
         /// The parent of the sync is not stored: sync it first.
         case parentNotFound
-        /// Not exactly one row matches where one is to be filled, or a row that is to be linked is not stored any more.
+        /// No row, or more than one, matches a call for one row; or a row to link is not stored any more.
         case rowNotFound
 
         // Store
 
-        /// A row that is to be deleted leads, by a relationship with the delete rule `deny`, to rows that stay: delete
-        /// or unlink those first, or have the payload keep the row.
+        /// A row to delete has a relationship with the delete rule `deny` to rows that stay: delete or unlink those first, or keep
+        /// the row in the payload.
         case deletionDenied
-        /// More rows of an entity would go than ``SyncOptions/deletionGuard`` allows. See whether the payload is whole
-        /// before asking again with a higher limit.
+        /// The sync would delete more rows of an entity than ``SyncOptions/deletionGuard`` allows. Check that the payload is
+        /// complete before you raise the limit.
         case deletionGuard
-        /// The store is of another model: opening it would lose data (`problems`), or it was changed since it was opened.
+        /// The store has another model: opening it would lose data (`problems`), or its model changed since it was opened.
         case modelMismatch
-        /// A table, view or index of the database has a name that the model needs for one of its own; `problems` has each.
+        /// A table, view or index of the database has a name that the model needs. `problems` lists each.
         case nameCollision
-        /// Tables of the app's that a store was to adopt do not fit the model; `problems` has everything that does not,
-        /// each with the SQL that mends it.
+        /// Existing tables do not fit the model. `problems` lists each problem with the SQL that fixes it.
         case unsuitableTables
-        /// A connection of the app's database is set to what a sync cannot work with; the message says which line mends it.
+        /// A connection of the app database has a setting that a sync cannot work with. The message has the line that fixes it.
         case unsuitableConnection
         /// The stack was closed.
         case storeClosed
-        /// There is no store at the path, none can be made there, or the file is not one, or damaged.
+        /// There is no store at the path, none can be created there, or the file is no store or is damaged.
         case unreadableStore
-        /// SQLite failed in another way, such as a full disk; `underlying` has what it said. Or the store is not sound.
+        /// SQLite failed in another way, such as a full disk (`underlying`), or the store has an integrity violation.
         case storeFailure
-        /// Another process has the store locked, or wrote to it while it was read without locks: try again.
+        /// Another process holds a lock on the store, or wrote to it while it was read without locks: try again.
         case storeBusy
-        /// The file of the store or its folder cannot be written to by this user.
+        /// This user cannot write to the file of the store, or to its folder.
         case storeReadOnly
 
         // Services
 
-        /// The database is in step with another service.
+        /// The database belongs to another service.
         case otherService
-        /// The database is in step with another user of the service.
+        /// The database belongs to another user of the service.
         case otherUser
-        /// Another engine is syncing the database, or took it over from one that was silent for long.
+        /// Another engine holds the lease of the database, or took it over after it expired.
         case engineBusy
-        /// The service could not be reached, or failed; what was done until then stays done.
+        /// The service could not be reached, or failed. What the run did until then is kept.
         case serviceFailure
-        /// The service does not know the user, also with new credentials.
+        /// The service rejects the credentials, also after they were renewed.
         case unauthorized
-        /// The server has less than it had: it was restored from an older copy. Nothing was deleted.
+        /// The server was restored from an older copy. Nothing was deleted.
         case serverRestored
-        /// A configuration of the engine has a member that is unknown or wrong; `path` says where.
+        /// A member of an engine configuration is unknown or invalid. `path` locates it.
         case invalidConfiguration
 
         // Files
@@ -123,16 +121,16 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         case unreadableFile
     }
 
-    /// One of several problems, with its place.
+    /// One of several problems, with its path.
     public struct Problem: Sendable, Hashable, Codable {
-        /// Where it is: a JSON path (`entities.User.attributes.age.type`) or an XML element.
+        /// The JSON path (`entities.User.attributes.age.type`) or the XML element.
         public var path: String
-        /// What is wrong there.
+        /// What is wrong.
         public var message: String
-        /// The statements that mend it, where some do. Problems of one table may have the same, which are run once.
+        /// The SQL that fixes it; nil if none does. Problems of one table may share statements, which are run once.
         public var sql: String?
 
-        /// A problem and its place.
+        /// Creates a problem.
         public init(path: String, message: String, sql: String? = nil) {
             self.path = path
             self.message = message
@@ -140,31 +138,31 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         }
     }
 
-    /// What kind of failure it is.
+    /// The kind of the error.
     public var code: Code
-    /// What is wrong and what was expected, in a sentence without the place.
+    /// What is wrong and what was expected, without the location.
     public var message: String
-    /// The entity it is about.
+    /// The entity.
     public var entity: String?
-    /// The place in the payload, as a JSON path (`[3].notes[0].id`), or in a model or predicate.
+    /// The JSON path in the payload (`[3].notes[0].id`), or the location in a model or predicate.
     public var path: String?
     /// The line, from 1, of malformed JSON, of a model or of a predicate.
     public var line: Int?
     /// The column, from 1, in bytes.
     public var column: Int?
-    /// Every problem found, where more than one can be reported at once.
+    /// All problems, if the error has more than one.
     public var problems: [Problem]
-    /// What the layer below said.
+    /// The message of the underlying error.
     public var underlying: String?
-    /// The error of the layer below, if there was one: of GRDB, or of the file system. Errors are equal without it.
+    /// The underlying error, of GRDB or the file system. Equality ignores it.
     public var underlyingError: (any Error)? { cause.error }
     private var cause = Cause()
-    /// Where a payload without records has lists (``SyncOptions/keyPath``).
+    /// The paths of lists in a payload without records, for ``SyncOptions/keyPath``.
     public var keyPaths: [[String]] = []
-    /// What a payload that cannot be read seems to be, if that can be told.
+    /// The detected format of a payload that cannot be read; nil if none was detected.
     public var likelyForm: DetectedFormat?
 
-    /// An error with whatever is known of its place.
+    /// Creates an error.
     public init(
         _ code: Code, _ message: String, entity: String? = nil, path: String? = nil, line: Int? = nil,
         column: Int? = nil, problems: [Problem] = [], underlying: String? = nil,
@@ -188,7 +186,7 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         func hash(into hasher: inout Hasher) {}
     }
 
-    /// The message with its place, and every problem on a line of its own.
+    /// The message with its location, and each problem on a line.
     public var description: String {
         var text = message
         if !place.isEmpty { text += " (\(place.joined(separator: ", ")))" }
@@ -202,13 +200,13 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         return text
     }
 
-    /// The statements that mend the problems, each once, in the order to run them in.
+    /// The SQL statements that fix the problems, each once, in the order to run them.
     public var remedies: [String] {
         var seen: Set<String> = []
         return problems.compactMap(\.sql).filter { seen.insert($0).inserted }
     }
 
-    /// The description, so that `localizedDescription` is it too.
+    /// The description, for `localizedDescription`.
     public var errorDescription: String? { description }
 
     /// What is known of where it is, part by part.

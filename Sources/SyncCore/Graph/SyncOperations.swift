@@ -1,4 +1,4 @@
-/// What a sync may do. All of it by default.
+/// The operations that a sync may do: all, by default.
 public struct SyncOperations: OptionSet, Sendable, Hashable {
     /// The operations as bits.
     public let rawValue: Int
@@ -9,13 +9,13 @@ public struct SyncOperations: OptionSet, Sendable, Hashable {
     public static let insert = SyncOperations(rawValue: 1)
     /// Update root records that are stored.
     public static let update = SyncOperations(rawValue: 2)
-    /// Delete rows in scope that the payload does not mention.
+    /// Delete rows in scope that the payload omits.
     public static let delete = SyncOperations(rawValue: 4)
     /// Insert to-many children given as objects, at every level.
     public static let insertRelationships = SyncOperations(rawValue: 8)
     /// Update to-many children given as objects, at every level.
     public static let updateRelationships = SyncOperations(rawValue: 16)
-    /// Remove to-many children that a list of objects leaves out, at every level.
+    /// Remove to-many children that a list of objects omits, at every level.
     public static let deleteRelationships = SyncOperations(rawValue: 32)
     /// All six.
     public static let all = SyncOperations(rawValue: 63)
@@ -28,7 +28,7 @@ public struct SyncOperations: OptionSet, Sendable, Hashable {
     ]
 }
 
-/// What may be done with a record, depending on where in the payload it stands.
+/// The operations that are allowed for a record: those of root records, or those of children.
 package struct AllowedOperations: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }

@@ -1,63 +1,64 @@
-/// How a sync treats its payload, beyond what it may do (``SyncOperations``).
+/// Options of a sync: how it reads its payload, what it deletes, and what its result lists.
+///
+/// ``SyncOperations`` says which operations are allowed.
 public struct SyncOptions: Sendable {
-    /// Which stored rows a payload speaks for when no predicate and no parent say it.
+    /// The scope of a payload if the call has no predicate and no parent.
     public enum Scope: Sendable, Hashable {
-        /// The whole entity; for an entity with a to-one relationship to itself, its roots only.
+        /// All rows of the entity. For an entity with a to-one relationship to itself, only rows whose relationship is null.
         case automatic
-        /// The whole entity.
+        /// All rows of the entity.
         case all
     }
 
-    /// How the bytes of a payload are laid out.
+    /// The format of a payload.
     public enum Form: String, Sendable, Hashable, CaseIterable {
-        /// One JSON value: an array of records, or one record, which says nothing of others.
+        /// One JSON value: an array of records, or a single record.
         case json
-        /// One record a line.
+        /// One record on each line.
         case ndjson
-        /// A JSON:API document: `data`, `included`, `links`. Each resource says of which entity it is by its `type`.
+        /// A JSON:API document: `data`, `included`, `links`. The `type` of a resource names its entity.
         case jsonAPI = "json-api"
-        /// The answer of a GraphQL service: lists may be connections, `{"edges": [{"node": …}]}` or `{"nodes": […]}`.
+        /// A GraphQL response. Lists may be connections: `{"edges": [{"node": …}]}` or `{"nodes": […]}`.
         case graphQL = "graphql"
     }
 
-    /// Which stored rows the payload speaks for, where no predicate and no parent say it.
+    /// The scope of the payload if the call has no predicate and no parent.
     public var scope: Scope
-    /// What the payload says about the rows it leaves out.
+    /// Whether the payload is a snapshot, a delta, or a page of a paged import.
     public var payload: PayloadKind
-    /// Whether a value that does not fit its attribute, a root record without a key, or a record that contradicts an earlier
-    /// one of the same row, fails the sync before anything is written. Of pieces and pages each is compared within itself.
+    /// Whether the sync fails, before it writes, for a value of the wrong type, a root record without a key, or two records with
+    /// one key and different values. Records are compared within one chunk or page.
     public var isStrict: Bool
-    /// What one sync may delete; nil for no limit.
+    /// The deletion limit; nil for none.
     public var deletionGuard: DeletionLimit?
-    /// Whether rows that the payload leaves out are deleted although a root record has a key that cannot be read. Such a
-    /// record may be of any row of its entity, so none is deleted without this
-    /// (``SyncResult/Diagnostic/Kind/deletionsSkipped``).
+    /// Whether the sync deletes omitted rows even if the key of a root record cannot be read. Such a record may describe any row
+    /// of its entity, so by default no row is deleted (``SyncResult/Diagnostic/Kind/deletionsSkipped``).
     public var deletesBesideUnread: Bool
-    /// Whether the result lists keys. Counts are there either way.
+    /// Whether the result lists the keys of changed rows. It always has their counts.
     public var collectsKeys: Bool
-    /// Whether the result has the values that changed, the values of new and of deleted rows, and the links. Takes time
-    /// and memory for every row written; without ``collectsKeys`` only the links are there.
+    /// Whether the result has the changed values, the values of inserted and deleted rows, and the links. It takes time and memory
+    /// for each written row. Without ``collectsKeys`` the result has the links only.
     public var collectsValues: Bool
-    /// Told how far the sync is: of each phase once every few thousand records or rows. It is called in the midst of
-    /// the work, on whatever thread that is, so it should be quick and must not use the store.
+    /// Called with the progress of each phase, once every few thousand records or rows. The sync waits for it and calls it on any
+    /// thread. It must not use the store.
     public var progress: (@Sendable (SyncProgress) -> Void)?
     /// Whether errors and diagnostics quote values of the payload.
     public var revealsValues: Bool
-    /// Called for every record that is about to become a new row, at every level, outer ones first; its answer is
-    /// mapped instead of the record, and may not have another key. What it throws fails the sync.
+    /// The insert hook: called for each record of a row to insert, outer records first. The sync maps the record that it returns,
+    /// which must have the same key. An error that it throws fails the sync.
     ///
-    /// It is called while the store is being written and must not use the store. The payload is mapped anew for every
-    /// level of nesting with new rows, so a sync with a hook takes several times as long as one without.
+    /// It must not use the store, which is being written. The payload is mapped once for each level of nesting with new rows, so a
+    /// sync with a hook takes several times as long.
     public var willInsert: (@Sendable (SyncOptions.Insertion) throws -> JSONValue)?
-    /// The keys that lead to the array of records inside the payload; empty if it is the payload itself.
+    /// The path of keys to the array of records in the payload; empty if the payload is the array.
     public var keyPath: [String]
-    /// How the payload's records are laid out.
+    /// The format of the payload.
     public var form: Form
-    /// Set where the records are the members of an object, `{"AD": {…}, "AE": {…}}`: the attribute that their names fill.
+    /// The attribute that is read from the member names, if the records are members of an object: `{"AD": {…}, "AE": {…}}`.
     public var keyedBy: KeyedBy?
     /// The lists of a payload of several entities; empty where it is of one.
     package var entities: [PayloadList] = []
-    /// How a payload that is read in pieces is cut and written.
+    /// The size of chunks, and the transactions that they are written in.
     public var pieces: PieceOptions
     /// The Swift types that the caller reads the rows as.
     package var types: [any SyncEntity.Type] = []
@@ -67,7 +68,7 @@ public struct SyncOptions: Sendable {
     /// has some.
     package var explainsContradictions = false
 
-    /// Options with their defaults: nothing is strict, guarded or revealed.
+    /// Creates options. By default the payload is a snapshot, nothing is strict and there is no deletion limit.
     public init(
         scope: Scope = .automatic, payload: PayloadKind = .snapshot, isStrict: Bool = false,
         deletionGuard: DeletionLimit? = nil, deletesBesideUnread: Bool = false, collectsKeys: Bool = true,
@@ -107,18 +108,18 @@ extension SyncOptions {
     }
 }
 
-/// What a payload says about the stored rows it leaves out.
+/// Whether a payload lists every row in scope.
 ///
-/// Only about those of its own entity: a list of children nested in a record is always all there is of it.
+/// This is about rows of the payload's entity. A list nested in a record always lists all children of that record.
 public enum PayloadKind: Sendable {
-    /// The payload is all there is: rows in scope that it leaves out are deleted. One object in no array leaves none
-    /// out, unless a predicate or a parent says what it speaks for.
+    /// The payload lists every row in scope: the sync deletes rows that it omits. A single record that is in no array omits no
+    /// row, unless a predicate or a parent sets the scope.
     case snapshot
-    /// The payload is what changed: rows that it leaves out are kept.
+    /// The payload lists changes: the sync keeps rows that it omits.
     case delta
-    /// The payload is one page of many, which together are all there is. Each is applied in its own transaction;
-    /// ``PagedImport/finish()`` deletes what no page mentioned; nothing if a page is one object in no array, as an error is,
-    /// and neither a predicate nor a parent says what it speaks for.
+    /// The payload is a page of a snapshot. Each page is written in its own transaction. ``PagedImport/finish()`` deletes the rows
+    /// that no page listed. It deletes none if a page was a single record in no array, such as an error, and no predicate or
+    /// parent set the scope.
     case page(of: PagedImport)
 
     /// The run a page is part of.
@@ -140,16 +141,16 @@ package struct PayloadList: Sendable, Hashable {
     }
 }
 
-/// The most that one sync may delete of any one entity, cascades and nested lists included.
+/// The most rows of one entity that one sync may delete, including cascades and nested lists.
 ///
-/// Past it the sync fails with ``SyncError/Code/deletionGuard`` and writes nothing.
+/// A sync that would delete more throws ``SyncError/Code/deletionGuard`` and writes nothing.
 public enum DeletionLimit: Sendable, Hashable {
-    /// At most so many rows.
+    /// A number of rows.
     case rows(Int)
-    /// At most this part (0…1) of the rows an entity had, once it had more than `above`.
+    /// A fraction, 0 to 1, of the rows that the entity has, if it has more than `above`.
     case fraction(Double, above: Int = 0)
 
-    /// More than half of an entity's rows, when it has more than 10: what the command line refuses by default.
+    /// Half of the rows of an entity that has more than 10: the default of the command line.
     public static let half = DeletionLimit.fraction(0.5, above: 10)
 
     /// - Throws: ``SyncError`` `invalidOption` for a limit that is no number of rows, or no part of them.
@@ -164,28 +165,28 @@ public enum DeletionLimit: Sendable, Hashable {
     }
 }
 
-/// How a payload that is read in pieces is cut and written.
+/// The size of chunks, and the transactions that they are written in.
 public struct PieceOptions: Sendable, Hashable {
-    /// In how many transactions the pieces are written.
+    /// How chunks are grouped into transactions.
     public enum Transactions: String, Sendable, Hashable, CaseIterable {
-        /// All of the payload or nothing. Until the end the write-ahead log grows to the size of what is written.
+        /// One transaction for the payload. The write-ahead log grows to the size of what is written.
         case one
-        /// Each piece in its own, as pages of a run: others can write in between, and the rows of the pieces before one
-        /// that fails stay. What the payload leaves out is deleted at the end, if all of it could be read.
+        /// One transaction for each chunk. Other connections can write in between. If a chunk fails, the rows of earlier chunks
+        /// stay. Omitted rows are deleted at the end, if the whole payload could be read.
         case onePerPiece
     }
 
-    /// The size of a piece in bytes. A piece holds whole records, so it is larger where a record is.
+    /// The size of a chunk in bytes. A chunk has whole records, so it is larger if a record is.
     ///
-    /// A sync holds two pieces at a time, each with what it is mapped to: six times this size together, of long lists of
-    /// ids eighteen times, besides a page cache of 64 MB. Smaller pieces take less memory and more time.
+    /// A sync holds two chunks and their graphs: about six times this size, or eighteen times for long lists of ids, and a page
+    /// cache of 64 MB. Smaller chunks take less memory and more time.
     public var size: Int
-    /// In how many transactions the pieces are written.
+    /// How chunks are grouped into transactions.
     public var transactions: Transactions
     /// How many bytes a run may take to remember rows, before it keeps them in a temporary table.
     package var markLimit = 32 << 20
 
-    /// Pieces of 4 MB, all in one transaction.
+    /// Creates options for chunks; by default of 4 MiB, in one transaction.
     public init(size: Int = 4 << 20, transactions: Transactions = .one) {
         self.size = size
         self.transactions = transactions

@@ -1,12 +1,12 @@
-/// The key of a row, as a result reports it.
+/// The value of a primary key.
 public enum PrimaryKeyValue: Sendable, CustomStringConvertible {
-    /// Of an entity with an integer key; of a row without a key, the hidden one of its table.
+    /// An integer; of a keyless entity, the surrogate key of the row.
     case integer(Int64)
-    /// Of an entity with a double key.
+    /// A floating-point number.
     case double(Double)
     /// A string, a UUID in upper case, a decimal in its shortest form, or a date as `2024-02-29T18:29:59.999Z`.
     case text(String)
-    /// Of a key of several parts, in the order of the model.
+    /// A composite key, in the order of the model.
     case parts([PrimaryKeyValue])
 
     /// The key as JSON, which coerces back to it.
@@ -31,7 +31,7 @@ public enum PrimaryKeyValue: Sendable, CustomStringConvertible {
 }
 
 extension PrimaryKeyValue: Hashable {
-    /// Texts are compared by their bytes, as the database does.
+    /// Compares texts by their bytes, as the database does.
     public static func == (left: PrimaryKeyValue, right: PrimaryKeyValue) -> Bool {
         switch (left, right) {
         case (.integer(let l), .integer(let r)): l == r
@@ -42,7 +42,7 @@ extension PrimaryKeyValue: Hashable {
         }
     }
 
-    /// Equal keys have equal hashes.
+    /// Hashes texts by their bytes.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .integer(let value): hasher.combine(value)
@@ -80,7 +80,7 @@ extension PrimaryKeyValue: Codable, Comparable {
         }
     }
 
-    /// Numbers before text, and text before lists, each in its own order; of lists the first difference decides.
+    /// Sorts numbers before text, and text before composite keys.
     public static func < (left: PrimaryKeyValue, right: PrimaryKeyValue) -> Bool {
         switch (left, right) {
         case (.integer(let l), .integer(let r)): l < r

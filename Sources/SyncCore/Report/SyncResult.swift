@@ -1,15 +1,15 @@
-/// What a sync changed, or, for a dry run, would change.
+/// The changes of a sync, or of a plan: rows that were inserted, updated and deleted, and links.
 public struct SyncResult: Sendable, Hashable, Codable {
-    /// A stored row that differs from the payload, with the names of the attributes and to-one relationships written.
+    /// An updated row, with the attributes and to-one relationships that were written.
     public struct Update: Sendable, Hashable, Codable {
         /// The key of the row.
         public var key: PrimaryKeyValue
-        /// The attributes and to-one relationships written, by name.
+        /// The names of the attributes and to-one relationships that were written.
         public var changed: [String]
-        /// What each of them was and is; nil unless ``SyncOptions/collectsValues`` asks for it.
+        /// The old and new value of each; nil unless ``SyncOptions/collectsValues`` is set.
         public var values: [String: ValueChange]?
 
-        /// An update of one row.
+        /// Creates an update of one row.
         public init(key: PrimaryKeyValue, changed: [String], values: [String: ValueChange]? = nil) {
             self.key = key
             self.changed = changed
@@ -17,61 +17,59 @@ public struct SyncResult: Sendable, Hashable, Codable {
         }
     }
 
-    /// What happened to the rows of one entity.
+    /// The changes of one entity.
     public struct EntityChanges: Sendable, Hashable, Codable {
-        /// How many rows are new. Counts are kept also when keys are not collected.
+        /// The number of inserted rows. Counts are there even if keys are not collected.
         public var insertedCount = 0
-        /// How many stored rows were written.
+        /// The number of updated rows.
         public var updatedCount = 0
-        /// How many rows were deleted, cascades included.
+        /// The number of deleted rows, including cascades.
         public var deletedCount = 0
-        /// Rows the payload gives in full or in part that are stored just so.
+        /// The number of stored rows in the payload that did not differ.
         public var unchangedCount = 0
-        /// The keys of new rows, in key order.
+        /// The keys of the inserted rows, in key order.
         public var inserted: [PrimaryKeyValue] = []
-        /// The stored rows written, in key order.
+        /// The updated rows, in key order.
         public var updated: [Update] = []
-        /// The keys of rows deleted, cascades included.
+        /// The keys of the deleted rows, including cascades.
         public var deleted: [PrimaryKeyValue] = []
-        /// The new rows with their values, in key order; nil unless ``SyncOptions/collectsValues`` asks for them.
+        /// The inserted rows with their values, in key order; nil unless ``SyncOptions/collectsValues`` is set.
         public var insertedRows: [Row]?
-        /// The deleted rows with the values they had, in key order; nil unless ``SyncOptions/collectsValues`` asks for
-        /// them.
+        /// The deleted rows with their values, in key order; nil unless ``SyncOptions/collectsValues`` is set.
         public var deletedRows: [Row]?
 
-        /// No changes.
+        /// Creates an empty set of changes.
         public init() {}
 
-        /// Whether nothing was written to the entity's rows.
+        /// Whether no row of the entity changed.
         public var isEmpty: Bool { insertedCount == 0 && updatedCount == 0 && deletedCount == 0 }
     }
 
-    /// The root records of the payload: how many were new, how many met a stored row (changed or not), and how many
-    /// stored rows in scope they left out.
+    /// The counts of root records: inserted, matched with a stored row, and the rows in scope that the payload omits.
     public struct RootCounts: Sendable, Hashable, Codable {
-        /// Root records that became new rows.
+        /// The number of root records that were inserted.
         public var inserted = 0
-        /// Root records that met a stored row and could update it, whether anything differed or not.
+        /// The number of root records that matched a stored row and were allowed to update it.
         public var matched = 0
-        /// Stored rows in scope that the payload does not mention.
+        /// The number of stored rows in scope that the payload omits.
         public var deleted = 0
 
-        /// No root records.
+        /// Creates counts of zero.
         public init() {}
     }
 
-    /// Links to a row that is not stored; it is linked when it arrives.
+    /// A pending reference: a reference to a row that is not stored yet. It is resolved when the row arrives.
     public struct UnresolvedReference: Sendable, Hashable, Codable {
-        /// The entity of the row that refers to another.
+        /// The entity of the referencing row.
         public var entity: String
         /// The key of that row.
         public var key: PrimaryKeyValue
-        /// The relationship the reference is of.
+        /// The relationship of the referencing row.
         public var relationship: String
         /// The key of the row that is not stored.
         public var target: PrimaryKeyValue
 
-        /// A reference from one row to another.
+        /// Creates a reference from one row to another.
         public init(entity: String, key: PrimaryKeyValue, relationship: String, target: PrimaryKeyValue) {
             self.entity = entity
             self.key = key
@@ -80,16 +78,16 @@ public struct SyncResult: Sendable, Hashable, Codable {
         }
     }
 
-    /// A key of the payload that nothing in the model takes.
+    /// A key of the payload that the model maps to nothing.
     public struct UnmappedKey: Sendable, Hashable, Codable {
-        /// The entity of the records it was seen in.
+        /// The entity of the records with the key.
         public var entity: String
-        /// The key; dots walk into nested objects.
+        /// The key, with dots between the keys of nested objects.
         public var key: String
-        /// In how many records it was seen.
+        /// The number of records with the key.
         public var count: Int
 
-        /// A key and how often it was seen.
+        /// Creates an unmapped key.
         public init(entity: String, key: String, count: Int) {
             self.entity = entity
             self.key = key
@@ -99,41 +97,41 @@ public struct SyncResult: Sendable, Hashable, Codable {
 
     /// The entity that was synced.
     public var entity: String
-    /// What became of the root records.
+    /// The counts of root records.
     public var root = RootCounts()
-    /// How many root records could be read: they have a key.
+    /// The number of root records with a key that could be read.
     public var records = 0
-    /// How many of them have the key of an earlier one, with which they are merged: ``records`` less these are the rows.
+    /// The number of root records with the key of an earlier one. They are merged into one row.
     public var repeatedRecords = 0
-    /// How many records, at any depth, give another value for an attribute or a relationship of their row than an
-    /// earlier record of the payload does; what comes later counts. Records of other pieces and pages are not compared.
+    /// The number of inconsistent records, at any depth: their key is that of an earlier record, and a value differs. The later
+    /// value is stored. Records of different chunks or pages are not compared.
     public var contradictions = 0
-    /// By entity name; entities the payload does not reach are missing.
+    /// The changes by entity name. Entities that the payload does not reach have none.
     public var entities: [String: EntityChanges] = [:]
-    /// How many pairs of rows were linked.
+    /// The number of links that were added.
     public var linksAdded = 0
-    /// How many pairs of rows are linked no more.
+    /// The number of links that were removed.
     public var linksRemoved = 0
-    /// The pairs of rows that were linked, in order; nil unless ``SyncOptions/collectsValues`` asks for them.
+    /// The added links, sorted; nil unless ``SyncOptions/collectsValues`` is set.
     public var addedLinks: [Link]?
-    /// The pairs of rows that are linked no more, in order; nil unless ``SyncOptions/collectsValues`` asks for them.
+    /// The removed links, sorted; nil unless ``SyncOptions/collectsValues`` is set.
     public var removedLinks: [Link]?
-    /// What was skipped or kept, in document order.
+    /// The recoverable problems, in document order.
     public var diagnostics: [SyncResult.Diagnostic] = []
-    /// How many more diagnostics there were than are listed.
+    /// The number of diagnostics that are not listed.
     public var omittedDiagnostics = 0
-    /// The payload's references to rows that are not stored yet.
+    /// The pending references of the payload.
     public var unresolved: [UnresolvedReference] = []
-    /// What the payload says the next page is asked for with: `links.next` of a JSON:API document, the `endCursor` of a
-    /// GraphQL connection that has a next page; nil if it has none, or its form says nothing of pages.
+    /// The address or cursor of the next page: `links.next` of a JSON:API document, or `endCursor` of a GraphQL connection with a
+    /// next page. Nil if there is none.
     public var nextPage: String?
-    /// Keys that nothing in the model takes.
+    /// The keys of the payload that the model maps to nothing.
     public var unmappedKeys: [UnmappedKey] = []
 
-    /// A result without changes.
+    /// Creates a result without changes.
     public init(entity: String) { self.entity = entity }
 
-    /// A result that was encoded, also before records were counted.
+    /// Decodes a result, including one of a version that did not count records.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         entity = try fields.decode(String.self, forKey: .entity)
@@ -153,10 +151,10 @@ public struct SyncResult: Sendable, Hashable, Codable {
         unmappedKeys = try fields.decode([UnmappedKey].self, forKey: .unmappedKeys)
     }
 
-    /// What happened to one entity's rows; all zero if the payload did not reach it.
+    /// The changes of an entity; empty if the payload did not reach it.
     public subscript(entity: String) -> EntityChanges { entities[entity] ?? EntityChanges() }
 
-    /// Adds an attribute to what was written of a row.
+    /// Adds an attribute to the update of a row.
     package mutating func addUpdate(
         of attribute: String, entity: String, key: PrimaryKeyValue, values: ValueChange? = nil
     ) {
@@ -172,33 +170,32 @@ public struct SyncResult: Sendable, Hashable, Codable {
         entities[entity] = changes
     }
 
-    /// Whether the store is as it was.
+    /// Whether the sync changed nothing.
     public var isEmpty: Bool {
         entities.values.allSatisfy(\.isEmpty) && linksAdded == 0 && linksRemoved == 0
     }
 }
 
-/// How far the sync of one payload is. See ``SyncOptions/progress``.
+/// The progress of a sync. See ``SyncOptions/progress``.
 public struct SyncProgress: Sendable, Hashable {
-    /// What a sync does, in this order.
+    /// The phases of a sync, in this order.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
-        /// Reads the JSON and maps it to rows; counted in bytes, or in records of a payload of values.
+        /// Reads and maps the payload. The unit is bytes; of a payload of values, records.
         case mapping
-        /// Compares with what is stored; counted in rows and links.
+        /// Compares the payload with the stored rows. The unit is rows and links.
         case comparing
-        /// Writes the differences, deletions last; counted in rows and links.
+        /// Writes the differences, deletions last. The unit is rows and links.
         case writing
     }
 
-    /// What the sync is doing.
+    /// The current phase.
     public var phase: Phase
-    /// How much of it is done.
+    /// The completed units of the phase.
     public var completed: Int
-    /// How much there is to do; nil if that is not known, as of comparing, and of deleting, which comes after the rest
-    /// is written.
+    /// The units of the phase; nil if they are not known, as while rows are compared or deleted.
     public var total: Int?
 
-    /// A point in a sync.
+    /// Creates a progress value.
     public init(_ phase: Phase, completed: Int, total: Int? = nil) {
         self.phase = phase
         self.completed = completed
@@ -209,7 +206,7 @@ public struct SyncProgress: Sendable, Hashable {
 // MARK: - Description
 
 extension SyncResult: CustomStringConvertible {
-    /// A line for each entity whose rows were written, and one for what else there is to say:
+    /// One line for each entity with changes, and one for links and diagnostics:
     ///
     ///     User: 2 inserted, 1 updated, 40 unchanged
     ///     Note: 1 deleted
@@ -253,47 +250,46 @@ extension SyncResult.EntityChanges: CustomStringConvertible {
 // What a result has besides keys and counts if ``SyncOptions/collectsValues`` asks for it. Values are as JSON that reads
 // as them (a date as `2024-02-29T18:29:59.999Z`, bytes as base64); a to-one relationship has the key of its target.
 extension SyncResult {
-    /// A value before and after.
+    /// The old and new value of an attribute or to-one relationship.
     public struct ValueChange: Sendable, Hashable, Codable {
-        /// What the row had; null for nil.
+        /// The old value; null for nil.
         public var old: JSONValue
-        /// What it has now; null for nil.
+        /// The new value; null for nil.
         public var new: JSONValue
 
-        /// A change from one value to another.
+        /// Creates a change from one value to another.
         public init(old: JSONValue, new: JSONValue) {
             self.old = old
             self.new = new
         }
     }
 
-    /// The values of a row that is new, or of one that was deleted.
+    /// An inserted or deleted row with its values.
     public struct Row: Sendable, Hashable, Codable {
         /// The key of the row.
         public var key: PrimaryKeyValue
-        /// Attributes and to-one relationships by name. Those that are nil are left out.
+        /// The attributes and to-one relationships by name, without those that are nil.
         public var values: [String: JSONValue]
 
-        /// A row and what it has.
+        /// Creates a row with values.
         public init(key: PrimaryKeyValue, values: [String: JSONValue]) {
             self.key = key
             self.values = values
         }
     }
 
-    /// Two rows that were linked, or are linked no more.
+    /// A link between two rows that was added or removed.
     public struct Link: Sendable, Hashable, Codable {
         /// The entity of the row that has the relationship.
         public var entity: String
         /// The key of that row.
         public var key: PrimaryKeyValue
-        /// The relationship; of two that are inverse the to-one one, else the one that the payload speaks of, or that its
-        /// entity has.
+        /// The relationship. Of two inverse relationships, it is the to-one relationship; if neither is, the one in the payload.
         public var relationship: String
-        /// The key of the row it leads to.
+        /// The key of the linked row.
         public var target: PrimaryKeyValue
 
-        /// A link between two rows.
+        /// Creates a link between two rows.
         public init(entity: String, key: PrimaryKeyValue, relationship: String, target: PrimaryKeyValue) {
             self.entity = entity
             self.key = key
@@ -304,7 +300,7 @@ extension SyncResult {
 }
 
 extension SyncResult.Link: Comparable {
-    /// By entity, key, relationship and target.
+    /// Sorts links by entity, key, relationship and target.
     public static func < (left: Self, right: Self) -> Bool {
         (left.entity, left.key, left.relationship, left.target)
             < (right.entity, right.key, right.relationship, right.target)

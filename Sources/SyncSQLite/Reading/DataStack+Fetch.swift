@@ -3,12 +3,12 @@ public import SyncCore
 import SyncStore
 
 extension DataStack {
-    /// The rows of an entity, those of its sub-entities included.
+    /// Fetches the rows of an entity, including those of its sub-entities.
     ///
     /// ```swift
     /// let adults = try await stack.fetch("User", where: "age >= 18", orderedBy: "firstName", limit: 10)
     /// ```
-    /// - Parameter limit: How many records there are at most; nil for all.
+    /// - Parameter limit: The most rows to fetch; nil for all.
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `storeFailure`.
     public func fetch(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
@@ -17,7 +17,7 @@ extension DataStack {
         try reading { db in try self.fetch(entity, where: predicate, orderedBy: order, limit: limit, in: db) }
     }
 
-    /// The rows of an entity, those of its sub-entities included.
+    /// Fetches the rows of an entity, including those of its sub-entities.
     public func fetch(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil
@@ -25,32 +25,33 @@ extension DataStack {
         try await reading { db in try self.fetch(entity, where: predicate, orderedBy: order, limit: limit, in: db) }
     }
 
-    /// The row with this key, which is brought to the type of the key; nil if there is none. A row that a service gave another key
-    /// than it had here is found by both, as long as no other row has the former.
+    /// Fetches the row with a key; nil if there is none. The key is converted to the type of the primary key.
+    ///
+    /// A row whose temporary key was replaced by a remote ID is found by both, unless another row has the temporary key.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity` or `storeFailure`.
     public func fetch(_ entity: String, id: JSONValue) throws -> SyncRow? {
         try reading { db in try self.fetch(entity, id: id, in: db) }
     }
 
-    /// The row with this key, which is brought to the type of the key; nil if there is none.
+    /// Fetches the row with a key; nil if there is none. The key is converted to the type of the primary key.
     public func fetch(_ entity: String, id: JSONValue) async throws -> SyncRow? {
         try await reading { db in try self.fetch(entity, id: id, in: db) }
     }
 
-    /// How many rows an entity has, those of its sub-entities included.
+    /// Counts the rows of an entity, including those of its sub-entities.
     public func count(_ entity: String, where predicate: RowPredicate = .all) throws -> Int {
         try reading { db in try self.count(entity, where: predicate, in: db) }
     }
 
-    /// How many rows an entity has, those of its sub-entities included.
+    /// Counts the rows of an entity, including those of its sub-entities.
     public func count(_ entity: String, where predicate: RowPredicate = .all) async throws -> Int {
         try await reading { db in try self.count(entity, where: predicate, in: db) }
     }
 
     // MARK: In one read
 
-    /// The rows of an entity, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Fetches the rows of an entity, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
     public func fetch(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, in db: Database
@@ -60,7 +61,7 @@ extension DataStack {
         return try select.fetch(db, "SELECT \(select.columns) \(rest)", arguments)
     }
 
-    /// The row with this key, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Fetches the row with a key, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
     public func fetch(_ entity: String, id: JSONValue, in db: Database) throws -> SyncRow? {
         let entity = try model.compiled.keyedEntity(named: entity)
         return try model.compiled.rowKey(id, of: entity).flatMap { try fetch(entity, key: $0, in: db) }
@@ -84,7 +85,7 @@ extension DataStack {
         return (conditions.compactMap(\.self).joined(separator: " AND "), StatementArguments(values.map(\.value)))
     }
 
-    /// How many rows an entity has, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Counts the rows of an entity, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
     public func count(_ entity: String, where predicate: RowPredicate = .all, in db: Database) throws -> Int {
         let select = RecordSQL(try model.compiled.entity(named: entity), layout)
         let (condition, arguments) = try condition(predicate, select)
@@ -166,8 +167,8 @@ extension CompiledModel {
 // MARK: - Fetch text
 
 extension DataStack {
-    /// The rows of an entity for which a condition given as text holds. A value that varies goes in as an argument
-    /// of ``RowPredicate/where(_:_:)``.
+    /// Fetches the rows of an entity that match a condition in text form. Pass values that vary as arguments of
+    /// ``RowPredicate/where(_:_:)``.
     ///
     /// - Throws: ``SyncError`` `invalidPredicate` with line and column, and what the form with a predicate throws.
     public func fetch(
@@ -176,19 +177,19 @@ extension DataStack {
         try fetch(entity, where: try RowPredicate(parsing: text), orderedBy: order, limit: limit)
     }
 
-    /// The rows of an entity for which a condition given as text holds.
+    /// Fetches the rows of an entity that match a condition in text form.
     public func fetch(
         _ entity: String, where text: String, orderedBy order: RowOrder = .byKey, limit: Int? = nil
     ) async throws -> [SyncRow] {
         try await fetch(entity, where: try RowPredicate(parsing: text), orderedBy: order, limit: limit)
     }
 
-    /// How many rows of an entity a condition given as text holds for.
+    /// Counts the rows of an entity that match a condition in text form.
     public func count(_ entity: String, where text: String) throws -> Int {
         try count(entity, where: try RowPredicate(parsing: text))
     }
 
-    /// How many rows of an entity a condition given as text holds for.
+    /// Counts the rows of an entity that match a condition in text form.
     public func count(_ entity: String, where text: String) async throws -> Int {
         try await count(entity, where: try RowPredicate(parsing: text))
     }
@@ -197,20 +198,20 @@ extension DataStack {
 // MARK: - Targets
 
 extension DataStack {
-    /// The rows a relationship leads to: in their order if it is ordered, else by key.
+    /// Fetches the related rows of a row: in their order if the relationship is ordered, else by key.
     ///
-    /// A to-one relationship leads to one row or none.
+    /// A to-one relationship has one row or none.
     /// - Throws: ``SyncError`` `unknownRelationship` or `storeFailure`.
     public func targets(of record: SyncRow, _ relationship: String) throws -> [SyncRow] {
         try reading { db in try self.targets(of: record, relationship, in: db) }
     }
 
-    /// The rows a relationship leads to: in their order if it is ordered, else by key.
+    /// Fetches the related rows of a row: in their order if the relationship is ordered, else by key.
     public func targets(of record: SyncRow, _ relationship: String) async throws -> [SyncRow] {
         try await reading { db in try self.targets(of: record, relationship, in: db) }
     }
 
-    /// The rows a relationship leads to, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Fetches the related rows of a row, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
     public func targets(of record: SyncRow, _ relationship: String, in db: Database) throws -> [SyncRow] {
         guard let relationship = record.type.relationship(named: relationship) else {
             throw DatabaseErrorMapper.unknownRelationship(relationship, of: record.type)
@@ -223,17 +224,17 @@ extension DataStack {
 
 // MARK: - SyncRow
 
-/// A row as it was when it was fetched.
+/// A fetched row: a copy of its values.
 ///
 /// ```swift
 /// let user = try await stack.fetch("User", id: 6)
 /// user?["firstName"]?.string
 /// ```
 public struct SyncRow: Sendable {
-    /// The entity the row is of; for a fetch over an inheritance tree, the most specific one.
+    /// The entity of the row: of an inheritance hierarchy, the most specific one.
     public let entity: String
-    /// The key the row is stored under, also where the key attribute reads as nil because the key is local. The rows of
-    /// a keyless entity have one too, which is this store's own.
+    /// The key of the row. It is set even if the key attribute is nil because the key is temporary. A row of a keyless entity has
+    /// its surrogate key.
     public let key: PrimaryKeyValue
     /// The primary key of the row in its table, which foreign keys refer to.
     package let rowKey: DatabaseValue
@@ -241,24 +242,24 @@ public struct SyncRow: Sendable {
     /// One per slot of the tree.
     package let values: [StoredValue]
 
-    /// The value of the attribute with this name; nil if the entity has no such attribute.
+    /// The value of an attribute; nil if the entity has no attribute of this name.
     public subscript(attribute: String) -> StoredValue? {
         type.slotByName[attribute].map { values[$0] }
     }
 
-    /// The names of the entity's attributes, inherited ones first.
+    /// The names of the attributes, inherited ones first.
     public var attributes: [String] {
         type.slotByName.sorted { $0.value < $1.value }.map(\.key)
     }
 }
 
 extension SyncRow: Hashable {
-    /// Whether both are the same row with the same values.
+    /// Compares entity, key and values.
     public static func == (left: SyncRow, right: SyncRow) -> Bool {
         left.entity == right.entity && left.rowKey == right.rowKey && left.values == right.values
     }
 
-    /// Hashes what `==` compares.
+    /// Hashes the values that `==` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(entity)
         hasher.combine(rowKey)
@@ -267,7 +268,7 @@ extension SyncRow: Hashable {
 }
 
 extension SyncRow: CustomStringConvertible {
-    /// `User 6 (age: 20, firstName: "Ann")`, without what is nil.
+    /// `User 6 (age: 20, firstName: "Ann")`, without nil values.
     public var description: String {
         let values = attributes.compactMap { name in
             self[name].flatMap { $0.isNull ? nil : "\(name): \(Self.text($0))" }

@@ -1,7 +1,7 @@
 public import Foundation
 public import SyncCore
 
-/// The order of fetched records: by attributes, then by key.
+/// The order of fetched rows: by attributes, then by key.
 ///
 /// ```swift
 /// try await stack.fetch("User", orderedBy: "firstName")
@@ -15,48 +15,48 @@ public struct RowOrder: Sendable, Hashable, ExpressibleByStringLiteral, Expressi
         /// The local name of an attribute; or a path that leads to one through to-one relationships, a to-one relationship,
         /// or the number of rows of a to-many one: `company.name`, `company`, `notes.@count`.
         public var attribute: String
-        /// Whether small values come first.
+        /// Whether the order is ascending.
         public var isAscending: Bool
 
-        /// By an attribute, small values first unless said otherwise.
+        /// Creates a term for an attribute, ascending by default.
         public init(_ attribute: String, ascending isAscending: Bool = true) {
             self.attribute = attribute
             self.isAscending = isAscending
         }
     }
 
-    /// The attributes, the first deciding first.
+    /// The attributes: the first is compared first.
     public var terms: [Term]
 
-    /// By these attributes.
+    /// Creates an order from terms.
     public init(_ terms: [Term]) { self.terms = terms }
 
-    /// Names of attributes, with a minus before those in descending order.
+    /// Creates an order from names of attributes, with a minus before descending ones.
     public init(_ names: [String]) {
         terms = names.map { name in
             name.hasPrefix("-") ? Term(String(name.dropFirst()), ascending: false) : Term(name)
         }
     }
 
-    /// The name of one attribute, with a minus before it for descending order.
+    /// Creates an order from the name of one attribute, with a minus for descending order.
     public init(stringLiteral name: String) { self.init([name]) }
-    /// Names of attributes, with a minus before those in descending order.
+    /// Creates an order from names of attributes, with a minus before descending ones.
     public init(arrayLiteral names: String...) { self.init(names) }
 
-    /// By key alone: numbers by size, text by code points, dates by time.
+    /// The order by key: numbers by size, text by code points, dates by time.
     public static let byKey = RowOrder([Term]())
 }
 
 // MARK: - Key paths
 
 extension RowOrder {
-    /// By an attribute of a type: `RowOrder(\User.lastName, ascending: false)`. A key path that is none is an error
+    /// Creates an order by an attribute of a type: `RowOrder(\User.lastName, ascending: false)`. A key path to anything else throws
     /// where the order is used.
     public init<Value: SyncEntity>(_ path: PartialKeyPath<Value>, ascending isAscending: Bool = true) {
         self.init([Term(path, ascending: isAscending)])
     }
 
-    /// This order, and among equal rows by another attribute.
+    /// Returns this order with one more attribute.
     public func then<Value: SyncEntity>(
         _ path: PartialKeyPath<Value>, ascending isAscending: Bool = true
     ) -> RowOrder {
@@ -65,7 +65,7 @@ extension RowOrder {
 }
 
 extension RowOrder.Term {
-    /// By an attribute of a type.
+    /// Creates an order by an attribute of a type.
     public init<Value: SyncEntity>(_ path: PartialKeyPath<Value>, ascending isAscending: Bool = true) {
         self.init(Value.syncProperties[path]?.name ?? "\(path)", ascending: isAscending)
     }
@@ -75,7 +75,7 @@ extension RowOrder.Term {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension RowOrder {
-    /// By Foundation's descriptors: `try RowOrder([SortDescriptor(\User.age, order: .reverse)])`.
+    /// Creates an order from sort descriptors of Foundation: `try RowOrder([SortDescriptor(\User.age, order: .reverse)])`.
     ///
     /// Text is ordered by its code points, and so only where a descriptor says no more: on Apple's systems
     /// `SortDescriptor(\.name)` is an order of the user's language, which no index of a database has, and
@@ -87,7 +87,7 @@ extension RowOrder {
         self.init(try descriptors.map { try Term($0) })
     }
 
-    /// By one of Foundation's descriptors.
+    /// Creates an order from a sort descriptor of Foundation.
     ///
     /// - Throws: ``SyncError`` as ``init(_:)-([SortDescriptor<Value>])`` does.
     public init<Value: SyncEntity>(_ descriptor: SortDescriptor<Value>) throws { try self.init([descriptor]) }
@@ -95,7 +95,7 @@ extension RowOrder {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension RowOrder.Term {
-    /// By one of Foundation's descriptors.
+    /// Creates an order from a sort descriptor of Foundation.
     ///
     /// - Throws: ``SyncError`` as ``RowOrder/init(_:)-([SortDescriptor<Value>])`` does.
     public init<Value: SyncEntity>(_ descriptor: SortDescriptor<Value>) throws {
