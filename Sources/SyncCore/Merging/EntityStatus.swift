@@ -1,20 +1,20 @@
 public import Foundation
 
-/// How an entity stands.
+/// The sync status of one entity: pending changes, blocked changes, conflicts.
 public struct EntityStatus: Sendable, Hashable {
     /// The entity.
     public let entity: String
-    /// Rows with changes that the server does not have, parked ones left out.
+    /// The number of rows with pending changes, without blocked ones.
     public let pending: Int
-    /// Rows that the server refused, or that a constraint here did.
+    /// The number of rows with blocked changes: the service or a local constraint rejected them.
     public let parked: Int
-    /// Rows that wait for a decision.
+    /// The number of rows with open conflicts.
     public let conflicts: Int
-    /// The values of those rows that somebody has to decide about.
+    /// The number of fields with open conflicts.
     public let conflictingValues: Int
-    /// When the entity was last in step.
+    /// The date of the last complete sync; nil if there was none.
     public let lastSync: Date?
-    /// Whether all there was of it has been pulled once.
+    /// Whether the entity was pulled completely once.
     public let isInitialSyncComplete: Bool
 
     package init(
@@ -31,13 +31,13 @@ public struct EntityStatus: Sendable, Hashable {
     }
 }
 
-/// A row that is out of step because one side refuses it.
+/// A change that is not sent or applied because one side rejects it.
 public struct BlockedChange: Sendable, Hashable {
     /// The entity of the row.
     public let entity: String
-    /// The row's key.
+    /// The key of the row.
     public let key: PrimaryKeyValue
-    /// Why it was refused.
+    /// The reason of the rejection.
     public let reason: String
 
     package init(entity: String, key: PrimaryKeyValue, reason: String) {
@@ -47,25 +47,25 @@ public struct BlockedChange: Sendable, Hashable {
     }
 }
 
-/// One domain of a row in which both sides differed, and who won.
+/// An entry of the conflict log: a field that both sides changed, and the side that won.
 public struct LoggedConflict: Sendable, Hashable {
     /// The entity of the row.
     public let entity: String
-    /// The row's key.
+    /// The key of the row.
     public let key: PrimaryKeyValue
-    /// The column, or the relationship.
+    /// The field: an attribute or a relationship.
     public let domain: String
-    /// What both sides had agreed on, as an export writes it; null where nobody knows.
+    /// The base value, in the form of an export; null if it is not known.
     public let base: JSONValue
-    /// What was here, as an export writes it.
+    /// The local value, in the form of an export.
     public let local: JSONValue
-    /// What the server had, as an export writes it; of a row that was deleted here, its record.
+    /// The remote value, in the form of an export; of a row that was deleted here, the record.
     public let remote: JSONValue
-    /// `local`, `remote`, or `open` as long as nobody decided.
+    /// The side that won: `local` or `remote`; `open` until the conflict is resolved.
     public let winner: String
-    /// The rule that decided.
+    /// The rule that decided the conflict.
     public let why: String
-    /// When.
+    /// The date of the conflict.
     public let time: Date
 
     package init(
@@ -84,21 +84,21 @@ public struct LoggedConflict: Sendable, Hashable {
     }
 }
 
-/// A value that was changed here and on the server since both last agreed, for an app's own rule to settle.
+/// A field that both sides changed since the base value, for the resolver of an app.
 public struct DomainConflict: Sendable, Hashable {
     /// The entity of the row.
     public let entity: String
-    /// The row's key.
+    /// The key of the row.
     public let key: PrimaryKeyValue
-    /// The attribute or to-one relationship.
+    /// The field: an attribute or a to-one relationship.
     public let domain: String
-    /// What both sides had agreed on; null where nobody knows.
+    /// The base value; null if it is not known.
     public let base: JSONValue
-    /// What is here, as the column has it.
+    /// The local value, in the form of the column.
     public let local: JSONValue
-    /// What the server has, as the column has it.
+    /// The remote value, in the form of the column.
     public let remote: JSONValue
-    /// When it was edited here. 1970 for a value that a row made here never had set, and where the time is not known.
+    /// The date of the local edit; 1970 if it is not known, or if a new row never set the value.
     public let edited: Date
 
     package init(
@@ -114,7 +114,7 @@ public struct DomainConflict: Sendable, Hashable {
         self.edited = edited
     }
 
-    /// What becomes of it.
+    /// How a conflict is resolved.
     public enum Resolution: Sendable, Hashable {
         /// What the policy of the entity says.
         case byPolicy
@@ -129,7 +129,7 @@ public struct DomainConflict: Sendable, Hashable {
     }
 }
 
-/// What an engine forgets.
+/// The kinds of a reset.
 public enum EngineReset: String, Sendable, Hashable, CaseIterable {
     /// Where pulls ended, and which versions rows had: the next pull is a whole one, and rows are told by their keys. Edits
     /// stay, also those that are still to be found because triggers were away.

@@ -2,14 +2,14 @@ public import Foundation
 public import SyncCore
 package import SyncStore
 
-/// Keeps a store and a web service in step: pulls what is new, sends what changed here, and settles what both changed.
+/// Syncs a store with a web service in both directions: pulls remote changes, pushes local changes, and resolves conflicts.
 ///
 /// ```swift
 /// let engine = try SyncEngine(stack: stack, service: RESTService(baseURL: url), entities: ["Project", "Task"])
 /// let report = try await engine.sync()
 /// ```
-/// From then on edits are noticed, whoever makes them and with whatever. `Docs/SyncProtocol.md` is what it does, and why
-/// nothing is lost or sent twice when it is interrupted.
+/// From then on triggers record each local write, also of other programs. `Docs/SyncProtocol.md` describes the protocol, and why an
+/// interrupted run loses nothing and sends nothing twice.
 public actor SyncEngine {
     let store: any EngineStore
     let service: any SyncService
@@ -18,8 +18,8 @@ public actor SyncEngine {
     private nonisolated let feed = Feed<SyncEvent>(buffering: .bufferingNewest(1000))
     let name = UUID().uuidString
     private let runs = EngineRunQueue()
-    /// What the last run did, also one that ended with an error: what was done stays done. Nil before the first, while a run goes
-    /// on, and after one that could not begin.
+    /// The report of the last run, even if it ended with an error. Nil before the first run, during a run, and after a run that
+    /// could not begin.
     public private(set) var lastReport: SyncReport?
 
     /// - Throws: ``SyncError`` `unknownEntity`, `invalidOption` for entities that are named twice, a service that cannot do
@@ -106,10 +106,10 @@ public actor SyncEngine {
 
     // MARK: Looking
 
-    /// What runs do, as they do it. Every call gives a sequence of its own, which ends with the engine.
+    /// The events of runs. Each call returns a new stream, which ends with the engine.
     public nonisolated var events: AsyncStream<SyncEvent> { feed.stream() }
 
-    /// Whether a run is on its way.
+    /// Whether a run is in progress.
     public var isSyncing: Bool { get async { await runs.isAnyOnItsWay } }
 
     // MARK: Single answers
@@ -127,17 +127,17 @@ public actor SyncEngine {
     }
 }
 
-/// A file that was attached to a row and that the service does not have yet.
+/// A file that is attached to a row and not uploaded yet.
 public struct PendingFile: Sendable, Hashable {
     /// The entity of the row.
     public let entity: String
-    /// The row's key.
+    /// The key of the row.
     public let key: PrimaryKeyValue
-    /// The attribute that will hold its name.
+    /// The attribute for the name of the file.
     public let attribute: String
-    /// The name that it was attached with.
+    /// The name that the file was attached with.
     public let name: String
-    /// Why the service refused it; nil for one that is still to be sent. Attach another one, or remove it.
+    /// The reason why the service rejected the file; nil if it is still to be uploaded. Attach another file, or remove this one.
     public let reason: String?
 }
 
@@ -145,7 +145,7 @@ public struct PendingFile: Sendable, Hashable {
 
 // How things stand, and what somebody decides.
 extension SyncEngine {
-    /// How each entity stands.
+    /// Returns the sync status of each entity.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
     public func status(only entities: [String]? = nil) async throws -> [EntityStatus] {
@@ -153,7 +153,7 @@ extension SyncEngine {
         return try await store.status().filter { names.contains($0.entity) }
     }
 
-    /// The rows that the service refused, or that a constraint here did, and why.
+    /// Returns the blocked changes: rows that the service or a local constraint rejected, with the reason.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
     public func parkedRows(only entities: [String]? = nil) async throws -> [BlockedChange] {
@@ -161,7 +161,7 @@ extension SyncEngine {
         return try await store.parkedRows().filter { names.contains($0.entity) }
     }
 
-    /// The log of conflicts, open ones first.
+    /// Returns the conflict log, open conflicts first.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
     public func conflicts(only entities: [String]? = nil) async throws -> [LoggedConflict] {
@@ -169,19 +169,19 @@ extension SyncEngine {
         return try await store.conflicts().filter { names.contains($0.entity) }
     }
 
-    /// Whether the service has anything new; nothing is written. One request for each entity, or for all where the service has one
-    /// cursor for them; more where what it says first is known already and goes on.
+    /// Asks whether the service has remote changes, and writes nothing. It sends one request for each entity, or one in all if the service
+    /// has a shared cursor, and more if the first page has known records only.
     ///
-    /// What a service does not tell is not noticed: without tombstones a deletion shows in the listing of the next run. One that says
-    /// no versions is taken to have news if it has any row to tell of.
+    /// A deletion is not found if the service has no tombstones: the next reconciliation finds it. A service without versions counts as
+    /// changed if it returns any record.
     public func changed() async throws -> Bool {
         try await EngineRun.isAnythingNew(store, service, registration)
     }
 
-    /// How many rows have changes that the service does not have, those left out that it refused.
+    /// Returns the number of rows with pending changes, without blocked ones.
     public func pendingChanges() async throws -> Int { try await status().reduce(0) { $0 + $1.pending } }
 
-    /// When all entities were in step; nil if one never was.
+    /// The date of the last complete sync of all entities; nil if one was never synced.
     public var lastSyncDate: Date? {
         get async throws {
             let dates = try await status().map(\.lastSync)
@@ -189,29 +189,28 @@ extension SyncEngine {
         }
     }
 
-    /// Whether all there was of every entity has been pulled once.
+    /// Whether each entity was pulled completely once.
     public var isInitialSyncComplete: Bool {
         get async throws { try await status().allSatisfy(\.isInitialSyncComplete) }
     }
 
     // MARK: Deciding
 
-    /// Decides an open conflict: the value here is sent, or that of the service taken.
+    /// Resolves an open conflict: sends the local value, or takes the remote value.
     ///
-    /// - Parameter domain: An attribute or to-one; nil for all that are open of the row.
+    /// - Parameter domain: An attribute or to-one relationship; nil for all open conflicts of the row.
     public func resolve(_ entity: String, key: JSONValue, domain: String? = nil, takingRemote: Bool) async throws {
         try await store.resolve(entity, key: key, domain: domain, takingRemote: takingRemote)
     }
 
-    /// Makes a row anew that a deletion of the service's took away though it was edited or made here, as the log has it; the
-    /// next run sends it.
+    /// Restores a row from the conflict log: one that was edited or inserted here and that the service deleted. The next run pushes it.
     ///
     /// - Throws: ``SyncError`` `rowNotFound` if the log has no such row.
     public func restore(_ entity: String, key: JSONValue) async throws { try await store.restore(entity, key: key) }
 
-    /// Forgets. See ``EngineReset``.
+    /// Resets state of the engine. See ``EngineReset``.
     ///
-    /// - Parameter only: The entities that it is of; nil for all. The rows here go of all, since they belong to each other.
+    /// - Parameter only: The entities to reset; nil for all. ``EngineReset/local`` needs all, since their rows reference each other.
     /// - Throws: ``SyncError`` `engineBusy` while another process syncs the database; a run of this engine is waited for.
     ///   `invalidOption` for ``EngineReset/local`` of some; `unknownEntity`.
     public func reset(_ kind: EngineReset, only entities: [String]? = nil) async throws {
@@ -228,13 +227,12 @@ extension SyncEngine {
 
 /// Files of rows. An attribute holds the name that the service gave a file; `EngineSettings.files` has the bytes.
 extension SyncEngine {
-    /// Attaches a file to a row: its bytes are kept, and sent once the service has the row, by this run or a later one. Then the attribute
-    /// holds the name that the service gave it. Another one for the same attribute takes its place; to remove a file, set the
-    /// attribute to nil.
+    /// Attaches a file to a row. A run uploads the bytes once the service has the row; then the attribute has the name that the service
+    /// assigned. A second file for the attribute replaces the first. To remove a file, set the attribute to nil.
     ///
     /// - Parameters:
-    ///   - name: What it is called, such as `cat.png`.
-    ///   - type: Its type, such as `image/png`.
+    ///   - name: The name of the file, such as `cat.png`.
+    ///   - type: The media type, such as `image/png`.
     /// - Throws: ``SyncError`` `invalidOption` where there is no `EngineSettings.files`, or the service keeps no files;
     ///   `unknownAttribute`, `rowNotFound`; ``FileError``.
     public func attach(
@@ -248,8 +246,8 @@ extension SyncEngine {
             FileContent(hash: hash, name: name, type: type), to: entity, key: key, attribute: attribute)
     }
 
-    /// Where the file is that an attribute of a row holds: the one that waits to be sent, or the service's, downloaded unless it is here;
-    /// nil if it holds none.
+    /// Returns the URL of the file of an attribute: the file to upload, or the file of the service, which is downloaded if it is not
+    /// here; nil if there is none.
     ///
     /// - Throws: As ``attach(_:named:type:to:key:attribute:)``; ``ServiceError``.
     public func file(of entity: String, key: JSONValue, attribute: String) async throws -> URL? {
@@ -261,7 +259,7 @@ extension SyncEngine {
         return try await files.file(reference, from: service)
     }
 
-    /// The files that the service does not have yet, those that it refused among them.
+    /// Returns the files that are not uploaded yet, including rejected ones.
     public func waitingFiles() async throws -> [PendingFile] { try await store.waitingFiles().map(PendingFile.init) }
 
     private func fileKeepers() throws -> (FileStore, any FileService) {

@@ -1,57 +1,57 @@
 import Foundation
 
-/// What a run did.
+/// The changes of an engine run, by entity.
 public struct SyncReport: Sendable, Hashable, Codable {
-    /// What happened to rows of one entity.
+    /// The changes of one entity.
     public struct Changes: Sendable, Hashable, Codable {
-        /// Rows that the service had and the store did not.
+        /// The number of pulled inserts.
         public var inserted = 0
-        /// Rows that got values of the service's.
+        /// The number of pulled updates.
         public var updated = 0
-        /// Rows that the service does not have any more.
+        /// The number of pulled deletes.
         public var deleted = 0
-        /// Rows made here that the service has now.
+        /// The number of pushed inserts.
         public var created = 0
-        /// Rows whose edits the service has now.
+        /// The number of pushed updates.
         public var sent = 0
-        /// Rows deleted here that the service does not have any more.
+        /// The number of pushed deletes.
         public var removed = 0
-        /// Pairs of rows that pages of the entity linked.
+        /// The number of links that pulled pages added.
         public var linksAdded = 0
-        /// Pairs of rows that pages of the entity unlinked.
+        /// The number of links that pulled pages removed.
         public var linksRemoved = 0
-        /// Rows of which both sides had changed the same, or one what the other deleted.
+        /// The number of rows with a conflict: both sides changed a field, or one side deleted the row.
         public var conflicts = 0
-        /// The values of those rows that differed: the lines that the log of conflicts has of them.
+        /// The number of fields in conflict, which are the entries in the conflict log.
         public var conflictingValues = 0
-        /// Rows that were refused.
+        /// The number of rows that were blocked.
         public var parked = 0
-        /// Records that were left out because they have no id.
+        /// The number of records without an ID, which were skipped.
         public var skipped = 0
-        /// The place of the first of them in the list that was pulled, from 0.
+        /// The index of the first skipped record in the pulled list.
         public var firstSkipped: Int?
-        /// Values of the service that do not fit the model: the store keeps what it had.
+        /// The number of remote values of the wrong type. The store keeps its values.
         public var unread = 0
-        /// The first of them: its row, its member, and why.
+        /// The first value of the wrong type: its row, member and problem.
         public var firstUnreadable: String?
 
-        /// No changes.
+        /// Creates an empty set of changes.
         public init() {}
 
-        /// Whether nothing happened.
+        /// Whether there are no changes.
         public var isEmpty: Bool { self == Changes() }
     }
 
-    /// By entity.
+    /// The changes by entity.
     public var entities: [String: Changes] = [:]
 
-    /// No changes.
+    /// Creates an empty report.
     public init() {}
 
-    /// Whether nothing happened.
+    /// Whether there are no changes.
     public var isEmpty: Bool { entities.values.allSatisfy(\.isEmpty) }
 
-    /// Of all entities together.
+    /// The sum of all entities.
     public var total: Changes {
         entities.values.reduce(into: Changes()) { $0.add($1) }
     }
@@ -82,9 +82,9 @@ extension SyncReport.Changes {
     }
 }
 
-/// What an engine tells of a run while it goes on.
+/// An event of a run in progress.
 public enum SyncEvent: Sendable {
-    /// What a run does, in this order.
+    /// The phases of a run, in this order.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
         /// Asks what became of requests whose answers were lost.
         case recovering

@@ -2,9 +2,9 @@ package import Foundation
 public import SyncCore
 import SyncStore
 
-/// An entity that an engine keeps in step, and how conflicts in it end.
+/// An entity that an engine syncs, with its conflict policies.
 public struct SyncedEntity: Sendable, Hashable, ExpressibleByStringLiteral {
-    /// Who deletes what a deletion takes along by the delete rules of the model.
+    /// Who deletes the rows that a delete rule cascades to.
     public enum Cascades: String, Sendable, Hashable, CaseIterable, Codable {
         /// The service: what a remote deletion takes along here is not sent.
         case server
@@ -12,23 +12,23 @@ public struct SyncedEntity: Sendable, Hashable, ExpressibleByStringLiteral {
         case client
     }
 
-    /// Its name in the model.
+    /// The name of the entity in the model.
     public var name: String
-    /// Who wins where both sides changed a value; nil for what the engine's settings say.
+    /// The policy if both sides changed a field; nil for that of the engine's settings.
     public var policy: ConflictPolicy?
-    /// Who wins where one side deleted a row that the other edited.
+    /// The policy if one side deleted a row that the other edited; nil for that of the engine's settings.
     public var deleteConflicts: DeleteConflictPolicy?
-    /// Whether all that a row has is one, so that of two edits the one takes all: as older tools did. `clientWins` then means
-    /// that whoever syncs last has everything.
+    /// Whether a row is merged as a whole instead of field by field. With `clientWins` the last device that syncs then wins the whole
+    /// row, as in older tools.
     public var isOneDomain: Bool
-    /// Attributes and to-ones that are one domain together, as the parts of an address: of two edits the one takes all of a group.
+    /// Groups of attributes and to-one relationships that are merged as one field, such as the parts of an address.
     public var groups: [[String]]
-    /// The attributes that make two new rows the same.
+    /// The natural key: two new rows with equal values of these attributes are one row.
     public var naturalKey: [String]
-    /// Who deletes what a deletion takes along; nil for what the service is known to do.
+    /// Who deletes the rows that a delete rule cascades to; nil for the default of the service.
     public var cascades: Cascades?
 
-    /// An entity.
+    /// Creates an entity.
     public init(
         _ name: String, policy: ConflictPolicy? = nil, deleteConflicts: DeleteConflictPolicy? = nil,
         isOneDomain: Bool = false, groups: [[String]] = [], naturalKey: [String] = [], cascades: Cascades? = nil
@@ -42,55 +42,55 @@ public struct SyncedEntity: Sendable, Hashable, ExpressibleByStringLiteral {
         self.cascades = cascades
     }
 
-    /// An entity, as the engine's settings say.
+    /// Creates an entity with the policies of the engine's settings.
     public init(stringLiteral name: String) { self.init(name) }
 
-    /// An entity of which whoever syncs last has everything of a row.
+    /// Returns an entity whose rows are merged as a whole: the last device that syncs wins.
     public static func lastIn(allAttributes name: String) -> SyncedEntity {
         SyncedEntity(name, policy: .clientWins, isOneDomain: true)
     }
 }
 
-/// How an engine goes about it.
+/// The configuration of an engine: conflict policies, retries, intervals.
 public struct EngineSettings: Sendable {
-    /// Who wins where both sides changed a value, unless an entity says otherwise.
+    /// The policy if both sides changed a field. ``SyncedEntity/policy`` overrides it.
     public var policy = ConflictPolicy.clientWins
-    /// Who wins where one side deleted a row that the other edited, unless an entity says otherwise.
+    /// The policy if one side deleted a row that the other edited. ``SyncedEntity/deleteConflicts`` overrides it.
     public var deleteConflicts = DeleteConflictPolicy.deleteWins
-    /// An app's own rule for values that both sides changed, such as adding up counters. It is asked before the policy, inside
-    /// a transaction: it must not touch the database.
+    /// A function that resolves conflicts, such as one that adds up counters. It is called before the policy applies, inside a
+    /// transaction, and must not use the database.
     public var resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)?
-    /// How much a listing that lacks rows may delete.
+    /// The deletion limit of a listing that omits rows.
     public var deletionGuard: DeletionLimit? = .half
-    /// Whose rows they are: a database is in step with one user of a service.
+    /// The user of the service. A database is synced with one user.
     public var user = ""
-    /// What the service is called in the database; nil for what it calls itself (``SyncService/identity``), mostly its address.
-    /// Where a service has moved, its former name: the database then stays in step with it.
+    /// The identity of the service in the database; nil for ``SyncService/identity``, which is mostly its address. If the service has
+    /// moved, set its former identity, so that the database continues with it.
     public var identity: String?
     /// Whether the service and the user are known: else the database is not asked whose it is, and nothing is asked of a service.
     package var isScopeKnown = true
     /// Whether pages are imported, and nothing is sent.
     package var isImport = false
-    /// How often a request is tried that failed for a reason that passes.
+    /// The number of attempts for a request that fails with a transient error.
     public var attempts = 4
-    /// How long a run waits altogether for a service that fails or asks to be left alone, before it ends with an error.
+    /// The total time that a run waits for a service that fails or asks for a delay, before the run throws.
     public var patience = Duration.seconds(30)
-    /// Which waiting times of earlier runs a run keeps to.
+    /// Which delays of earlier runs a run observes.
     public var earlierWaits = EarlierWaits.all
-    /// How long a request whose answer was lost may still be carried out.
+    /// How long a service may still apply an in-doubt request.
     public var settleTime = Duration.seconds(30)
-    /// How often all ids are listed, of a service that tells of deletions in no other way.
+    /// The interval of reconciliations, for a service that reports deletions in no other way.
     public var sweepInterval = Duration.seconds(3600)
-    /// Where files of rows are kept; nil where none are.
+    /// The store of the files of rows; nil for none.
     public var files: FileStore?
     /// What the time is, and how to wait: for tests.
     package var clock = EngineClock()
 
-    /// The usual.
+    /// Creates settings with default values.
     public init() {}
 }
 
-/// Which waiting times of earlier runs a run keeps to, before its first request.
+/// Which delays of earlier runs a run observes before its first request.
 public enum EarlierWaits: Sendable, Hashable, CaseIterable {
     /// All: those that the service asked for, and those after failures, which keep an app from asking a service that is away again and
     /// again.
