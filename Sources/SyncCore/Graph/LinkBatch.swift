@@ -21,7 +21,7 @@ package struct LinkBatch: Sendable {
         package let isByID: Bool
         let kind: Kind
 
-        /// The entity that the row at an end was said to be of; nil if nothing was said, or what the link says anyway.
+        /// The entity that the payload states for the row at an end; nil if it states none, or that of the association.
         @inline(__always)
         package func kind(at end: CompiledAssociation.End) -> Int? {
             kind.entity >= 0 && kind.end == end ? Int(kind.entity) : nil
@@ -29,8 +29,7 @@ package struct LinkBatch: Sendable {
 
         package init(
             first: NodeID, second: NodeID, sequence: UInt32, position: Int32, mention: Int32,
-            saidBy: CompiledAssociation.End,
-            isListed: Bool, isByID: Bool, kind: Kind = .none
+            saidBy: CompiledAssociation.End, isListed: Bool, isByID: Bool, kind: Kind = .none
         ) {
             self.first = first
             self.second = second
@@ -43,7 +42,7 @@ package struct LinkBatch: Sendable {
             self.kind = kind
         }
 
-        /// The entity that a row is said to be of, and the end at which that row is.
+        /// The entity that the payload states for a row, and the end of that row.
         package struct Kind: Sendable {
             let entity: Int16
             let end: CompiledAssociation.End
@@ -95,18 +94,18 @@ package struct LinkBatch: Sendable {
 }
 
 extension LinkBatch {
-    /// The assertions of a link, in document order: 16 bytes each, for there may be millions.
+    /// The assertions of an association, in document order. Each takes 16 bytes, since there may be millions.
     package struct Assertions: RandomAccessCollection, Sendable {
-        /// What every assertion has.
+        /// The part that each assertion has.
         private struct Core: Sendable {
             let first: NodeID
             let second: NodeID
             let sequence: UInt32
-            /// The position, below 2^28, and in its lowest bits the rest.
+            /// The position, below 2^28, and in the lowest three bits the flags.
             let positionAndFlags: Int32
         }
 
-        /// What few have.
+        /// The part that few assertions have.
         private struct Details: Sendable {
             let mention: Int32
             let kind: Assertion.Kind
@@ -151,7 +150,9 @@ extension LinkBatch {
 
         package func makeIterator() -> Iterator { Iterator(self) }
 
-        /// By node of the first end, of which there are so many: what it is said last to be linked to; -1 for nothing.
+        /// The last asserted target of each node at the first end; -1 for none.
+        ///
+        /// - Parameter count: The number of nodes at the first end.
         package func lastTargets(count: Int) -> [Int32] {
             var targets: [Int32] = Array(repeating: -1, count: count)
             for core in cores { targets[core.first.index] = core.second.number }
@@ -175,7 +176,7 @@ extension LinkBatch {
                     | (assertion.isListed ? 2 : 0) | (assertion.isByID ? 4 : 0))
         }
 
-        /// Makes room for `factor` times what is here.
+        /// Reserves capacity for `factor` times the assertions.
         mutating func reserve(_ factor: Double) {
             cores.reserve(Int(Double(cores.count) * factor))
             if !details.isEmpty { details.reserve(Int(Double(details.count) * factor)) }

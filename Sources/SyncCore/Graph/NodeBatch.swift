@@ -257,14 +257,14 @@ package struct NodeID: Hashable, Comparable, Sendable {
     package static func < (left: NodeID, right: NodeID) -> Bool { left.number < right.number }
 }
 
-/// A hash table from keys to the nodes of a batch, made for being filled and asked millions of times: five bytes a bucket.
+/// A hash table from keys to the nodes of a batch, with five bytes for each bucket.
 package struct KeyIndex: Sendable {
-    /// By bucket: the highest bit and seven of the hash; 0 if it is free.
+    /// The tag of each bucket: the highest bit, and seven bits of the hash; 0 if the bucket is free.
     private var tags: [UInt8] = Array(repeating: 0, count: 16)
     private var nodes: [NodeID] = Array(repeating: NodeID(0), count: 16)
     private var mask = 15
     private var count = 0
-    /// The mask that it will need.
+    /// The mask for the reserved capacity.
     private var reserved = 15
 
     package init() {}
@@ -328,7 +328,7 @@ package struct KeyIndex: Sendable {
         nodes.withUnsafeBufferPointer { nodes in nodes.baseAddress.map { sync_prefetch($0 + bucket) } }
     }
 
-    /// Makes room for so many keys, when the next is added.
+    /// Reserves capacity for a number of keys. The table grows when the next key is added.
     mutating func reserve(_ count: Int) {
         while Self.isFull(count, reserved) { reserved = reserved * 2 + 1 }
     }
@@ -337,10 +337,10 @@ package struct KeyIndex: Sendable {
     @inline(__always)
     private static func isFull(_ count: Int, _ mask: Int) -> Bool { count * 5 >= mask * 4 }
 
-    /// Makes room for more nodes of a batch, or for as many as are reserved.
+    /// Grows the table, to the reserved capacity at least, and inserts its nodes again.
     mutating func grow(_ batch: [NodeBatch.Node], _ pool: TextPool) {
         let (oldTags, oldNodes) = (tags, nodes)
-        // Small tables grow faster: to grow is to hash all keys again.
+        // Growing hashes all keys again, so small tables grow fourfold.
         mask = max(mask < 1 << 14 ? mask * 4 + 3 : mask * 2 + 1, reserved)
         reserved = mask
         tags = Array(repeating: 0, count: mask + 1)

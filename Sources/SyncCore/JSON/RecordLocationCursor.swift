@@ -61,7 +61,7 @@ struct RecordLocationCursor: Sendable {
         return content
     }
 
-    /// Notes that the innermost object has a member at a place. False if that does not matter.
+    /// Records that the innermost object has a member at a path. False if that does not matter.
     private mutating func meet(_ node: Int) -> Bool {
         guard node >= 0 else { return false }
         guard let met = levels.last?.met else { return true }

@@ -215,7 +215,7 @@ package struct ReplacedEnd: Sendable {
     /// Whether it may speak of any row.
     package var isEmpty: Bool { sequences.isEmpty }
 
-    /// Notes a statement; the last one counts.
+    /// Records a statement; the last one applies.
     package mutating func record(_ node: NodeID, _ sequence: UInt32, deletes: Bool) {
         let index = node.index
         guard sequence &+ 1 >= sequences[index] else { return }

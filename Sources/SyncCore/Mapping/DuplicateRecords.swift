@@ -367,7 +367,7 @@ extension DuplicateRecords {
 }
 
 extension InconsistentRecordFinder {
-    /// Notes that a record says other targets of a link than an earlier one.
+    /// Records that a record has other targets of a link than an earlier record.
     fileprivate mutating func add(
         _ said: DuplicateRecords.LinkStatement, _ earlier: Int32, _ targets: [NodeID], _ earlierTargets: [NodeID],
         _ plan: PayloadGraph

@@ -58,7 +58,7 @@ struct ResourceKeys: Sendable {
 }
 
 extension PayloadMapper {
-    /// Notes the key of a resource, where that is not its `id`. Called of all resources of a document before any is mapped,
+    /// Records the key of a resource, if that is not its `id`. Called of all resources of a document before any is mapped,
     /// by a mapper that does nothing else.
     mutating func addKey(_ tape: JSONTape, at place: Place, _ layout: PayloadLayout, _ bytes: Bytes) throws {
         guard let types = layout.types, let id = tape.member(named: "id", of: place.token, in: bytes),

@@ -135,7 +135,7 @@ enum RootKeyState {
 }
 
 extension PayloadMapper {
-    /// Notes of the root record just mapped that its row is not known.
+    /// Records that the last root record has no known row.
     mutating func recordRootKey(_ root: Int, _ bytes: Bytes) {
         guard rootKeyState != .read else { return }
         let isUnread = rootKeyState == .unreadable

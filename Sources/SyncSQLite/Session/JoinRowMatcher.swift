@@ -38,9 +38,8 @@ struct JoinRowMatcher {
 
     /// The stored rows at an end whose links are replaced.
     func rowsWithReplacedLinks(_ end: CompiledAssociation.End) -> some Sequence<NodeID> {
-        let (table, spoken) = (table(end), end == .first ? said.first : said.second)
-        return (spoken.isEmpty ? 0..<0 : table.batch.nodes.indices).lazy.map { NodeID($0) }
-            .filter { spoken.speaks(of: $0) && table.isPresent($0, as: .stored) }
+        let table = table(end)
+        return (end == .first ? said.first : said.second).nodes.lazy.filter { table.isPresent($0, as: .stored) }
     }
 
     /// Pairs of stored rows neither of which is spoken for.

@@ -14,8 +14,10 @@ extension SQLiteSession {
         case .empty: break
         case .small: try scan(table, pass, watch)
         case .large:
-            let keys = lookups[table.id.index].integerKeys
-            if columns(table.id).isOrderedByKey, let keys, let range = KeyRange(keys, factor: 6) {
+            let lookup = lookups[table.id.index]
+            if columns(table.id).isOrderedByKey, lookup.hasIntegerKeys,
+                let range = KeyRange(table.batch.nodes.indices.lazy.map { lookup.integerKey($0) }, factor: 6)
+            {
                 try scan(table, pass, watch, within: range)
             } else {
                 try lookUp(table, pass)

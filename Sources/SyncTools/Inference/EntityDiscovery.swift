@@ -139,7 +139,7 @@ struct EntityDiscovery {
 
     // MARK: Plain data
 
-    /// Notes the places whose objects are no rows; false if there is none left.
+    /// Records the paths whose objects are no rows; false if there is none left.
     private mutating func markPlainData() -> Bool {
         let before = plain.count
         for (place, destination) in destinations where !areRows(place, destination) { plain.insert(place) }

@@ -91,14 +91,14 @@ final class ObservedValue {
         return made
     }
 
-    /// Notes of which kind the object is. Things of several kinds may share an id, and are kept as they are.
+    /// Records the kind of the object. Things of several kinds may share an id, and are kept as they are.
     func record(kind: String) {
         guard kinds.count < 2 else { return }
         kinds.insert(kind)
         if kinds.count > 1, singles > 0 { isPlain = true }
     }
 
-    /// Notes of which entity objects are that say so.
+    /// Records the entity of objects that state it.
     func link(to entity: String) { destinations.insert(entity) }
 
     /// Adds what was seen elsewhere. Of objects only that there were some: they are merged by entity.
@@ -164,7 +164,7 @@ final class ObservedObject {
         if let id { things.insert(found, id: id) }
     }
 
-    /// Notes of which kind the object under a key is, where that stands beside it: `commentable_type`.
+    /// Records the kind of the object under a key, if a sibling member has it: `commentable_type`.
     private func recordKinds(_ found: [JSONValue.Member]) {
         for case let (key, .string(kind)) in found.lazy.map({ ($0.key, $0.value) }) {
             guard let ending = ["_type", "Type", "-type"].first(where: key.hasSuffix) else { continue }

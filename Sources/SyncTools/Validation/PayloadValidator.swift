@@ -225,7 +225,7 @@ struct PayloadValidator {
         return true
     }
 
-    /// Notes a finding with its first place, which is where the walk is.
+    /// Adds a finding at the current path.
     private mutating func add(
         _ kind: SyncExamination.Finding.Kind, _ entity: CompiledEntity, _ bytes: Bytes, _ message: String,
         _ advice: String
@@ -282,7 +282,7 @@ struct PendingReferenceLocator {
         !relationships.isEmpty && relationships.contains(Relationship(entity: entity, name: relationship))
     }
 
-    /// Notes a reference by id, if its place is asked for and not known yet.
+    /// Adds the path of a reference by id, if it is requested and not known yet.
     mutating func add(
         _ id: JSONValue, by hop: CompiledRelationship, of entity: Int, at path: @autoclosure () -> String
     ) {
