@@ -1,20 +1,20 @@
-/// How the keys of JSON are spelled: what a service makes of the words of a name.
+/// The spelling of JSON keys.
 ///
-/// In a model it is the rule by which attributes and relationships are read and exported (`"keys": "kebab-case"`), in
-/// ``ExportOptions`` it overrides that.
+/// In a model, attributes and relationships are read and exported in this spelling (`"keys": "kebab-case"`).
+/// ``ExportOptions/keyCase`` overrides it for exports.
 public enum KeyCase: String, Sendable, Hashable, CaseIterable, Codable {
-    /// `first_name`, `user_id`: what is exported where nobody says otherwise.
+    /// `first_name`, `user_id`. The default of exports.
     case snake
-    /// `firstName`; capitals inside a name stay: `userID` and `userId` are exported as they are.
+    /// `firstName`. Capitals inside a name stay: exports write `userID` and `userId` unchanged.
     case camel
     /// `FirstName`, `Id`, `UserId`.
     case pascal
     /// `first-name`, `user-id`.
     case kebab
-    /// Each key is the name itself; no other spelling is read.
+    /// Each key is the name itself. No other spelling is read.
     case exact
 
-    /// What a schema file calls it: `snake_case`, `camelCase`, `PascalCase`, `kebab-case` or `exact`.
+    /// The name of the spelling in schema files: `snake_case`, `camelCase`, `PascalCase`, `kebab-case` or `exact`.
     public var word: String {
         switch self {
         case .snake: "snake_case"
@@ -25,23 +25,23 @@ public enum KeyCase: String, Sendable, Hashable, CaseIterable, Codable {
         }
     }
 
-    /// What is wrong with a word that is none of these.
+    /// Returns the message for an unknown spelling in a model.
     package static func problem(with word: String) -> String {
         "unknown spelling '\(word)'; known are \(allCases.map(\.word).joined(separator: ", "))"
     }
 
-    /// The spelling that a schema file calls so.
+    /// Creates the spelling with this name in schema files; nil if there is none.
     public init?(word: String) {
         guard let found = Self.allCases.first(where: { $0.word == word }) else { return nil }
         self = found
     }
 }
 
-/// What a model says about the keys of all its entities.
+/// The key rules of a model, which apply to all its entities.
 package struct KeyRules: Sendable, Hashable {
-    /// How they are spelled; nil for names as they come, and snake_case in exports.
+    /// The spelling of keys. If it is nil, several spellings are read, and exports write snake_case.
     package var keys: KeyCase?
-    /// Patterns of those that nothing is wanted of.
+    /// The patterns of ignored keys.
     package var ignore: [String]
 
     package init(keys: KeyCase? = nil, ignore: [String] = []) {

@@ -1,36 +1,37 @@
 extension SyncModel {
-    /// A kind of row: its own attributes and relationships, without those it inherits.
+    /// A kind of row: attributes and relationships, without the inherited ones.
     ///
-    /// A `SyncModel.Entity` is what a model source declares. ``SyncModel`` checks the declarations together.
+    /// A model source declares each `SyncModel.Entity`. ``SyncModel`` validates them together.
     public struct Entity: Sendable, Hashable {
-        /// The name, which is also that of the table unless ``table`` says otherwise or the entity has a parent.
+        /// The name. It is also the name of the table, unless ``table`` is set or the entity has a parent.
         public var name: String
-        /// The entity this one inherits attributes, relationships and the primary key from.
+        /// The name of the parent entity, from which the entity inherits attributes, relationships and the primary key.
         public var parent: String?
-        /// Whether only its sub-entities have rows.
+        /// Whether the entity is abstract: only its sub-entities have rows.
         public var isAbstract: Bool
-        /// The attribute, or the parts, that are the key, if declared on the entity. The marked attributes or one called
-        /// `id` or `remoteID` are the key otherwise.
+        /// The primary key. If it is nil, the key is the attributes with ``SyncModel/Attribute/isPrimaryKey``, or else
+        /// the attribute `id` or `remoteID`.
         public var primaryKey: SyncModel.PrimaryKey?
-        /// What JSON:API calls its resources, if that is not its name in another spelling.
+        /// The JSON:API resource type. If it is nil, the type is the name in any spelling.
         public var resourceType: String?
-        /// Says of which sub-entity a record is.
+        /// The member of a record that says which entity of the hierarchy the record is of.
         public var discriminator: SyncModel.Discriminator?
-        /// Its own attributes, in the order of the model.
+        /// The attributes, without inherited ones, in the order of the model.
         public var attributes: [SyncModel.Attribute]
-        /// Its own relationships, in the order of the model.
+        /// The relationships, without inherited ones, in the order of the model.
         public var relationships: [SyncModel.Relationship]
-        /// The name this entity had in an earlier model.
+        /// The name of the entity in an earlier model.
         public var renamedFrom: String?
-        /// How the keys of its records are spelled; nil for as its parent or the model says.
+        /// The spelling of the keys of its records. If it is nil, the spelling of the parent applies, or else that of
+        /// the model.
         public var keys: KeyCase?
-        /// Patterns of keys of its records that nothing is wanted of, besides those of its parent and the model: `*_url`,
-        /// `meta.*`. What an attribute or a relationship is named after is read all the same.
+        /// The patterns of ignored keys, in addition to those of the parent and the model: `*_url`, `meta.*`. A key
+        /// that is the name of an attribute or relationship is read even if it is ignored.
         public var ignore: [String]
-        /// The table its rows are in, if that is not called as the entity. Entities that have a parent share its table.
+        /// The table. If it is nil, the table has the name of the entity. Entities with a parent share its table.
         public var table: String?
 
-        /// An entity without parent, declared key or members unless said otherwise.
+        /// Creates an entity. By default it has no parent, no declared key, no attributes and no relationships.
         public init(
             _ name: String, parent: String? = nil, isAbstract: Bool = false, primaryKey: SyncModel.PrimaryKey? = nil,
             attributes: [SyncModel.Attribute] = [], relationships: [SyncModel.Relationship] = [],
@@ -54,28 +55,29 @@ extension SyncModel {
 }
 
 extension SyncModel {
-    /// What the rows of an entity are told apart by: an attribute, or several parts together.
+    /// The primary key of an entity: one attribute, or the parts of a composite key.
     ///
-    /// A part is the name of an attribute, or of a to-one relationship, which stands for the key of the row it leads to:
+    /// A part is the name of an attribute or of a to-one relationship. A relationship stands for the key of its
+    /// referenced row:
     ///
     /// ```swift
     /// Entity("Package", primaryKey: "name", attributes: [Attribute("name", .string)])
     /// Entity("Issue", primaryKey: ["repository", "number"], …)
     /// ```
     public struct PrimaryKey: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
-        /// The names of its parts, in the order in which a key is written as a list.
+        /// The names of the parts, in the order of the values of a composite key.
         public var parts: [String]
 
-        /// A key of these parts.
+        /// Creates a key of several parts.
         public init(_ parts: [String]) { self.parts = parts }
 
-        /// A key of one attribute.
+        /// Creates a key of one attribute.
         public init(_ name: String) { self.init([name]) }
 
-        /// A key of one attribute.
+        /// Creates a key of one attribute.
         public init(stringLiteral name: String) { self.init(name) }
 
-        /// A key of these parts.
+        /// Creates a key of several parts.
         public init(arrayLiteral parts: String...) { self.init(parts) }
 
         /// The only part; nil if there are several.
@@ -84,45 +86,47 @@ extension SyncModel {
 }
 
 extension SyncModel {
-    /// The member of a record that says of which entity it is, of an entity and those that have it as parent.
+    /// The member of a record that says which entity of a hierarchy the record is of.
     public struct Discriminator: Sendable, Hashable {
-        /// What becomes of a record whose kind is unknown.
+        /// The handling of a record whose discriminator value is unknown.
         public enum Fallback: String, Sendable, Hashable, CaseIterable {
-            /// It is skipped and reported. The row it has stays.
+            /// The sync skips the record and reports it. A stored row with its key stays.
             case skip
-            /// It is taken as a record of the entity that has the discriminator.
+            /// The record is of the entity that has the discriminator.
             case parent
         }
 
-        /// A kind and its entity.
+        /// A value of the discriminator and its entity.
         public struct Kind: Sendable, Hashable {
-            /// What the member says; a number as it is written.
+            /// The value of the member. A number is its text in the JSON.
             public var value: String
-            /// The entity that is meant.
+            /// The entity of records with this value.
             public var entity: String
 
-            /// A kind and its entity.
+            /// Creates a kind from a value and its entity.
             public init(_ value: String, _ entity: String) {
                 self.value = value
                 self.entity = entity
             }
         }
 
-        /// The key of the member; dots walk into nested objects.
+        /// The key of the member. Dots lead into nested objects.
         public var key: String
-        /// The kinds there are. Of several for one entity, exports write the first.
+        /// The known values and their entities. If an entity has several values, exports write the first.
         public var kinds: [Kind]
-        /// What becomes of a record whose kind is none of them. A record without the member is one of the entity itself.
+        /// The handling of a record whose value is unknown. A record without the member is of the entity itself.
         public var otherwise: Fallback
 
-        /// - Parameter values: Each kind and its entity: `["dog": "Dog"]`.
+        /// Creates a discriminator.
+        ///
+        /// - Parameter values: Each value and its entity: `["dog": "Dog"]`.
         public init(
             _ key: String, values: KeyValuePairs<String, String>, otherwise: Fallback = .skip
         ) {
             self.init(key, kinds: values.map { Kind($0.key, $0.value) }, otherwise: otherwise)
         }
 
-        /// The kinds that the member of this key tells apart.
+        /// Creates a discriminator from kinds.
         public init(_ key: String, kinds: [Kind], otherwise: Fallback = .skip) {
             self.key = key
             self.kinds = kinds
@@ -132,44 +136,45 @@ extension SyncModel {
 }
 
 extension SyncModel {
-    /// A value that every row of an entity has.
+    /// An attribute of an entity.
     public struct Attribute: Sendable, Hashable {
-        /// The local name, which is also the name of the column unless ``column`` says otherwise.
+        /// The local name. It is also the name of the column, unless ``column`` is set.
         public var name: String
-        /// What values it has.
+        /// The type of its values.
         public var type: AttributeType
-        /// The JSON key that fills the attribute besides its own name; dots walk into nested objects, but
-        /// for `\.`, a dot of the key itself.
+        /// The JSON key that the attribute is read from, besides its name. Dots lead into nested objects; `\.` is a dot
+        /// in a key.
         public var remoteKey: String?
-        /// Whether the model marks the attribute as the primary key, or a part of it. See ``SyncModel/Entity/primaryKey``.
+        /// Whether the model marks the attribute as the primary key or a part of it. See
+        /// ``SyncModel/Entity/primaryKey``.
         public var isPrimaryKey: Bool
         /// Whether the value may be nil. If not, the column is `NOT NULL`.
         public var isOptional: Bool
-        /// The value of new rows that are given none.
+        /// The value of new rows whose records have none.
         public var defaultValue: StoredValue?
-        /// The names of the value transformers that run instead of the built-in coercion, one after the other; those of
-        /// ``StandardTransformer`` and those that are registered on the model.
+        /// The names of the transformers that run, in this order, instead of the built-in coercion:
+        /// ``StandardTransformer``s, and transformers that are registered with the model.
         public var transformers: [String]
-        /// How a service writes the instants of a date; nil for ISO 8601 and Unix time by its size.
+        /// The format of dates in JSON; nil for ISO 8601 and Unix time, whose unit follows from its magnitude.
         public var format: AttributeFormat?
         /// Whether exports contain it.
         public var isExportable: Bool
-        /// The name this attribute had in an earlier model.
+        /// The name of the attribute in an earlier model.
         public var renamedFrom: String?
-        /// The type's name in the source of the model, for display (`Integer 32`).
+        /// The name of the type in the source of the model, for display (`Integer 32`).
         public var sourceType: String?
-        /// The column its values are in, if that is not called as the attribute.
+        /// The column. If it is nil, the column has the name of the attribute.
         public var column: String?
-        /// What the Swift type of a property has room for, where the attribute is one's.
+        /// The check whether values fit the type of the Swift property. Only attributes of Swift types have one.
         package var check: ValueCheck?
 
-        /// The first of ``transformers``, and mostly the only one.
+        /// The first of ``transformers``. Most attributes have at most one.
         public var transformer: String? {
             get { transformers.first }
             set { transformers = newValue.map { [$0] } ?? [] }
         }
 
-        /// An attribute of the given name and type; optional, exported and without default unless said otherwise.
+        /// Creates an attribute. By default it is optional and exported, and has no default value.
         public init(
             _ name: String, _ type: AttributeType, remoteKey: String? = nil, isPrimaryKey: Bool = false,
             isOptional: Bool = true, defaultValue: StoredValue? = nil, transformer: String? = nil,
@@ -194,41 +199,42 @@ extension SyncModel {
 }
 
 extension SyncModel {
-    /// A link from the rows of one entity to rows of another, or of the same.
+    /// A relationship from the rows of one entity to rows of another, or of the same.
     public struct Relationship: Sendable, Hashable {
         /// The local name.
         public var name: String
-        /// The name of the entity it leads to.
+        /// The name of the destination entity.
         public var destination: String
-        /// Whether a row can have several targets.
+        /// Whether a row can have several destination rows.
         public var isToMany: Bool
-        /// Whether the targets of a to-many relationship keep the order of the payload.
+        /// Whether the list of a to-many relationship keeps the order of the payload.
         public var isOrdered: Bool
-        /// The relationship of the destination that leads back. A to-many without one is many-to-many.
+        /// The inverse relationship of the destination. A to-many relationship without inverse is many-to-many.
         public var inverse: String?
-        /// What happens to the targets when their owner is deleted.
+        /// The handling of the destination rows when the row is deleted.
         public var deleteRule: SyncModel.DeleteRule
-        /// The only JSON key the relationship is read from, instead of its names, with dots as in
+        /// The only JSON key that the relationship is read from, instead of its names. Dots are as in
         /// ``SyncModel/Attribute/remoteKey``.
         public var remoteKey: String?
-        /// Where its targets may be the members of an object, `{"de": {…}, "fr": {…}}`: the attribute their names fill.
+        /// The attribute that is read from the member names, if the destination records are members of an object:
+        /// `{"de": {…}, "fr": {…}}`.
         public var keyedBy: KeyedBy?
         /// Whether exports contain it.
         public var isExportable: Bool
-        /// Documentation only: a missing link is never an error.
+        /// Whether the relationship may be empty. For documentation only: a missing link is never an error.
         public var isOptional: Bool
-        /// The name this relationship had in an earlier model.
+        /// The name of the relationship in an earlier model.
         public var renamedFrom: String?
-        /// The join table of a many-to-many relationship; nil for one called as the entity and the relationship. Enough
-        /// on one side.
+        /// The join table of a many-to-many relationship. If it is nil, its name is made from the entity and the
+        /// relationship. Either of two inverse relationships can declare it.
         public var table: String?
-        /// The column with the key of the row that this leads to: the foreign key of a to-one relationship, or in the
-        /// join table of a many-to-many one.
+        /// The foreign key column of a to-one relationship. For a many-to-many relationship, the column of the join
+        /// table with the key of the destination row.
         public var column: String?
-        /// The column with the key of this row, in the join table of a many-to-many relationship.
+        /// The column of the join table with the key of the row itself, for a many-to-many relationship.
         public var inverseColumn: String?
 
-        /// A relationship to the rows of an entity; to-one unless said otherwise.
+        /// Creates a relationship. By default it is to-one.
         public init(
             _ name: String, to destination: String, many isToMany: Bool = false, ordered isOrdered: Bool = false,
             inverse: String? = nil, deleteRule: SyncModel.DeleteRule = .nullify, remoteKey: String? = nil,
@@ -254,26 +260,26 @@ extension SyncModel {
 }
 
 extension SyncModel {
-    /// What happens to the rows a relationship leads to when its owner is deleted.
+    /// The handling of the destination rows of a relationship when their row is deleted.
     public enum DeleteRule: String, Sendable, Hashable, CaseIterable, Codable {
-        /// The targets stay and lose the link.
+        /// The destination rows stay and lose the link.
         case nullify
-        /// The targets are deleted too.
+        /// The destination rows are deleted too.
         case cascade
-        /// The owner cannot be deleted while it has targets that stay.
+        /// The row cannot be deleted while it has destination rows that stay.
         case deny
-        /// Treated as ``nullify``: a store never keeps a link to a row that is gone.
+        /// The same as ``nullify``: a store never keeps a link to a deleted row.
         case noAction
     }
 }
 
-/// Which attribute the names fill under which records stand as members of an object: `{"AD": {…}, "AE": {…}}`.
+/// The attribute that is read from the member names, if records are members of an object: `{"AD": {…}, "AE": {…}}`.
 public enum KeyedBy: Sendable, Hashable, ExpressibleByStringLiteral {
-    /// The names are the values of the primary key.
+    /// The member names are the values of the primary key.
     case primaryKey
-    /// The names are the values of another attribute, given by its local name, or by the key it has in JSON.
+    /// The member names are the values of another attribute, given by its local name or by its key in JSON.
     case attribute(String)
 
-    /// The attribute of this name.
+    /// Creates a value from the name of an attribute.
     public init(stringLiteral name: String) { self = .attribute(name) }
 }

@@ -1,5 +1,5 @@
 extension SyncError {
-    /// What to do about it, in a sentence; nil where what is wrong says that already.
+    /// The suggestion how to recover, as a sentence; nil if the message already has it.
     public var recoverySuggestion: String? {
         if let likelyForm { return likelyForm.advice }
         if !keyPaths.isEmpty { return "Name the list with 'keyPath'." }
@@ -8,7 +8,7 @@ extension SyncError {
 }
 
 extension SyncError.Code {
-    /// What is done about most errors of the kind.
+    /// The suggestion for most errors with the code.
     fileprivate var suggestion: String? {
         switch self {
         case .malformedJSON, .invalidUTF8: "Fetch the payload again: it may have been cut short."
@@ -54,7 +54,7 @@ extension SyncError.Code {
 // MARK: - File
 
 extension SyncError {
-    /// The same error with the file it is about, which only the caller knows.
+    /// Returns the error with the file added to its message, unless the message already has it.
     package func naming(_ file: String) -> SyncError {
         guard !message.contains(file) else { return self }
         var named = self
@@ -65,29 +65,29 @@ extension SyncError {
 
 // MARK: - DetectedFormat
 
-/// What a payload that cannot be read as it was asked for seems to be, with the option that reads it.
+/// The detected format of a payload that cannot be read with the given options, and the option that reads it.
 public enum DetectedFormat: Sendable, Hashable {
-    /// Records on lines of their own: ``SyncOptions/Form/ndjson``.
+    /// One record on each line: ``SyncOptions/Form/ndjson``.
     case ndjson
     /// A JSON:API document: ``SyncOptions/Form/jsonAPI``.
     case jsonAPI
-    /// The answer of a GraphQL service: ``SyncOptions/Form/graphQL``.
+    /// A GraphQL response: ``SyncOptions/Form/graphQL``.
     case graphQL
-    /// An object whose members are the records: ``SyncOptions/keyedBy``; whether their names fit the primary key, nil
-    /// where there is no model that could say it.
+    /// An object whose members are the records: ``SyncOptions/keyedBy``. `namesFitKey` is whether the member names fit
+    /// the primary key; nil without a model.
     case keyed(namesFitKey: Bool?)
-    /// Lists of several entities: the entity of each, by its key.
+    /// Lists of several entities: the entity of each key.
     case entities([String: String])
-    /// Text with commas, semicolons or tabs between the columns. It is not read: convert it to JSON first.
+    /// Text with columns separated by commas, semicolons or tabs. It is not read: convert it to JSON.
     case csv
-    /// A web page, such as one for logging in: not what was asked for.
+    /// A web page, such as a login page, instead of the payload.
     case html
     /// XML. It is not read.
     case xml
     /// YAML. It is not read.
     case yaml
 
-    /// What it is, as a part of a sentence.
+    /// The name of the format, as part of a sentence.
     package var name: String {
         switch self {
         case .ndjson: "JSON on each line by itself"
@@ -102,7 +102,7 @@ public enum DetectedFormat: Sendable, Hashable {
         }
     }
 
-    /// What reads it, in Swift; nil if nothing here does.
+    /// The Swift code of the option that reads the format; nil if the format is not supported.
     private var option: String? {
         switch self {
         case .ndjson: "options.form = .ndjson"

@@ -179,7 +179,7 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         cause = Cause(error: underlyingError)
     }
 
-    /// An error that no comparison looks at.
+    /// Wraps an error that equality and hashing ignore.
     private struct Cause: Sendable, Hashable {
         var error: (any Error)?
         static func == (left: Cause, right: Cause) -> Bool { true }
@@ -209,7 +209,7 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
     /// The description, for `localizedDescription`.
     public var errorDescription: String? { description }
 
-    /// What is known of where it is, part by part.
+    /// The parts of the location that are known.
     package var place: [String] {
         var place: [String] = []
         if let entity { place.append("entity \(entity)") }

@@ -1,52 +1,54 @@
 extension SyncResult {
-    /// Something in a payload that was skipped or kept as it was, or something in the store that was mended, while the rest
-    /// of the sync went on.
+    /// A recoverable problem: something in the payload that the sync skipped, or dangling links that it removed from
+    /// the store.
     public struct Diagnostic: Sendable, Hashable, Codable {
-        /// What kind of thing it is, stable and meant for programs.
+        /// The kind of a diagnostic: stable, for programs.
         public enum Kind: String, Sendable, Hashable, CaseIterable, Codable {
-            /// A value does not fit the type of its attribute; the stored value stays.
+            /// A value does not fit the type of its attribute. The stored value stays.
             case valueDoesNotFit
-            /// A record of a keyed entity has no readable key; it is skipped.
+            /// A record has no readable key, and its entity has a primary key. The sync skips the record.
             case recordWithoutKey
-            /// Rows that the payload leaves out stay, because a root record has a key that cannot be read: it may be of one of
-            /// them. Mend the record, or set ``SyncOptions/deletesBesideUnread``.
+            /// The key of a root record cannot be read. The record may describe any row, so the sync deletes no omitted
+            /// rows. Correct the record, or set ``SyncOptions/deletesBesideUnread``.
             case deletionsSkipped
-            /// A JSON shape fits neither objects nor ids of its relationship; the links stay.
+            /// A value of a relationship is neither a record nor an ID, nor a list of them. The links stay.
             case shapeDoesNotFit
-            /// A new record lacks a value its entity requires; it is refused.
+            /// A record for a new row lacks a required value. The sync rejects the record.
             case requiredValueMissing
-            /// A stored row with this key is of another entity; the record is skipped.
+            /// The stored row with this key is of another entity. The sync skips the record.
             case entityMismatch
-            /// An object without a key, of an entity whose keys cannot be made here; it is skipped.
+            /// A nested record has no key, and keys of its entity cannot be generated. The sync skips the record.
             case keyCannotBeMade
-            /// A new row's key is made of another row, which is not stored.
+            /// The key of a new row contains the key of a row that is not stored. The sync rejects the record.
             case keyPartMissing
-            /// A record, or a reference, is of a kind or type that the model does not know; it is skipped.
+            /// The discriminator value of a record, or the type of a reference, is unknown to the model. The sync skips
+            /// it.
             case unknownKind
-            /// A record says another value than the name under which it stands; the name counts.
+            /// A record has a value that differs from its member name, or from the members of its resource. The name,
+            /// or the resource, applies.
             case contradictingName
-            /// A record says something else of its row than an earlier record of the payload; what comes later counts. Only
-            /// an examination reports where; ``SyncResult/contradictions`` counts them.
+            /// A record differs from an earlier record with the same key. The later value is stored. Only validation
+            /// reports the place; ``SyncResult/contradictions`` has the count.
             case contradictingRecord
-            /// Stored links led to rows that are not stored; they are removed.
+            /// Stored links referenced rows that are not stored. The sync removes the links.
             case linksToMissingRows
 
-            /// Whether it is about the store, which was mended, and not about the payload.
+            /// Whether the diagnostic is about the store instead of the payload.
             public var isAboutStore: Bool { self == .linksToMissingRows }
         }
 
-        /// What kind of thing it is.
+        /// The kind of the diagnostic.
         public var kind: Kind
         /// The entity of the record.
         public var entity: String
-        /// The row's key as text, if it is known.
+        /// The key of the row as text, if it is known.
         public var key: String?
         /// The JSON path from the root of the payload: `[3].notes[0].created_at`.
         public var path: String
-        /// What was found, and what became of it.
+        /// The problem, and what the sync did about it.
         public var message: String
 
-        /// A diagnostic and its place.
+        /// Creates a diagnostic.
         public init(_ kind: Kind, entity: String, key: String? = nil, path: String, message: String) {
             self.kind = kind
             self.entity = entity

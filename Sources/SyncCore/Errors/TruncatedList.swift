@@ -1,14 +1,14 @@
-/// A list as people are shown it: its first elements, and how many more there are.
+/// A list in a message for people: the first elements, and the number of the others.
 ///
-/// Programs get lists whole.
+/// Programs get complete lists.
 package struct TruncatedList<Element> {
     package let shown: [Element]
-    /// How many elements are not shown.
+    /// The number of elements that are not shown.
     package let omittedCount: Int
 
     /// - Parameters:
-    ///   - limit: How many elements are shown; nil for all.
-    ///   - total: How many there are, if `elements` are not all of them.
+    ///   - limit: The number of elements to show; nil for all.
+    ///   - total: The number of elements of the list, if `elements` has only some of them.
     package init(
         _ elements: some Collection<Element>, upTo limit: Int? = ShortListLimit.standard, of total: Int? = nil
     ) {
@@ -17,13 +17,13 @@ package struct TruncatedList<Element> {
     }
 }
 
-/// How many elements of a list are shown where nobody asks for more.
+/// The default number of elements to show.
 package enum ShortListLimit {
     package static let standard = 20
 }
 
 extension TruncatedList<String> {
-    /// `id, name, age and 33 more`
+    /// The text of the list: `id, name, age and 33 more`
     package var text: String { text(between: ", ") }
 
     package func text(between separator: String) -> String {
@@ -31,17 +31,17 @@ extension TruncatedList<String> {
     }
 }
 
-/// The name that was probably meant where one was written that there is not.
+/// Finds the known name that a misspelled name probably means.
 package enum SimilarName {
-    /// Longer names are not compared: nobody mistypes them by a letter.
+    /// Longer names are not compared, since the comparison takes quadratic time and such names are rarely mistyped.
     private static let maximumLength = 100
 
-    /// The name most like the one written, upper and lower case and separators aside; nil if none is near.
+    /// Returns the nearest name, ignoring case and separators; nil if none is near.
     package static func nearest(to written: String, among names: some Sequence<String>) -> String? {
         guard written.utf8.count <= maximumLength else { return nil }
         let letters = folded(written)
         var found: (name: String, distance: Int)?
-        // A third of the letters may be wrong, but never all of them.
+        // Up to a third of the letters may differ, but never all of them.
         let limit = min(max(1, letters.count / 3), letters.count - 1, 3)
         for name in names where name.utf8.count <= maximumLength {
             let other = folded(name)
@@ -52,14 +52,14 @@ package enum SimilarName {
         return found?.name
     }
 
-    /// `; did you mean 'age'?`, or nothing.
+    /// Returns `; did you mean 'age'?`, or an empty text.
     package static func hint(for written: String, among names: some Sequence<String>) -> String {
         nearest(to: written, among: names).map { "; did you mean '\($0)'?" } ?? ""
     }
 
     private static func folded(_ name: String) -> [Character] { name.lowercased().filter { !"_- .".contains($0) } }
 
-    /// How many letters must be put in, left out, replaced or swapped with the next to make one of the other.
+    /// Returns the edit distance of two words: insertions, deletions, replacements, and swaps of neighbors.
     package static func distance(_ left: [Character], _ right: [Character]) -> Int {
         var last = Array(0...right.count)
         var (before, line) = (last, last)

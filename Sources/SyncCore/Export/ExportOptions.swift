@@ -1,47 +1,47 @@
 public import Foundation
 
-/// How rows are turned into JSON.
+/// Options of an export.
 ///
-/// With the defaults, what a sync stored is exported as JSON that the same sync finds nothing to change in.
+/// With the default options, a sync of the exported JSON changes nothing.
 public struct ExportOptions: Sendable, Hashable {
-    /// What becomes of relationships.
+    /// The form of relationships.
     public enum Relationships: String, Sendable, Hashable, CaseIterable {
-        /// A to-one is an object, a to-many an array of objects: `{"notes": [{"id": 1}]}`.
+        /// A to-one relationship is an object, a to-many an array of objects: `{"notes": [{"id": 1}]}`.
         case array
-        /// As Rails takes them: `{"notes_attributes": {"0": {"id": 1}}}`. Inside, the attribute `destroy` is
-        /// called `_destroy`.
+        /// The nested attributes of Rails: `{"notes_attributes": {"0": {"id": 1}}}`. Inside them, the key of the
+        /// attribute `destroy` is `_destroy`.
         case nested
-        /// They are left out.
+        /// Relationships are omitted.
         case none
     }
 
-    /// How dates are written.
+    /// The format of dates.
     public enum DateFormat: Sendable, Hashable {
-        /// As the ``SyncModel/Attribute/format`` of each attribute says, and ISO 8601 where it has none.
+        /// The ``SyncModel/Attribute/format`` of each attribute; ISO 8601 if it has none.
         case attribute
-        /// `2024-02-29T18:29:59.999Z`, the milliseconds only when they are not zero. In a time zone other than UTC
-        /// it ends in the zone's offset, `+01:00`.
+        /// `2024-02-29T18:29:59.999Z`. Milliseconds are omitted if they are zero. In time zones other than UTC the text
+        /// ends with the offset, `+01:00`.
         case iso8601
-        /// A pattern of Unicode Technical Standard 35, as in `yyyy-MM-dd`.
+        /// A pattern of Unicode Technical Standard 35, such as `yyyy-MM-dd`.
         case pattern(String)
     }
 
-    /// How keys are spelled, other than those the model gives; nil for as the model says, and for snake_case if it does
-    /// not.
+    /// The spelling of keys that are not given by the model. If it is nil, the spelling of the model applies, or else
+    /// snake_case.
     public var keyCase: KeyCase?
-    /// What becomes of relationships.
+    /// The form of relationships.
     public var relationships: Relationships
-    /// How dates are written.
+    /// The format of dates.
     public var dateFormat: DateFormat
-    /// The time zone dates are written in, but for those of attributes with a format of their own, which is in UTC.
+    /// The time zone of dates. Attributes with their own format are always in UTC.
     public var timeZone: TimeZone
-    /// Set to have text with the records as members of an object, `{"AD": {…}}`: the attribute whose values are the names.
+    /// The attribute whose values are the member names, if the records are to be members of an object: `{"AD": {…}}`.
     public var keyedBy: KeyedBy?
-    /// Whether what the model does not export is exported too.
+    /// Whether the export includes attributes and relationships that are not exportable.
     package var exportsAll = false
 
-    /// Options with their defaults: keys and dates as the model says, else snake_case and ISO 8601 in UTC; relationships
-    /// as objects and arrays.
+    /// Creates options. By default keys and dates are as in the model, else snake_case and ISO 8601 in UTC, and
+    /// relationships are objects and arrays.
     public init(
         keyCase: KeyCase? = nil, relationships: Relationships = .array, dateFormat: DateFormat = .attribute,
         timeZone: TimeZone = .gmt, keyedBy: KeyedBy? = nil
@@ -54,21 +54,21 @@ public struct ExportOptions: Sendable, Hashable {
     }
 }
 
-/// An attribute or a relationship that an export leaves out although the model does not say so.
+/// An attribute or relationship that an export omits although it is exportable.
 public struct ExportOmission: Sendable, Hashable {
-    /// Why it is left out.
+    /// The reason of an omission.
     public enum Reason: String, Sendable, Hashable, CaseIterable, Codable {
-        /// What its transformer makes of JSON cannot be turned back: give that an `exporting` direction.
+        /// Its transformer cannot convert values back to JSON: give the transformer an `exporting` direction.
         case noWayBack
-        /// Every key from which it would be read again is taken by another: give it a remote key.
+        /// Each key that it could be read from belongs to another attribute or relationship: give it a remote key.
         case noKey
     }
 
-    /// The entity whose rows lack it.
+    /// The entity.
     public var entity: String
     /// The attribute or relationship.
     public var member: String
-    /// Why it is left out.
+    /// The reason of the omission.
     public var reason: Reason
 
     init(_ entity: CompiledEntity, _ member: String, _ reason: Reason) {
@@ -79,7 +79,7 @@ public struct ExportOmission: Sendable, Hashable {
 }
 
 extension ExportOmission: CustomStringConvertible {
-    /// `User.secret is left out of exports: there is no way back from what its transformer makes`
+    /// `User.secret is left out of exports: there is no way back from what a transformer makes of it`
     public var description: String {
         switch reason {
         case .noWayBack:
@@ -92,7 +92,8 @@ extension ExportOmission: CustomStringConvertible {
 // MARK: - SyncModel+ExportOmissions
 
 extension SyncModel {
-    /// What an export of an entity's rows leaves out although the model does not say so, in the rows it leads to as well.
+    /// Returns the attributes and relationships that an export of an entity omits although they are exportable,
+    /// including those of nested rows.
     ///
     /// ```swift
     /// for omission in try stack.model.exportOmissions(of: "User") { print(omission) }

@@ -1,4 +1,4 @@
-/// What the JSON of an entity's rows consists of: its keys, those of dotted paths as objects in objects.
+/// The keys of the exported JSON of an entity. A dotted key is an object in an object.
 package struct ExportSchema {
     /// One key of an object.
     struct Field {
@@ -7,24 +7,24 @@ package struct ExportSchema {
     }
 
     indirect enum Content {
-        /// `isLink`: whether its key is also read as an id of a relationship, as `company_id` is beside `company`.
+        /// `isLink` is whether the key is also read as the ID of a relationship, as `company_id` is next to `company`.
         case attribute(slot: Int, conversion: ValueConversion?, isLink: Bool)
         case relationship(CompiledRelationship)
         case object([Field])
-        /// What the rows of an entity are called.
+        /// The discriminator value of the entity.
         case kind(String)
     }
 
     let fields: [Field]
-    /// What of the entity has no place in it.
+    /// The exportable attributes and relationships that the schema omits.
     package let omissions: [ExportOmission]
 }
 
-/// Which shape: a row of one entity is read back as one of another where a relationship or a call names an ancestor.
+/// The key of a schema. The entity that a row is read back as may be an ancestor, if a relationship or call names that.
 package struct ExportShapeKey: Hashable {
     let entity: Int
     let destination: Int
-    /// Whether the row is exported inside nested attributes.
+    /// Whether the row is inside nested attributes.
     let isNested: Bool
 
     package init(entity: Int, destination: Int, isNested: Bool) {
@@ -34,10 +34,10 @@ package struct ExportShapeKey: Hashable {
     }
 }
 
-/// Works out the keys that rows of an entity are exported under.
+/// Builds the export schema of an entity.
 ///
-/// Every key is one from which a sync reads the same attribute or relationship again. Where two would have the same
-/// place, an attribute falls back to its own name, and a relationship is left out.
+/// A sync reads each attribute or relationship again from its exported key. If two have the same key, an attribute uses
+/// its own name instead, and a relationship is omitted.
 package struct ExportSchemaBuilder {
     private let model: SyncModel
     private let options: ExportOptions
@@ -46,7 +46,7 @@ package struct ExportSchemaBuilder {
     private let isNested: Bool
     private var fields: [ExportSchema.Field] = []
     private var omissions: [ExportOmission] = []
-    /// How keys are spelled where the rows are read back, if the model says.
+    /// The spelling of the model for the entity that the rows are read back as; nil if the model has none.
     private let rule: KeyCase?
 
     package static func shape(
@@ -72,7 +72,7 @@ package struct ExportSchemaBuilder {
             entity.relationships.flatMap { AttributeNaming.keys(for: $0.relationship, rule) }
                 .map { RemoteKeyPath.text(Self.path($0)) })
         for attribute in try attributes() {
-            // Inside the object of a relationship there is no telling whose value it is.
+            // A sync would read a key inside a relationship's object as an attribute of the destination row.
             let free = attribute.paths.first { path in
                 !objects.contains { path.count > $0.count && path.starts(with: $0) } && isFree(path)
             }
@@ -84,7 +84,7 @@ package struct ExportSchemaBuilder {
             place(.attribute(slot: attribute.slot, conversion: attribute.conversion, isLink: isLink), at: free)
         }
         placeKind()
-        // Without the rows that its key is made of a row could not be told apart.
+        // A row needs the rows that are part of its key, or it could not be identified.
         let relationships =
             options.relationships == .none
             ? entity.relationships.filter { model.compiled.isKeyPart($0) } : entity.relationships
@@ -99,7 +99,7 @@ package struct ExportSchemaBuilder {
         return ExportSchema(fields: fields, omissions: omissions)
     }
 
-    /// The member that tells kinds apart, unless an attribute has its place.
+    /// Adds the discriminator, unless an attribute has its key.
     private mutating func placeKind() {
         guard let found = model.compiled.discriminator(of: entity.id),
             let kind = found.discriminator.kinds.first(where: { $0.entity == entity.name })
@@ -110,8 +110,8 @@ package struct ExportSchemaBuilder {
 
     // MARK: Keys
 
-    /// The attributes to export and where each can stand, the best first. What is deeper down comes later: of `place`
-    /// and `place.city` the first can only be a value.
+    /// Returns the exported attributes, each with its possible keys, the best first. Shorter paths come first: if both
+    /// `place` and `place.city` exist, `place` must be a value.
     private mutating func attributes() throws -> [Candidate] {
         var attributes: [Candidate] = []
         for slot in entity.slots {
@@ -137,13 +137,14 @@ package struct ExportSchemaBuilder {
         let paths: [[String]]
     }
 
-    /// The options may ask for another format than the attribute's.
+    /// Returns the conversion for this export; nil if it changes nothing. The date format of the options takes
+    /// precedence.
     private func used(_ conversion: ValueConversion) -> ValueConversion? {
         let used = options.dateFormat == .attribute ? conversion : conversion.withoutFormat
         return used.flatMap { $0.isUnchangedOnExport ? nil : $0 }
     }
 
-    /// The keys that an attribute is read from again, the one to export it under first.
+    /// Returns the keys that the attribute is read from, the best for export first.
     private func keys(of attribute: SyncModel.Attribute, _ slot: Int) throws -> [String] {
         let name = attribute.name
         let key = try model.remoteKey(
@@ -172,7 +173,7 @@ package struct ExportSchemaBuilder {
         }
     }
 
-    /// A dotted key as keys of objects in objects.
+    /// Splits a dotted key into the keys of nested objects.
     private static func path(_ key: String) -> [String] { RemoteKeyPath.keys(key) }
 
     // MARK: Places
@@ -211,9 +212,10 @@ package struct ExportSchemaBuilder {
     }
 }
 
-/// The keys that records are exported under, for forms that name them once, before the first record.
+/// The keys of exported records, for formats that list them once before the first record.
 package enum ExportKeys {
-    /// The keys of an entity's records in their order, those of its sub-entities behind them, and which of them have numbers.
+    /// Returns the keys of an entity's records in order, followed by those of its sub-entities, and whether their
+    /// values are numbers.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
     package static func keys(
@@ -242,13 +244,13 @@ extension AttributeType {
     package var isNumeric: Bool { self == .integer || self == .double || self == .decimal }
 }
 
-/// The values of attributes as an export writes them.
+/// The exported values of attributes.
 package struct ExportValues {
     private let dates: ExportDates
 
     package init(_ options: ExportOptions = ExportOptions()) { dates = ExportDates(options) }
 
-    /// - Returns: Nil for a value that cannot be written.
+    /// Returns the exported value; nil if it cannot be expressed in JSON.
     package func json(_ value: StoredValue, _ conversion: ValueConversion?) -> JSONValue? {
         switch (value, conversion) {
         case (.null, _): .null

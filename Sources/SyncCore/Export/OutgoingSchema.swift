@@ -1,29 +1,29 @@
-/// Which member of a record each of an entity's domains is sent as: what is merged and sent by itself, an attribute, a
-/// to-one or the set of a to-many.
+/// The member of an outgoing record for each field of an entity. A field is merged and sent by itself: an attribute, a
+/// to-one relationship, or a to-many list.
 package struct OutgoingSchema: Sendable {
-    /// What is merged and sent by itself.
+    /// A field of a row.
     package enum Field: Sendable, Hashable {
         case attribute(slot: Int)
-        /// Of which entity the row is, where a list has rows of several.
+        /// The discriminator, for lists with rows of several entities.
         case kind
-        /// The foreign key of a to-one, which is sent as an id.
+        /// The foreign key of a to-one relationship, sent as an ID.
         case toOne(AssociationID)
-        /// The other rows of a many-to-many, sent as a list of ids.
+        /// The join rows of a many-to-many relationship, sent as a list of IDs.
         case pairs(AssociationID, CompiledAssociation.End)
     }
 
-    /// A domain and the keys that lead to it in a record.
+    /// A field, and the path of its member in a record.
     package struct Member: Sendable {
         package let path: [String]
         package let domain: Field
-        /// The entity that ids are of.
+        /// The entity of the referenced rows; nil if the field has no IDs.
         package let destination: Int?
     }
 
     package let members: [Member]
-    /// The keys that lead to each part of the record's own id, in the order of the model; most ids are one part.
+    /// The path of each part of the primary key, in the order of the model. Most keys have one part.
     package let keyPaths: [[String]]
-    /// Where a record says of which entity it is, and what; nil for an entity whose records need not.
+    /// The path and value of the discriminator; nil if the entity has none.
     package let kind: (path: [String], value: String)?
 
     /// - Throws: ``SyncError`` `keylessEntity`.
@@ -69,7 +69,7 @@ package struct OutgoingSchema: Sendable {
         }
     }
 
-    /// A record with its own id, each part in its place.
+    /// Returns a record with its ID set. Each part of a composite key is set at its path.
     package func naming(_ record: JSONValue, _ id: JSONValue) -> JSONValue {
         guard keyPaths.count > 1, case .array(let parts) = id, parts.count == keyPaths.count else {
             return keyPaths.first.map { record.setting(id, at: $0) } ?? record
@@ -77,14 +77,14 @@ package struct OutgoingSchema: Sendable {
         return zip(keyPaths, parts).reduce(record) { $0.setting($1.1, at: $1.0) }
     }
 
-    /// `project_id`, `tag_ids`.
+    /// Returns the key of a relationship's IDs: `project_id`, `tag_ids`.
     private static func idKey(of relationship: SyncModel.Relationship, _ rule: KeyCase?) -> String? {
         var one = relationship
         if relationship.isToMany { one.name = Inflection.singular(relationship.name) }
         return AttributeNaming.idKeys(for: one, rule).first
     }
 
-    /// The domain that a relationship is on this side of its link; nil where the other side has it.
+    /// Returns the field of a relationship at this end of its association; nil if the other end has it.
     private static func domain(of relationship: CompiledRelationship, in model: CompiledModel) -> Field? {
         let link = model[relationship.link]
         switch link.storage {
@@ -97,8 +97,8 @@ package struct OutgoingSchema: Sendable {
 }
 
 extension OutgoingSchema {
-    /// The end of a many-to-many whose rows are sent with the ids of the others: the one that exports it. Where both do, the
-    /// one whose entity has more relationships, as a task has that has tags; of two that are alike the first.
+    /// Returns the end of a many-to-many association whose rows are sent with the IDs of the other rows: the end that
+    /// exports it. If both do, it is the end whose entity has more relationships; on a tie, the first.
     private static func sender(of link: CompiledAssociation, in model: CompiledModel) -> CompiledAssociation.End {
         func isExporting(_ end: CompiledAssociation.End) -> Bool { link.side(end).relationship?.isExportable == true }
         guard isExporting(.first), isExporting(.second) else { return isExporting(.first) ? .first : .second }
@@ -108,14 +108,14 @@ extension OutgoingSchema {
 }
 
 extension JSONValue {
-    /// The value that keys lead to; nil if there is none.
+    /// Returns the value at a path of keys; nil if there is none.
     package func value(at path: some Collection<String>) -> JSONValue? {
         guard let key = path.first else { return self }
         guard case .object(let members) = self else { return nil }
         return members.last { $0.key.utf8.elementsEqual(key.utf8) }?.value.value(at: path.dropFirst())
     }
 
-    /// The same with another value where keys lead, in objects made on the way.
+    /// Returns the value with another value set at a path of keys. Missing objects are created.
     package func setting(_ value: JSONValue, at path: some Collection<String>) -> JSONValue {
         guard let key = path.first else { return value }
         var members: [Member] = []

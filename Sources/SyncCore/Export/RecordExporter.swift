@@ -1,11 +1,11 @@
 package import Foundation
 
-/// Turns rows into JSON.
+/// Exports rows as JSON.
 ///
-/// A relationship is not followed where that would lead back: along the relationship that led to the row, or to a row
-/// that is being exported. A list with such a row is left out whole: a part of it would say that the rest is gone.
-/// For the same reason a relationship is left out that still waits for rows to arrive. Left out too is whatever would
-/// nest deeper than JSON is read.
+/// A relationship is not followed back along the relationship that led to the row, or to a row that is being exported.
+/// A list with such a row is omitted as a whole: a sync would read a partial list as a replaced list. For the same
+/// reason a relationship with pending references is omitted. Values that would exceed the nesting limit of the reader
+/// are omitted too.
 package struct RecordExporter<Source: ExportSource> {
     private let model: SyncModel
     private let options: ExportOptions
@@ -22,15 +22,15 @@ package struct RecordExporter<Source: ExportSource> {
         values = ExportValues(options)
     }
 
-    /// The JSON of a row as an element of an array of records of an entity.
+    /// Returns the JSON of a row, for an array of records.
     package mutating func record(_ row: Source.SourceRow, of entity: CompiledEntity) throws -> JSONValue {
         try object(row, as: entity.id, after: nil, depth: 2)
     }
 
-    /// The JSON of a row as a member of an object of records, and its name there.
+    /// Returns the JSON of a row, for an object whose members are records.
     ///
-    /// - Parameter slot: The attribute whose value the name is.
-    /// - Throws: ``SyncError`` `valueDoesNotFit` for a row without such a value, or one that is no name.
+    /// - Parameter slot: The slot of the attribute whose value is the member name.
+    /// - Throws: ``SyncError`` `valueDoesNotFit` for a row whose value is nil or cannot be a name.
     package mutating func member(
         _ row: Source.SourceRow, of entity: CompiledEntity, namedBy slot: Int
     ) throws -> JSONValue.Member {
@@ -44,10 +44,12 @@ package struct RecordExporter<Source: ExportSource> {
         return .init(name, record.excluding(try fieldKey(slot, of: row, as: entity.id)))
     }
 
+    /// Returns the JSON object of a row.
+    ///
     /// - Parameters:
-    ///   - destination: The entity it is read back as.
-    ///   - followed: The relationship that led to the row.
-    ///   - depth: The level of nesting of the object.
+    ///   - destination: The entity that the row is read back as.
+    ///   - followed: The relationship that led to the row; nil for a root row.
+    ///   - depth: The nesting level of the object.
     private mutating func object(
         _ row: Source.SourceRow, as destination: Int, after followed: CompiledRelationship?, depth: Int
     ) throws -> JSONValue {
@@ -76,7 +78,7 @@ package struct RecordExporter<Source: ExportSource> {
             let value: JSONValue?
             switch field.content {
             case .attribute(let slot, let conversion, let isLink):
-                // Null would unlink, also where the relationship is left out.
+                // A null ID would remove the link, even if the relationship itself is omitted.
                 if isLink, values[slot].isNull { continue }
                 value = json(values[slot], conversion, depth: depth)
             case .kind(let name): value = .string(name)
@@ -95,7 +97,9 @@ package struct RecordExporter<Source: ExportSource> {
 
     // MARK: Attributes
 
-    /// - Parameter depth: The level of nesting of the object the value is in.
+    /// Returns the JSON of a value; nil if it cannot be expressed, or is nested too deep.
+    ///
+    /// - Parameter depth: The nesting level of the object with the value.
     private func json(_ value: StoredValue, _ conversion: ValueConversion?, depth: Int) -> JSONValue? {
         guard let json = values.json(value, conversion), json.isNested(atMost: JSONValue.maximumDepth - depth) else {
             return nil
@@ -105,7 +109,9 @@ package struct RecordExporter<Source: ExportSource> {
 
     // MARK: Relationships
 
-    /// - Parameter depth: The level of nesting of the value.
+    /// Returns the JSON of a relationship; nil if it is omitted.
+    ///
+    /// - Parameter depth: The nesting level of the value.
     private mutating func targets(
         of row: Source.SourceRow, along relationship: CompiledRelationship, after followed: CompiledRelationship?,
         depth: Int
@@ -133,12 +139,13 @@ package struct RecordExporter<Source: ExportSource> {
         return options.relationships == .nested ? .numbered(elements) : .array(elements)
     }
 
-    /// The key of the row that a part of a row's key leads to.
+    /// Returns the key of the row that is a part of this row's key.
     private func key(of row: Source.SourceRow, along relationship: CompiledRelationship) throws -> JSONValue? {
         try source.targets(of: row, along: relationship).first.map { source.key(of: $0).json }
     }
 
-    /// The targets as the members of an object; nil if the relationship has none, or they cannot all be told apart so.
+    /// Returns the destination rows as members of an object; nil if the relationship is not keyed, or a name is missing
+    /// or repeated.
     private mutating func namedTargets(
         _ targets: [Source.SourceRow], along relationship: CompiledRelationship, depth: Int
     ) throws -> JSONValue? {
@@ -156,7 +163,7 @@ package struct RecordExporter<Source: ExportSource> {
             })
     }
 
-    /// What a row is called by one of its values; nil if that is none, or no name.
+    /// Returns the member name of a row from one of its values; nil if the value is nil or cannot be a name.
     mutating func name(of row: Source.SourceRow, _ slot: Int) -> String? {
         let attribute = model.compiled[source.entity(of: row).table].attributes[slot]
         let value = source.values(of: row)[slot]
@@ -169,7 +176,7 @@ package struct RecordExporter<Source: ExportSource> {
         }
     }
 
-    /// The key under which a row is exported with the value that its name has already; nil if there is none.
+    /// Returns the key of the attribute that the member name already has; nil if it is not exported.
     private mutating func fieldKey(_ slot: Int, of row: Source.SourceRow, as destination: Int) throws -> String? {
         let shape = try shape(.init(entity: source.entity(of: row).id, destination: destination, isNested: false))
         return shape.fields.first { field in
@@ -178,7 +185,7 @@ package struct RecordExporter<Source: ExportSource> {
         }?.key
     }
 
-    /// Whether the targets can all be exported and are all there is to say about the links between them and the row.
+    /// Returns whether the destination rows can all be exported and are the complete list of links.
     private func isWhole(
         _ targets: [Source.SourceRow], of row: Source.SourceRow, _ relationship: CompiledRelationship
     ) throws -> Bool {
@@ -196,10 +203,10 @@ package struct RecordExporter<Source: ExportSource> {
 }
 
 extension JSONValue {
-    /// How deep objects and arrays may be nested for JSON to be read.
+    /// The deepest nesting of objects and arrays that the reader accepts.
     fileprivate static let maximumDepth = 512
 
-    /// `{"0": …, "1": …}`
+    /// Returns an object with the indexes as names: `{"0": …, "1": …}`
     fileprivate static func numbered(_ elements: [JSONValue]) -> JSONValue {
         .object(elements.enumerated().map { Member("\($0.offset)", $0.element) })
     }
@@ -218,23 +225,23 @@ extension JSONValue {
     }
 }
 
-/// Where an exporter has its rows from.
+/// The source of the rows of an export.
 package protocol ExportSource {
     associatedtype SourceRow
 
-    /// The row's own entity, which may be one below the entity it was asked for as.
+    /// Returns the entity of a row, which may be a sub-entity of the requested one.
     func entity(of row: SourceRow) -> CompiledEntity
-    /// Which row it is, over all entities.
+    /// Returns the identity of a row, unique over all entities.
     func identity(of row: SourceRow) -> ExportedRowID
-    /// Its key, as JSON refers to it.
+    /// Returns the primary key of a row.
     func key(of row: SourceRow) -> PrimaryKeyValue
-    /// One value per slot of the entity's tree; a local key is null.
+    /// Returns one value for each slot of the entity's hierarchy. A temporary key is null.
     func values(of row: SourceRow) -> [StoredValue]
-    /// The rows a relationship leads to, in its order; one or none for a to-one.
+    /// Returns the destination rows of a relationship, in its order; at most one for a to-one.
     func targets(of row: SourceRow, along relationship: CompiledRelationship) throws -> [SourceRow]
-    /// Whether a relationship refers to rows that are not there yet.
+    /// Returns whether a relationship has pending references.
     func isWaiting(_ row: SourceRow, along relationship: String) throws -> Bool
-    /// What stands for the rows of a relationship that are not known, but by their keys; nil for nothing.
+    /// Returns the keys that stand for the destination rows, if only their keys are known; nil otherwise.
     func reference(_ row: SourceRow, along relationship: CompiledRelationship) -> JSONValue?
 }
 
@@ -242,7 +249,7 @@ extension ExportSource {
     package func reference(_ row: SourceRow, along relationship: CompiledRelationship) -> JSONValue? { nil }
 }
 
-/// A row of a store: its table and its key there.
+/// The identity of a row: its table and its key.
 package struct ExportedRowID: Hashable {
     let table: TableID
     let key: PrimaryKeyValue
@@ -253,12 +260,12 @@ package struct ExportedRowID: Hashable {
     }
 }
 
-/// Lays exported records out as text: an array or object with a record a line, or just a record a line.
+/// Writes exported records as text: an array or object with one record on each line, or NDJSON.
 package struct ExportText {
     private let form: SyncOptions.Form
     private var bytes: [UInt8] = []
     private var hasRecords = false
-    /// Whether the records have names.
+    /// Whether the records are members of an object.
     private let isObject: Bool
 
     package init(_ form: SyncOptions.Form, isObject: Bool = false) {
@@ -266,7 +273,7 @@ package struct ExportText {
         self.isObject = isObject
     }
 
-    /// How many bytes there are to take.
+    /// The number of bytes that were not taken yet.
     package var count: Int { bytes.count }
 
     package mutating func append(_ record: JSONValue) {
@@ -288,7 +295,7 @@ package struct ExportText {
         if form != .ndjson { bytes += (hasRecords ? ",\n  " : isObject ? "{\n  " : "[\n  ").utf8 }
     }
 
-    /// What comes after the last record.
+    /// Writes the end of the text.
     package mutating func end() {
         guard form != .ndjson else { return }
         if isObject {
@@ -298,14 +305,14 @@ package struct ExportText {
         }
     }
 
-    /// The text since it was last taken.
+    /// Returns the text since the last call.
     package mutating func take() -> Data {
         defer { bytes.removeAll(keepingCapacity: true) }
         return Data(bytes)
     }
 }
 
-/// Writes dates as the options of one export want them.
+/// Writes dates in the format and time zone of the options.
 struct ExportDates {
     private let timeZone: TimeZone
     private let formatter: DateFormatter?
@@ -319,7 +326,7 @@ struct ExportDates {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.timeZone = timeZone
-        // The calendar that dates are read in: Gregorian also before there was one.
+        // Use the proleptic Gregorian calendar, as the reader does.
         formatter.gregorianStartDate = .distantPast
         formatter.dateFormat = pattern
         self.formatter = formatter
@@ -331,7 +338,8 @@ struct ExportDates {
         return .string(local(milliseconds, offset: timeZone.secondsFromGMT(for: date)))
     }
 
-    /// In UTC also where an offset cannot be written (of the times before time zones) or leads out of the calendar.
+    /// Writes the time in UTC if the offset has seconds (before standard time zones), or if the shifted time is out of
+    /// range.
     private func local(_ milliseconds: Int64, offset: Int) -> String {
         let shifted = milliseconds + Int64(offset) * 1000
         guard offset != 0, offset % 60 == 0, DateText.range.contains(shifted) else { return DateText.iso(milliseconds) }

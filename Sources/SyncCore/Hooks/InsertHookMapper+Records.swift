@@ -1,24 +1,25 @@
 extension InsertHookMapper {
-    /// A row that is new, and the records of the payload that give it, in document order.
+    /// A new row, and the occurrences of its records in document order.
     private struct NewRow {
         var row: PayloadGraph.RowReference
         var mentions: [Int]
     }
 
-    /// The plan with what the hook made of the new rows it had not seen; nil if it has seen all.
+    /// Calls the hook for the outermost new rows that it has not seen, and maps the payload again with its answers.
     ///
-    /// - Parameter new: The mentions whose records become new rows, in document order.
-    /// - Throws: What the hook throws; ``SyncError`` `recordExpected` or `invalidOption` for an answer that is no
-    ///   record or has another key; what mapping throws.
+    /// - Parameter new: The occurrences of the records of new rows, in document order.
+    /// - Returns: The new payload graph; nil if the hook has seen every new row.
+    /// - Throws: What the hook or the mapping throws; ``SyncError`` `recordExpected` if the hook returns no object, or
+    ///   `invalidOption` if it changes the key.
     package mutating func next(after plan: PayloadGraph, newOccurrences new: [Int]) throws -> PayloadGraph? {
         let open = rows(new, plan).filter { row in !row.mentions.contains { settled.contains(plan.recordPaths[$0]) } }
         guard !open.isEmpty else { return nil }
         let waiting = Set(open.map(\.row))
         let ready = open.filter { row in !row.mentions.contains { isInside(waiting, $0, plan) } }
-        // Rows nested in each other wait for each other: the first is taken.
+        // Rows that are nested in each other would block each other, so take the first.
         for row in ready.isEmpty ? [open[0]] : ready { try rewrite(row, plan) }
         var next = try map(records)
-        // Answers of a hook may hold one another: what is counted is what came.
+        // The hook may nest records in its answer again, so the counts are those of the payload.
         (next.repeatedRecords, next.contradictions) = (plan.repeatedRecords, plan.contradictions)
         return next
     }
@@ -49,7 +50,8 @@ extension InsertHookMapper {
 
     // MARK: One row
 
-    /// Puts the hook's answer in the place of the last record of the row. What it left out is taken out of the others.
+    /// Calls the hook for a row. Its answer replaces the last record of the row; members that it lacks are removed from
+    /// the others.
     private mutating func rewrite(_ row: NewRow, _ plan: PayloadGraph) throws {
         let paths = row.mentions.map { plan.recordPaths[$0] }
         let found = paths.map { $0.value(in: records) ?? .object([]) }
@@ -79,7 +81,8 @@ extension InsertHookMapper {
         }
     }
 
-    /// The key may stand elsewhere, in the name of the record: then it may go on saying nothing of it.
+    /// Checks that the hook did not change the key. The key may be the member name of the record; then neither record
+    /// has it.
     private func checkKey(
         _ answer: JSONValue, for record: JSONValue, of row: PayloadGraph.RowReference, _ entity: CompiledEntity,
         _ plan: PayloadGraph
@@ -98,7 +101,7 @@ extension InsertHookMapper {
 }
 
 extension InsertHookMapper {
-    /// A record in a list need not name its owner, though that is a part of its key.
+    /// Checks a composite key. A record in a list may omit its owner, although the owner is a part of its key.
     private func checkPartedKey(
         _ answer: JSONValue, of row: PayloadGraph.RowReference, _ entity: CompiledEntity, _ plan: PayloadGraph
     ) throws {
@@ -110,15 +113,15 @@ extension InsertHookMapper {
 }
 
 extension PayloadGraph {
-    /// The row that a record gives; nil if it is skipped.
+    /// Returns the row of an occurrence; nil if the record is skipped.
     fileprivate func row(of mention: Int) -> RowReference? {
         mentions[mention].node.map { RowReference(table: mentions[mention].table, node: $0) }
     }
 
-    /// The row of the record around a record, or the parent of the sync.
+    /// Returns the row of the enclosing record, or the parent of the sync.
     fileprivate func parent(of mention: Int) -> SyncOptions.Insertion.Parent? {
         var around = Int(mentions[mention].parent)
-        // A record that is skipped is no row.
+        // A skipped record has no row.
         while around >= 0, mentions[around].node == nil { around = Int(mentions[around].parent) }
         guard let row = around >= 0 ? row(of: around) : parent.map({ RowReference(table: $0.table, node: $0.node) })
         else {

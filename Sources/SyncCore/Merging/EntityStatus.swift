@@ -114,30 +114,30 @@ public struct DomainConflict: Sendable, Hashable {
         self.edited = edited
     }
 
-    /// How a conflict is resolved.
+    /// The answer of a resolver.
     public enum Resolution: Sendable, Hashable {
-        /// What the policy of the entity says.
+        /// The conflict policy of the entity decides.
         case byPolicy
-        /// The value here stays, and is sent.
+        /// The local value stays, and the engine sends it.
         case local
-        /// The value of the server is taken.
+        /// The remote value is stored.
         case remote
-        /// Another value, as the column has it: it is stored and sent.
+        /// Another value, in the form of the column. The engine stores it and sends it.
         case value(JSONValue)
-        /// The row waits until somebody decides.
+        /// The conflict stays open, and the row is not sent, until the caller resolves it.
         case wait
     }
 }
 
 /// The kinds of a reset.
 public enum EngineReset: String, Sendable, Hashable, CaseIterable {
-    /// Where pulls ended, and which versions rows had: the next pull is a whole one, and rows are told by their keys. Edits
-    /// stay, also those that are still to be found because triggers were away.
+    /// Forgets cursors and the versions of rows. The next pull is complete and matches rows by key. Pending changes
+    /// stay, and so do edits that the engine still has to find because the triggers were missing.
     case relink
-    /// All rows of the registered entities, and all edits of them: the next pull begins with nothing. Rows of other entities that
-    /// were kept in step stay, but for those that go along by the delete rules, with what is known of them and what was edited.
+    /// Deletes all rows of the registered entities and their pending changes. The next pull starts from nothing. Synced
+    /// rows of other entities stay with their changes, unless delete rules remove them.
     case local
-    /// What the service is known to have: every row is sent as a new one. For a service that was emptied: one that has the rows still
-    /// gets them a second time, unless ids come from here.
+    /// Forgets what the service has: the engine sends each row as a new one. Use it for a service that was emptied. A
+    /// service that still has the rows stores duplicates, unless the app generates IDs.
     case remote
 }

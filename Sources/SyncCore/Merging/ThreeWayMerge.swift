@@ -1,14 +1,14 @@
-/// The merge of one domain of a row: what both sides last agreed on, what is here, what the server has. Pure.
+/// The three-way merge of one field of a row: base value, local value and remote value. Pure.
 package struct ThreeWayMerge<Value: Equatable> {
-    /// What a domain holds then, and what is left to do about it.
+    /// The outcome of the merge of a field.
     package enum Outcome: Equatable, Sendable {
-        /// Both sides have the same.
+        /// Both sides have the same value.
         case same
-        /// Only this side changed it: stays, and is still to be sent.
+        /// Only the local side changed the field. The value stays pending.
         case local
-        /// Only the server changed it.
+        /// Only the remote side changed the field.
         case remote
-        /// Both did, to different values.
+        /// Both sides changed the field, to different values.
         case conflict
     }
 
@@ -20,11 +20,11 @@ package struct ThreeWayMerge<Value: Equatable> {
     }
 }
 
-/// Who won a conflict, and why, as the log says it.
+/// The winner of a conflict, with the reason that the conflict log keeps.
 package struct ConflictOutcome: Equatable, Sendable {
     package enum Winner: String, Sendable {
         case local, remote
-        /// Nobody yet.
+        /// Undecided, until the caller resolves the conflict.
         case open
     }
 
@@ -32,11 +32,14 @@ package struct ConflictOutcome: Equatable, Sendable {
     /// `clientWins`, `editedLater`, …
     package let why: String
 
+    /// Resolves a conflict by a policy. All times are milliseconds since 1970.
+    ///
     /// - Parameters:
-    ///   - edited: When the value was edited here, in milliseconds since 1970 by the clock of this machine.
-    ///   - changed: When the server's record was changed, by the clock of the server; nil if it does not say.
-    ///   - clock: What is added to the clock of this machine to have that of the server.
-    ///   - known: The server's time of the record as it was before, which an edit made on top of it cannot precede.
+    ///   - edited: The time of the local edit, by the local clock.
+    ///   - changed: The time at which the server changed the record, by its clock; nil if the service gives none.
+    ///   - clock: The offset from the local clock to the clock of the server.
+    ///   - known: The server's time of the record before the edit. An edit is never earlier than the record that it
+    ///     changes.
     package init(
         _ policy: ConflictPolicy, edited: Int64, changed: Int64?, known: Int64?, now: Int64, clock: Int64
     ) {
@@ -61,58 +64,59 @@ package struct ConflictOutcome: Equatable, Sendable {
     }
 }
 
-/// What the server says of a row, since this store last heard of it.
+/// The state of a row on the server, compared with what the engine knew of it.
 package enum RemoteState: String, Sendable, CaseIterable {
-    /// The store did not know that the server has it.
+    /// The engine did not know that the server has the row.
     case created
     case updated
-    /// It says that the row was deleted.
+    /// The server sent a tombstone.
     case deleted
-    /// A complete listing lacks it, and asked for it by itself the server does not have it.
+    /// A complete listing lacks the row, and the server answered that it does not exist.
     case absent
     case unchanged
 }
 
-/// What was done to a row here, since the server last heard of it.
+/// The local state of a row since its last exchange with the server.
 package enum LocalState: String, Sendable, CaseIterable {
-    /// Nothing.
+    /// The row has no pending changes.
     case clean
-    /// The server does not know of it.
+    /// The row is new, and the server does not have it.
     case created
     case updated
     case deleted
-    /// There is no such row, and never was.
+    /// The engine knows no such row, and there is no pending change for it.
     case absent
 }
 
-/// What becomes of a row that both sides have their say about.
+/// The action for a row, from its remote and local states.
 package enum MergeAction: String, Sendable, CaseIterable {
-    /// The server's values are written.
+    /// Write the remote values.
     case take
-    /// A row made here and one of the server's turn out to be one: merged without a base.
+    /// Merge a row that was created locally with the server's row of the same key, without a base value.
     case twin
-    /// Each domain is merged by itself.
+    /// Merge each field.
     case threeWay
-    /// `deleteWins`: the deletion is sent, with the server's new version. `editWins`: the row returns.
+    /// The row was deleted locally. `deleteWins`: send the deletion, for the new version. `editWins`: restore the row.
     case deletedHere
-    /// `deleteWins`: the row goes, its edits into the log. `editWins`: it is created anew, with all values.
+    /// The row was deleted on the server. `deleteWins`: delete it and log its edits. `editWins`: create it again, with
+    /// all values.
     case deletedThere
-    /// The row goes by the delete rules of the model.
+    /// Delete the row by the delete rules of the model.
     case delete
-    /// The row goes by the delete rules, within the limit of the deletion guard.
+    /// Delete the row by the delete rules, within the deletion limit.
     case deleteGuarded
-    /// The row stays, and is sent.
+    /// Keep the row and its pending change.
     case send
-    /// Both deleted it: nothing is left to do.
+    /// Both sides deleted the row: remove the pending change.
     case clear
-    /// A new row.
+    /// Insert the row.
     case insert
     case nothing
 }
 
-/// What is done with a row, by what happened to it on either side: the one place that says so. `Docs/SyncProtocol.md` shows it.
+/// Maps the states of a row to an action. The only place with these decisions; `Docs/SyncProtocol.md` shows the table.
 package enum DecisionTable {
-    /// In the order of ``LocalState``.
+    /// The actions, in the order of ``LocalState``.
     private static let rows: [RemoteState: [MergeAction]] = [
         .created: [.take, .twin, .threeWay, .deletedHere, .insert],
         .updated: [.take, .twin, .threeWay, .deletedHere, .insert],
@@ -126,7 +130,7 @@ package enum DecisionTable {
         return row[place]
     }
 
-    /// The table as Markdown.
+    /// The table as Markdown, which a test compares with the document.
     package static var markdown: String {
         let states = LocalState.allCases
         let head = "| remote \\ local | " + states.map(\.rawValue).joined(separator: " | ") + " |"
@@ -140,24 +144,25 @@ package enum DecisionTable {
     }
 }
 
-/// The order of a list that both sides may have changed. Pure.
+/// The merge of the order of a list that both sides may have changed. Pure.
 ///
-/// Which elements the list has is settled before, by what was added and removed; here is only in which order they come.
+/// The elements are merged before, from what each side added and removed. Only their order is decided here.
 package enum ListOrderMerge<Element: Hashable> {
-    /// Whether elements that two lists have in common come in another order.
+    /// Returns whether the elements that two lists share differ in order.
     package static func isMoved(_ list: [Element], from base: [Element]) -> Bool {
         let common = Set(base).intersection(list)
         return list.filter(common.contains) != base.filter(common.contains)
     }
 
-    /// The elements in the order of one list; those that only the other one has follow what precedes them there.
+    /// Merges the order of two lists. An element that only `follower` has comes after the element that precedes it
+    /// there.
     ///
-    /// - Parameter elements: What the list has; what neither list has comes last.
+    /// - Parameter elements: The merged elements. Those in neither list come last.
     package static func merged(leader: [Element], follower: [Element], of elements: [Element]) -> [Element] {
         let all = Set(elements)
         let led = leader.filter(all.contains)
         let known = Set(led)
-        // What comes behind each element of the leader, or before the first.
+        // The elements after each element of the leader; under nil, those before the first.
         var behind: [Element?: [Element]] = [:]
         var last: Element?
         for element in follower where all.contains(element) {
@@ -168,15 +173,17 @@ package enum ListOrderMerge<Element: Hashable> {
         return list + elements.filter { !placed.contains($0) }
     }
 
-    /// Whose order counts.
+    /// The side whose order applies.
     package enum Outcome: Equatable, Sendable {
-        /// What only the other list has follows what precedes it there.
+        /// The order of this side applies.
         case local, remote
-        /// Both moved elements, to different places.
+        /// Both sides moved elements, and their orders differ.
         case conflict
     }
 
-    /// - Parameter base: What both sides had; nil if nobody knows.
+    /// Compares both orders with the base.
+    ///
+    /// - Parameter base: The last order that both sides had; nil if it is not known.
     package static func outcome(base: [Element]?, local: [Element], remote: [Element]) -> Outcome {
         guard let base, isMoved(local, from: base) else { return .remote }
         guard isMoved(remote, from: base) else { return .local }
@@ -184,23 +191,23 @@ package enum ListOrderMerge<Element: Hashable> {
     }
 }
 
-/// Who wins where a value was changed here and on the server since both last agreed.
+/// The policy for a field that both sides changed since the base value.
 public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable, Codable {
-    /// The value of this store stays, and is sent.
+    /// The local value stays, and the engine sends it.
     case clientWins
-    /// The value of the server is taken.
+    /// The remote value is stored.
     case serverWins
-    /// The later change wins: the time of the edit here, by the clock of the server, against the server's time of the
-    /// record. For services that give a time.
+    /// The later change wins. The time of the local edit, by the server's clock, is compared with the server's time of
+    /// the record. On a tie the server wins. It needs a service that gives times.
     case lastWriterWins
-    /// The value here stays and the row waits, with both values kept, until somebody decides.
+    /// The local value stays, and the row is not sent until the caller resolves the conflict. Both values are kept.
     case manual
 }
 
-/// Who wins where a row was deleted on one side and edited on the other.
+/// The policy for a row that one side deleted and the other edited.
 public enum DeleteConflictPolicy: String, Sendable, Hashable, CaseIterable, Codable {
-    /// The row goes; what was edited is in the log of conflicts.
+    /// The row is deleted. The conflict log keeps the edits.
     case deleteWins
-    /// The row stays, or comes back with all its values.
+    /// The row stays, or is created again with all its values.
     case editWins
 }

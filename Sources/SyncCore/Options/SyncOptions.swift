@@ -56,16 +56,15 @@ public struct SyncOptions: Sendable {
     public var form: Form
     /// The attribute that is read from the member names, if the records are members of an object: `{"AD": {…}, "AE": {…}}`.
     public var keyedBy: KeyedBy?
-    /// The lists of a payload of several entities; empty where it is of one.
+    /// The lists of a payload of several entities; empty for a payload of one entity.
     package var entities: [PayloadList] = []
     /// The size of chunks, and the transactions that they are written in.
     public var pieces: PieceOptions
     /// The Swift types that the caller reads the rows as.
     package var types: [any SyncEntity.Type] = []
-    /// Whether a payload without a record that can be read is mapped all the same: to examine it.
+    /// Whether a payload without a readable record is mapped instead of rejected. Validation sets it.
     package var admitsNoRecords = false
-    /// Whether diagnostics say which records contradict each other: to examine a payload, which is then mapped twice if it
-    /// has some.
+    /// Whether diagnostics name inconsistent records. Validation sets it. A payload with such records is mapped twice.
     package var explainsContradictions = false
 
     /// Creates options. By default the payload is a snapshot, nothing is strict and there is no deletion limit.
@@ -95,7 +94,9 @@ public struct SyncOptions: Sendable {
 }
 
 extension SyncOptions {
-    /// - Throws: ``SyncError`` `invalidOption` for a key path into lines.
+    /// Checks that the form of the payload allows a key path.
+    ///
+    /// - Throws: ``SyncError`` `invalidOption` for NDJSON and JSON:API.
     func checkKeyPath() throws {
         guard !keyPath.isEmpty else { return }
         switch form {
@@ -122,19 +123,19 @@ public enum PayloadKind: Sendable {
     /// parent set the scope.
     case page(of: PagedImport)
 
-    /// The run a page is part of.
+    /// The paged import that the payload is a page of; nil for other payloads.
     package var run: PagedImport? {
         guard case .page(let run) = self else { return nil }
         return run
     }
 }
 
-/// A list of records inside a payload of several, and the entity they are of.
+/// A list of records in a payload of several entities, and the entity of the records.
 package struct PayloadList: Sendable, Hashable {
     package var path: [String]
     package var entity: String
 
-    /// - Parameter path: The keys that lead to the list, with dots between them.
+    /// - Parameter path: The keys that lead to the list, separated by dots.
     package init(path: String, entity: String) {
         self.path = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         self.entity = entity
@@ -153,7 +154,7 @@ public enum DeletionLimit: Sendable, Hashable {
     /// Half of the rows of an entity that has more than 10: the default of the command line.
     public static let half = DeletionLimit.fraction(0.5, above: 10)
 
-    /// - Throws: ``SyncError`` `invalidOption` for a limit that is no number of rows, or no part of them.
+    /// - Throws: ``SyncError`` `invalidOption` for a negative number of rows, or a fraction that is not from 0 to 1.
     func validate() throws {
         switch self {
         case .rows(let rows) where rows < 0:
@@ -183,7 +184,7 @@ public struct PieceOptions: Sendable, Hashable {
     public var size: Int
     /// How chunks are grouped into transactions.
     public var transactions: Transactions
-    /// How many bytes a run may take to remember rows, before it keeps them in a temporary table.
+    /// The memory, in bytes, for the row flags of a paged import. Larger row flags move to a temporary table.
     package var markLimit = 32 << 20
 
     /// Creates options for chunks; by default of 4 MiB, in one transaction.
@@ -193,17 +194,17 @@ public struct PieceOptions: Sendable, Hashable {
     }
 }
 
-/// What a caller asks of a store, beside the payload: the same for every way in.
+/// The parameters of a sync besides its payload, for all three routes.
 package struct SyncRequest: Sendable {
-    /// Which stored rows the payload speaks for.
+    /// The scope of the payload; nil for the default scope.
     package var predicate: RowPredicate?
     package var options: SyncOptions
-    /// Whether everything is taken back at the end, so that only the result is left.
+    /// Whether the store rolls the transaction back and returns only the result.
     package var isDryRun: Bool
-    /// Whether the payload is read in pieces.
+    /// Whether the payload is read in chunks.
     package var isInPieces = false
 
-    /// Whether the payload, or what is asked, is a part of something longer: it cannot be applied twice.
+    /// Whether the payload is a chunk or a page. A store cannot repeat the transaction of such a request.
     package var isOfPart: Bool { isInPieces || options.payload.run != nil }
 
     package init(
@@ -218,7 +219,9 @@ package struct SyncRequest: Sendable {
 // MARK: - Layout
 
 extension SyncOptions {
-    /// - Throws: ``SyncError`` `invalidOption` for what contradicts the form of the payload.
+    /// Checks that the options fit the form of the payload.
+    ///
+    /// - Throws: ``SyncError`` `invalidOption` for options that exclude each other.
     package func checkLayout() throws {
         try checkKeyPath()
         if keyedBy != nil {

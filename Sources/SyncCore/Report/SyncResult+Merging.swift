@@ -1,14 +1,14 @@
 extension SyncResult {
-    /// How many diagnostics a result lists.
+    /// The most diagnostics that a result lists.
     package static let diagnosticLimit = 10_000
 
     private static func joined(_ links: [Link]?, _ later: [Link]?) -> [Link]? {
         links == nil && later == nil ? nil : ((links ?? []) + (later ?? [])).sorted()
     }
 
-    /// Adds what a later payload of the same run changed, so that each row is counted once for what became of it.
+    /// Adds the changes of a later page or chunk, so that each row is counted once, with its final change.
     ///
-    /// Where keys are not collected, a row that two pages changed is counted for both.
+    /// If keys are not collected, a row that two pages changed is counted twice.
     package mutating func merge(_ later: SyncResult) {
         if entity.isEmpty { entity = later.entity }
         root.inserted += later.root.inserted
@@ -24,7 +24,7 @@ extension SyncResult {
         removedLinks = Self.joined(removedLinks, later.removedLinks)
         var room = max(0, Self.diagnosticLimit - diagnostics.count)
         for diagnostic in later.diagnostics {
-            // What became of whole rows is said in any case.
+            // A diagnostic about omitted deletions concerns whole rows, so it is never dropped.
             if room > 0 || diagnostic.kind == .deletionsSkipped {
                 diagnostics.append(diagnostic)
                 room -= 1
@@ -41,7 +41,7 @@ extension SyncResult {
         nextPage = later.nextPage
     }
 
-    /// Adds keys to those that are known, so that each is listed once.
+    /// Adds the counts of unmapped keys, so that each key is listed once.
     private mutating func addUnmappedKeys(_ keys: [UnmappedKey]) {
         var places = Dictionary(
             unmappedKeys.enumerated().map { ([$1.entity, $1.key], $0) }, uniquingKeysWith: { first, _ in first })
@@ -83,7 +83,7 @@ extension SyncResult.EntityChanges {
         deleted.sort()
     }
 
-    /// New rows with what they have after the later payload, deleted ones with what they had before the first.
+    /// Updates inserted rows with later values, and gives deleted rows the values from before the first change.
     private mutating func mergeRows(_ later: SyncResult.EntityChanges) {
         let new = Dictionary(later.updated.map { ($0.key, $0.values?.mapValues(\.new)) }) { $1 }
         let old = Dictionary(updated.map { ($0.key, $0.values?.mapValues(\.old)) }) { $1 }
@@ -97,7 +97,7 @@ extension SyncResult.EntityChanges {
 }
 
 extension SyncResult.Update {
-    /// Adds what a later payload changed in the same row: each value from what it was first to what it is last.
+    /// Adds a later update of the same row. Each value keeps its first old value and its last new value.
     fileprivate mutating func merge(_ later: SyncResult.Update) {
         changed += later.changed.filter { !changed.contains($0) }
         values?.merge(later.values ?? [:]) { .init(old: $0.old, new: $1.new) }
@@ -105,7 +105,7 @@ extension SyncResult.Update {
 }
 
 extension SyncResult.Row {
-    /// The row with other values for some names; null takes a value away.
+    /// Returns the row with some values replaced. Null removes a value.
     fileprivate func with(_ others: [String: JSONValue]?) -> SyncResult.Row {
         var row = self
         for (name, value) in others ?? [:] {
@@ -115,10 +115,10 @@ extension SyncResult.Row {
     }
 }
 
-/// Merges the results of payloads that come one after the other, as they come.
+/// Merges the results of consecutive pages or chunks.
 package struct ResultAccumulator: Sendable {
-    /// Of neighbouring payloads what they changed: each of as many payloads as the next ones together, so that no list
-    /// is merged more often than there are doublings.
+    /// Results with the number of payloads each one covers. Two neighbors of equal count are merged at once, so each
+    /// list is merged a logarithmic number of times.
     private var parts: [(count: Int, result: SyncResult)] = []
 
     package init() {}
@@ -131,7 +131,7 @@ package struct ResultAccumulator: Sendable {
         while parts.count > 1, parts[parts.count - 2].count == parts[parts.count - 1].count { mergeLast() }
     }
 
-    /// What all of them changed; nil if there are none.
+    /// Returns the merged result; nil if there is none.
     package mutating func merged() -> SyncResult? {
         while parts.count > 1 { mergeLast() }
         return parts.first?.result

@@ -247,8 +247,8 @@ extension SyncResult.EntityChanges: CustomStringConvertible {
 
 // MARK: - Values
 
-// What a result has besides keys and counts if ``SyncOptions/collectsValues`` asks for it. Values are as JSON that reads
-// as them (a date as `2024-02-29T18:29:59.999Z`, bytes as base64); a to-one relationship has the key of its target.
+// The values of a result with ``SyncOptions/collectsValues``. Values are JSON that coerces back to them (a date as
+// `2024-02-29T18:29:59.999Z`, bytes as base64). A to-one relationship has the key of the referenced row.
 extension SyncResult {
     /// The old and new value of an attribute or to-one relationship.
     public struct ValueChange: Sendable, Hashable, Codable {

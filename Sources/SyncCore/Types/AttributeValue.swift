@@ -1,32 +1,32 @@
 public import Foundation
 
-/// A Swift type that an attribute's values can be of.
+/// A Swift type for the values of an attribute.
 ///
-/// Numbers, texts, dates, identifiers, bytes and optionals of them are. Enumerations with such raw values and `Codable`
-/// types, which are kept as JSON, need not conform.
+/// Numbers, Booleans, strings, dates, UUIDs, URLs, data, JSON and optionals of them conform. Enums with such raw values need
+/// no conformance. Neither do `Codable` types, which are stored as JSON.
 public protocol AttributeValue: Sendable {
     /// The type of the attribute.
     static var attributeType: AttributeType { get }
-    /// Whether an attribute of this type may be nil.
+    /// Whether an attribute of this type is optional.
     static var isOptional: Bool { get }
-    /// The value that a row has; nil if it is none of this type.
+    /// Creates the value from a stored value; nil if the stored value does not fit.
     init?(storedValue: StoredValue)
-    /// The value as a row has it.
+    /// The stored form of the value.
     var storedValue: StoredValue { get }
 }
 
 extension AttributeValue {
-    /// It has a value.
+    /// False: values of this type are never nil.
     public static var isOptional: Bool { false }
 }
 
 extension Optional: AttributeValue where Wrapped: AttributeValue {
-    /// The type of the value.
+    /// The attribute type of the wrapped type.
     public static var attributeType: AttributeType { Wrapped.attributeType }
-    /// It may be nil.
+    /// True: values of this type may be nil.
     public static var isOptional: Bool { true }
 
-    /// The value, or nil.
+    /// Creates the value, or nil for null.
     public init?(storedValue: StoredValue) {
         if storedValue.isNull {
             self = Self.none
@@ -37,21 +37,21 @@ extension Optional: AttributeValue where Wrapped: AttributeValue {
         }
     }
 
-    /// The value, or nil.
+    /// The stored form of the value; null for nil.
     public var storedValue: StoredValue { self?.storedValue ?? .null }
 }
 
 extension AttributeValue where Self: FixedWidthInteger {
-    /// Whole numbers.
+    /// Integers.
     public static var attributeType: AttributeType { .integer }
 
-    /// The number, if it has room here.
+    /// Creates the number, if it fits the type.
     public init?(storedValue: StoredValue) {
         guard let number = storedValue.int else { return nil }
         self.init(exactly: number)
     }
 
-    /// The number; one that has no room in 64 bits with a sign is the largest that has.
+    /// The number, clamped to `Int64`.
     public var storedValue: StoredValue { .integer(Int64(clamping: self)) }
 }
 
@@ -67,7 +67,7 @@ extension UInt32: AttributeValue {}
 extension Double: AttributeValue {
     /// Floating-point numbers.
     public static var attributeType: AttributeType { .double }
-    /// The number, if it is one.
+    /// Creates the number, if the stored value is a number.
     public init?(storedValue: StoredValue) {
         guard let number = storedValue.double else { return nil }
         self = number
@@ -79,7 +79,7 @@ extension Double: AttributeValue {
 extension Float: AttributeValue {
     /// Floating-point numbers.
     public static var attributeType: AttributeType { .double }
-    /// The nearest number.
+    /// Creates the nearest number, if the stored value is a number.
     public init?(storedValue: StoredValue) {
         guard let number = storedValue.double else { return nil }
         self = Float(number)
@@ -91,7 +91,7 @@ extension Float: AttributeValue {
 extension Bool: AttributeValue {
     /// Booleans.
     public static var attributeType: AttributeType { .boolean }
-    /// The boolean, if it is one.
+    /// Creates the Boolean, if the stored value is one.
     public init?(storedValue: StoredValue) {
         guard let value = storedValue.bool else { return nil }
         self = value
@@ -101,33 +101,33 @@ extension Bool: AttributeValue {
 }
 
 extension String: AttributeValue {
-    /// Texts.
+    /// Strings.
     public static var attributeType: AttributeType { .string }
-    /// The text, if it is one.
+    /// Creates the string, if the stored value is one.
     public init?(storedValue: StoredValue) {
         guard let text = storedValue.string else { return nil }
         self = text
     }
-    /// The text.
+    /// The string.
     public var storedValue: StoredValue { .string(self) }
 }
 
 extension Date: AttributeValue {
-    /// Instants, to the millisecond.
+    /// Dates, with millisecond precision.
     public static var attributeType: AttributeType { .date }
-    /// The instant, if it is one.
+    /// Creates the date, if the stored value is one.
     public init?(storedValue: StoredValue) {
         guard let date = storedValue.date else { return nil }
         self = date
     }
-    /// The instant.
+    /// The date.
     public var storedValue: StoredValue { .date(self) }
 }
 
 extension UUID: AttributeValue {
     /// UUIDs.
     public static var attributeType: AttributeType { .uuid }
-    /// The UUID, if it is one.
+    /// Creates the UUID, if the stored value is one.
     public init?(storedValue: StoredValue) {
         guard let value = storedValue.uuid else { return nil }
         self = value
@@ -139,19 +139,19 @@ extension UUID: AttributeValue {
 extension URL: AttributeValue {
     /// URLs.
     public static var attributeType: AttributeType { .url }
-    /// The URL, if it is one.
+    /// Creates the URL, if the stored value is one.
     public init?(storedValue: StoredValue) {
         guard let url = storedValue.url else { return nil }
         self = url
     }
-    /// The URL as it is written.
+    /// The absolute string of the URL.
     public var storedValue: StoredValue { .url(absoluteString) }
 }
 
 extension Decimal: AttributeValue {
     /// Decimal numbers.
     public static var attributeType: AttributeType { .decimal }
-    /// The number, if it is one.
+    /// Creates the number, if the stored value is a decimal.
     public init?(storedValue: StoredValue) {
         guard let number = storedValue.decimal else { return nil }
         self = number
@@ -161,21 +161,21 @@ extension Decimal: AttributeValue {
 }
 
 extension Data: AttributeValue {
-    /// Bytes.
+    /// Data.
     public static var attributeType: AttributeType { .binary }
-    /// The bytes, if it is some.
+    /// Creates the data, if the stored value is binary.
     public init?(storedValue: StoredValue) {
         guard let data = storedValue.binary else { return nil }
         self = data
     }
-    /// The bytes.
+    /// The data.
     public var storedValue: StoredValue { .binary(self) }
 }
 
 extension JSONValue: AttributeValue {
     /// JSON.
     public static var attributeType: AttributeType { .json }
-    /// The JSON; null for nil.
+    /// Creates the JSON; null for nil.
     public init?(storedValue: StoredValue) {
         if storedValue.isNull {
             self = .null
@@ -189,9 +189,9 @@ extension JSONValue: AttributeValue {
     public var storedValue: StoredValue { self == .null ? .null : .json(self) }
 }
 
-/// Any optional, where its type is not known.
+/// An optional of any type.
 protocol OptionalValue {
-    /// The value, if there is one.
+    /// The wrapped value; nil if there is none.
     var content: Any? { get }
 }
 
@@ -199,12 +199,12 @@ extension Optional: OptionalValue {
     var content: Any? { map { $0 as Any } }
 }
 
-/// `Codable` values as JSON, which is how attributes keep them.
+/// Converts `Codable` values to and from JSON, their stored form.
 package enum JSONCodedValue {
-    /// Whether values of a type may be nil.
+    /// Returns whether a type is an optional.
     package static func isOptional(_ type: Any.Type) -> Bool { type is any OptionalValue.Type }
 
-    /// The JSON of a value.
+    /// Returns the JSON of a value, with dates in ISO 8601.
     package static func json(_ value: some Encodable) throws -> JSONValue {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .custom { date, encoder in
@@ -218,7 +218,7 @@ package enum JSONCodedValue {
         return try JSONValue(parsing: encoder.encode(value))
     }
 
-    /// The value that JSON is of.
+    /// Decodes a value from JSON. Dates are read as a sync reads them.
     package static func value<Value: Decodable>(_ json: JSONValue, as type: Value.Type = Value.self) throws -> Value {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .custom { decoder in
@@ -233,11 +233,11 @@ package enum JSONCodedValue {
     }
 }
 
-/// Values of a type that attributes can be of.
+/// The check whether a stored value fits an ``AttributeValue`` type.
 struct AttributeFitting<Value: AttributeValue>: ValueFitting {
     let integers: ClosedRange<Int64>?
 
-    /// Nil for types that any value of their kind fits.
+    /// Creates the check; nil for types that every value of their attribute type fits.
     init?(_ type: Value.Type) {
         switch Value.self {
         case is any WideValue.Type: return nil
@@ -255,7 +255,7 @@ struct AttributeFitting<Value: AttributeValue>: ValueFitting {
     func fits(_ value: StoredValue) -> Bool { Value(storedValue: value) != nil }
 }
 
-/// Values that have raw values of a type that attributes can be of.
+/// The check whether a stored value fits a type with raw values.
 struct RawFitting<Value: RawRepresentable>: ValueFitting where Value.RawValue: AttributeValue {
     var typeName: String { "\(Value.self)" }
 
@@ -264,7 +264,7 @@ struct RawFitting<Value: RawRepresentable>: ValueFitting where Value.RawValue: A
     }
 }
 
-/// Values that are kept as JSON.
+/// The check whether a stored value fits a `Codable` type that is stored as JSON.
 struct CodedFitting<Value: Decodable>: ValueFitting {
     var typeName: String { "\(Value.self)" }
 
@@ -273,7 +273,7 @@ struct CodedFitting<Value: Decodable>: ValueFitting {
     }
 }
 
-/// A type that has room for any value of its attribute type.
+/// A type that every value of its attribute type fits.
 private protocol WideValue {}
 
 extension Int: WideValue {}

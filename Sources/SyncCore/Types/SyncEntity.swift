@@ -1,6 +1,6 @@
-/// A Swift type that is an entity: its stored properties are the attributes, its values are rows.
+/// A Swift type that is an entity: its stored properties are the attributes, and its values are the rows.
 ///
-/// `@Entity` writes the conformance; without the macro it is written by hand:
+/// `@Entity` generates the conformance. Without the macro, write it by hand:
 ///
 /// ```swift
 /// struct Tag: SyncEntity {
@@ -15,46 +15,46 @@
 /// }
 /// ```
 public protocol SyncEntity: Sendable {
-    /// What the entity is called in the model.
+    /// The name of the entity in the model.
     static var entityName: String { get }
-    /// The entity as a model declares it. Of a type whose entity has a parent it may repeat what that declares.
+    /// The entity as declared in a model. If the entity has a parent, it may repeat the members of the parent.
     static var syncEntity: SyncModel.Entity { get }
-    /// Which attribute or relationship each property is.
+    /// The attribute or relationship of each property.
     static var syncProperties: [PartialKeyPath<Self>: SyncProperty] { get }
 }
 
 extension SyncEntity {
-    /// The type's own name.
+    /// The name of the type.
     public static var entityName: String { "\(Self.self)" }
 }
 
-/// An attribute or relationship that a property of a ``SyncEntity`` is.
+/// The attribute or relationship of a property of a ``SyncEntity``.
 public struct SyncProperty: Sendable, ExpressibleByStringLiteral {
     /// The local name in the model.
     public let name: String
-    /// The type of the rows that a relationship leads to; nil for an attribute.
+    /// The type of the destination rows of a relationship; nil for an attribute.
     public let destination: (any SyncEntity.Type)?
 
-    /// An attribute, or a relationship to rows of a type.
+    /// Creates the property of an attribute, or of a relationship to rows of a type.
     public init(_ name: String, to destination: (any SyncEntity.Type)? = nil) {
         self.name = name
         self.destination = destination
     }
 
-    /// An attribute.
+    /// Creates the property of an attribute.
     public init(stringLiteral name: String) { self.init(name) }
 }
 
-/// The rows that a relationship of a value leads to, as far as they were loaded: what `@Entity` keeps for a property with
-/// `@Relationship`. In memory of its own, so that types may refer to themselves and to each other.
+/// The loaded rows of a relationship: the storage that `@Entity` generates for a property with `@Relationship`. The
+/// rows are in an array, so types may reference themselves and each other.
 ///
-/// `Row` has no constraint. With one, the compiler would need the conformances of a type for the properties of that type, which
-/// it does not have yet under `.defaultIsolation(MainActor.self)`.
+/// `Row` has no constraint. With one, the compiler would need the conformances of a type for the properties of that
+/// type, which it does not have yet under `.defaultIsolation(MainActor.self)`.
 public struct RelatedRows<Row> {
-    /// The rows; nil if they were not loaded, so that nothing is said of them.
+    /// The rows; nil if they were not loaded. A sync of the value then leaves the links unchanged.
     public var rows: [Row]?
 
-    /// Rows that were loaded; without any, nothing is known.
+    /// Creates the storage with loaded rows; nil if they were not loaded.
     public init(_ rows: [Row]? = nil) { self.rows = rows }
 }
 
@@ -66,22 +66,22 @@ extension RelatedRows: Codable where Row: Codable {}
 // MARK: - SyncModel+Types
 
 extension SyncModel {
-    /// The model of Swift types, checked together.
+    /// Creates a model from Swift types, and validates it.
     ///
     /// ```swift
     /// let model = try SyncModel(User.self, Note.self)
     /// ```
     /// - Parameters:
-    ///   - keys: How the keys of JSON are spelled where an entity does not say.
-    ///   - ignore: Patterns of keys that nothing is wanted of.
-    /// - Throws: ``SyncError`` `invalidModel` with every problem found.
+    ///   - keys: The spelling of JSON keys, for entities that declare none.
+    ///   - ignore: The patterns of ignored keys.
+    /// - Throws: ``SyncError`` `invalidModel` with all problems.
     public init(_ types: any SyncEntity.Type..., keys: KeyCase? = nil, ignore: [String] = []) throws {
         try self.init(types: types, keys: keys, ignore: ignore)
     }
 
-    /// The model of Swift types, checked together.
+    /// Creates a model from Swift types, and validates it.
     ///
-    /// - Throws: ``SyncError`` `invalidModel` with every problem found.
+    /// - Throws: ``SyncError`` `invalidModel` with all problems.
     public init(types: [any SyncEntity.Type], keys: KeyCase? = nil, ignore: [String] = []) throws {
         let declared = types.map { $0.syncEntity }
         let byName = Dictionary(declared.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -102,7 +102,7 @@ extension SyncModel {
 }
 
 extension SyncModel.Entity {
-    /// A struct has the properties of the entities above it too, which a model declares once.
+    /// Removes the inherited members: a struct repeats them, but a model declares them once.
     fileprivate func withoutMembers(of ancestors: [SyncModel.Entity]) -> SyncModel.Entity {
         guard !ancestors.isEmpty else { return self }
         var entity = self
@@ -119,11 +119,13 @@ extension SyncModel.Entity {
 // MARK: - SyncModel.Attribute+Types
 
 extension SyncModel.Attribute {
-    /// An attribute whose values are of a Swift type, which says whether they may be nil. A key is stored either way.
+    /// Creates an attribute with values of a Swift type. It is optional if the type is
+    /// optional. A key is always declared optional.
     ///
     /// - Parameters:
-    ///   - isKey: Whether it is the primary key, or a part of it, by its name or by what the entity says.
-    ///   - defaultValue: The value of new rows that are given none.
+    ///   - isKey: Whether the attribute is the primary key, or a part of it, by its name or by the declaration of the
+    ///     entity.
+    ///   - defaultValue: The value of new rows whose records have none.
     public init<Value: AttributeValue>(
         _ name: String, _ type: Value.Type, remoteKey: String? = nil, isPrimaryKey: Bool = false, isKey: Bool = false,
         default defaultValue: Value? = nil, transformers: [String] = [], isExportable: Bool = true,
@@ -139,12 +141,12 @@ extension SyncModel.Attribute {
         check(AttributeFitting(Value.self), Value.attributeType)
     }
 
-    /// What is of another type in the store is not read as the Swift type either.
+    /// Sets the check, unless the attribute is stored as another type than the Swift type's.
     private mutating func check(_ fitting: (any ValueFitting)?, _ type: AttributeType) {
         if self.type == type { check = ValueCheck(fitting) }
     }
 
-    /// An attribute whose values are the raw values of a Swift type.
+    /// Creates an attribute with raw values of a Swift type.
     public init<Value: RawRepresentable>(
         _ name: String, _ type: Value.Type, remoteKey: String? = nil, isPrimaryKey: Bool = false, isKey: Bool = false,
         default defaultValue: Value? = nil, transformers: [String] = [], isExportable: Bool = true,
@@ -158,7 +160,7 @@ extension SyncModel.Attribute {
         check(RawFitting<Value>(), Value.RawValue.attributeType)
     }
 
-    /// An attribute whose values are the raw values of a Swift type, or nil.
+    /// Creates an optional attribute with raw values of a Swift type.
     public init<Value: RawRepresentable>(
         _ name: String, _ type: Value?.Type, remoteKey: String? = nil, isPrimaryKey: Bool = false, isKey: Bool = false,
         default defaultValue: Value? = nil, transformers: [String] = [], isExportable: Bool = true,
@@ -172,7 +174,7 @@ extension SyncModel.Attribute {
         check(RawFitting<Value>(), Value.RawValue.attributeType)
     }
 
-    /// An attribute whose values are kept as JSON.
+    /// Creates an attribute with `Codable` values, which are stored as JSON.
     @_disfavoredOverload
     public init<Value: Codable>(
         _ name: String, _ type: Value.Type, remoteKey: String? = nil, isPrimaryKey: Bool = false, isKey: Bool = false,
@@ -192,9 +194,9 @@ extension SyncModel.Attribute {
 // MARK: - SyncModel.Relationship+Types
 
 extension SyncModel.Relationship {
-    /// A relationship to the rows of a type.
+    /// Creates a relationship to the rows of a type.
     ///
-    /// - Parameter inverse: The property of those that leads back.
+    /// - Parameter inverse: The property of the inverse relationship.
     public init<Destination: SyncEntity>(
         _ name: String, to destination: Destination.Type, many isToMany: Bool = false, ordered isOrdered: Bool = false,
         inverse: PartialKeyPath<Destination>? = nil, deleteRule: SyncModel.DeleteRule = .nullify,
@@ -204,16 +206,16 @@ extension SyncModel.Relationship {
     ) {
         self.init(
             name, to: Destination.entityName, many: isToMany, ordered: isOrdered,
-            // One that is no relationship is a problem of the model, named by what was written.
+            // A property that is no relationship stays in the model under its path, so that validation reports it.
             inverse: inverse.map { Destination.syncProperties[$0]?.name ?? "\($0)" }, deleteRule: deleteRule,
             remoteKey: remoteKey, isExportable: isExportable, isOptional: isOptional, renamedFrom: renamedFrom,
             keyedBy: keyedBy, table: table, column: column,
             inverseColumn: inverseColumn)
     }
 
-    /// A relationship to the rows of a type.
+    /// Creates a relationship to the rows of a type.
     ///
-    /// - Parameter inverse: The name of the relationship that leads back.
+    /// - Parameter inverse: The name of the inverse relationship.
     public init<Destination: SyncEntity>(
         _ name: String, to destination: Destination.Type, many isToMany: Bool = false, ordered isOrdered: Bool = false,
         inverse: String, deleteRule: SyncModel.DeleteRule = .nullify, remoteKey: String? = nil,
@@ -231,18 +233,18 @@ extension SyncModel.Relationship {
 // MARK: - SyncResult+Types
 
 extension SyncResult {
-    /// What happened to the rows of a type's entity, by the keys of its values.
+    /// The changes of an entity, with keys of a Swift type.
     public struct TypedChanges<Key: AttributeValue>: Sendable {
-        /// The keys of new rows, in key order.
+        /// The keys of the inserted rows, in key order.
         public let inserted: [Key]
-        /// The keys of stored rows that were written, in key order.
+        /// The keys of the updated rows, in key order.
         public let updated: [Key]
-        /// The keys of rows deleted, cascades included.
+        /// The keys of the deleted rows, including cascades.
         public let deleted: [Key]
     }
 
-    /// What happened to the rows of an entity, by keys of a Swift type. Keys that are none of it are left out; of a key of
-    /// several parts use ``JSONValue``.
+    /// Returns the changes of an entity, with keys of a Swift type. Keys that do not fit the type are omitted. For
+    /// composite keys, use ``JSONValue``.
     public func typedChanges<Key: AttributeValue>(of entity: String, by type: Key.Type) -> TypedChanges<Key> {
         func key(_ key: PrimaryKeyValue) -> Key? {
             Coercion.storedValue(key.json, as: Key.attributeType).flatMap { Key(storedValue: $0) }
