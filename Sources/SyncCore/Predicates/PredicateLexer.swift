@@ -1,4 +1,4 @@
-/// Cuts the text of a condition into tokens.
+/// Splits the text of a condition into tokens.
 struct PredicateLexer {
     private let bytes: [UInt8]
     private var position = 0
@@ -133,7 +133,7 @@ struct PredicateLexer {
         throw place.error("expected a closing \(Unicode.Scalar(quote)) for the text that begins here, found the end")
     }
 
-    /// The bytes that the escape after a backslash stands for.
+    /// Reads the rest of an escape, after its backslash, and returns the bytes of its character.
     private mutating func escape(at place: PredicateSourceLocation) throws(SyncError) -> [UInt8] {
         guard let mark = byte() else { throw place.error("expected a character after '\\', found the end") }
         position += 1
@@ -171,7 +171,7 @@ struct PredicateLexer {
 }
 
 extension UInt8 {
-    /// A letter, an underscore, or part of a character beyond ASCII.
+    /// Whether the byte is a letter, an underscore, or part of a character beyond ASCII.
     fileprivate var startsWord: Bool {
         self >= 0x80 || self == .underscore || UInt8(ascii: "a")...UInt8(ascii: "z") ~= self | .caseBit
     }
@@ -179,13 +179,13 @@ extension UInt8 {
     fileprivate var continuesWord: Bool { startsWord || isDigit }
 }
 
-/// A piece of the text of a condition.
+/// A token of the text of a condition.
 struct PredicateToken: Equatable {
     enum Kind: Equatable {
         case word(String)
-        /// `#any`, `#'first name'`: a name that would not be read as one otherwise.
+        /// `#any`, `#'first name'`: a name that would otherwise be a keyword or no word.
         case escapedWord(String)
-        /// `@count`, with the sign.
+        /// `@count`, including the sign.
         case collectionOperator(String)
         case number(String)
         case text(String)
@@ -200,13 +200,13 @@ struct PredicateToken: Equatable {
     let kind: Kind
     let place: PredicateSourceLocation
 
-    /// Words that name no attribute at the start of a path; `#any` does.
+    /// The words that cannot be the first name of a path, unless they are escaped: `#any`.
     static let reserved: Set<String> = [
         "AND", "OR", "NOT", "ANY", "SOME", "ALL", "NONE", "TRUEPREDICATE", "FALSEPREDICATE", "IN", "BETWEEN",
         "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES",
     ]
 
-    /// The word in upper case, if it may be one of the language.
+    /// The word in upper case, for comparison with keywords; nil for other tokens.
     var keyword: String? {
         if case .word(let word) = kind { word.uppercased() } else { nil }
     }
@@ -219,7 +219,7 @@ struct PredicateToken: Equatable {
 
     func isSymbol(_ symbol: String) -> Bool { kind == .symbol(symbol) }
 
-    /// What it is, for messages.
+    /// The description of the token for messages.
     var found: String {
         switch kind {
         case .word(let word): "'\(word)'"

@@ -1,4 +1,4 @@
-/// Reads the text of a condition by recursive descent.
+/// Parses the text of a condition by recursive descent.
 struct PredicateParser {
     private let tokens: [PredicateToken]
     private var position = 0
@@ -23,7 +23,7 @@ struct PredicateParser {
 
     private var token: PredicateToken { tokens[position] }
 
-    /// Steps over a token; the last one, the end, stays.
+    /// Takes a token. The last one, the end, is never passed.
     private mutating func take() -> PredicateToken {
         defer { position = min(position + 1, tokens.count - 1) }
         return token
@@ -73,7 +73,7 @@ struct PredicateParser {
         return try comparison()
     }
 
-    /// Conditions in parentheses, or a calculation that begins with such.
+    /// Parses conditions in parentheses, or a calculation that begins with parentheses.
     private mutating func group() throws -> PredicateNode {
         let start = self
         let place = token.place
@@ -157,7 +157,9 @@ struct PredicateParser {
         return (next.symbol ?? next.keyword).flatMap(PredicateTerm.Operation.init) != nil
     }
 
-    /// - Parameter first: What was read of it already.
+    /// Parses a comparison of calculated values.
+    ///
+    /// - Parameter first: The first operand, if it was parsed already.
     private mutating func calculation(from first: PredicateTerm?) throws -> PredicateNode {
         let place = token.place
         let left = try term(rank: 0, from: first)
@@ -167,7 +169,7 @@ struct PredicateParser {
         return .calculation(PredicateCalculation(left: left, operator: op, right: right, place: place))
     }
 
-    /// Operations of a rank, or above it.
+    /// Parses operations of at least a rank.
     private mutating func term(rank: Int, from first: PredicateTerm? = nil) throws -> PredicateTerm {
         var left = rank == 0 ? try term(rank: 1, from: first) : try first ?? factor()
         while let operation, operation.rank == rank {
@@ -206,7 +208,7 @@ struct PredicateParser {
         try namedPath(quantifier).path
     }
 
-    /// A path, and those of its components that were escaped: names, whatever they look like.
+    /// Parses a path, and returns its escaped components, which are names even if they look like operators.
     private mutating func namedPath(
         _ quantifier: PredicatePath.Quantifier?
     ) throws -> (path: PredicatePath, names: Set<String>) {
@@ -255,7 +257,7 @@ struct PredicateParser {
         return arguments[usedArguments]
     }
 
-    /// The operator, and how it was written.
+    /// Parses an operator, and returns it with its spelling.
     private mutating func parseOperator(after path: PredicatePath?) throws -> (PredicateOperator, written: String) {
         let what = path.map { "an operator after '\($0.name)'" } ?? "an operator"
         guard let written = token.keyword ?? token.symbol else { throw expected(what) }
@@ -274,14 +276,14 @@ struct PredicateParser {
         return (op, written)
     }
 
-    /// What alone follows `IS` and `IS NOT`.
+    /// Parses the only value that may follow `IS` and `IS NOT`.
     private mutating func takeNull(after op: PredicateOperator) throws {
         guard take(keyword: "NULL") || take(keyword: "NIL") else {
             throw expected(op == .equal ? "NULL or NOT NULL after 'IS'" : "NULL after 'IS NOT'")
         }
     }
 
-    /// `[c]`, if it is there.
+    /// Parses the option `[c]`, if there is one.
     private mutating func parseOptions() throws -> Bool {
         guard token.isSymbol("["), !isKeyNext else { return false }
         _ = take()
@@ -301,7 +303,7 @@ struct PredicateParser {
         return value
     }
 
-    /// What follows an opening brace.
+    /// Parses the rest of a list, after its opening brace.
     private mutating func list() throws -> PredicateValue {
         var values: [PredicateValue] = []
         if take(symbol: "}") { return .list(values) }
@@ -314,7 +316,7 @@ struct PredicateParser {
         return .list(values)
     }
 
-    /// Whether a key of several parts comes, and not an option.
+    /// Whether the next token begins a composite key instead of an option.
     private var isKeyNext: Bool {
         guard token.isSymbol("["), position + 1 < tokens.count else { return false }
         switch tokens[position + 1].kind {
@@ -323,7 +325,7 @@ struct PredicateParser {
         }
     }
 
-    /// A key of several parts, as the text that it is written as elsewhere: `["apple", 5]`. Nil if there is none here.
+    /// Parses a composite key, `["apple", 5]`, as a text; nil if there is none.
     private mutating func takeKey() throws -> PredicateValue? {
         guard isKeyNext else { return nil }
         return PredicateValue(.text(String(decoding: CanonicalJSON.bytes(try parts()), as: UTF8.self)))
@@ -356,7 +358,7 @@ struct PredicateParser {
         if case .word = token.kind, !token.isReserved { " (a text needs quotes)" } else { "" }
     }
 
-    /// A literal or argument; nil if there is none here.
+    /// Parses a literal or an argument; nil if there is none.
     private mutating func takeValue() throws -> PredicateValue? {
         let literal: PredicateLiteral
         switch (token.kind, token.keyword) {

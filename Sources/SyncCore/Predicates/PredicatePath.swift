@@ -1,4 +1,4 @@
-/// What a condition looks at: an attribute, a relationship, or something reached through relationships.
+/// The left side of a condition: an attribute or relationship of the row, or of a row that relationships lead to.
 ///
 /// ```swift
 /// RowPredicate.attribute("company.name") == "Apple"
@@ -6,13 +6,13 @@
 /// RowPredicate.count("notes") > 3
 /// ```
 public struct PredicatePath: Sendable, Hashable {
-    /// Of which of the rows reached through a to-many relationship a comparison must hold.
+    /// How many of the rows at the end of a to-many relationship must meet the comparison.
     package enum Quantifier: String, Sendable, Hashable {
-        /// Of one at least.
+        /// At least one row.
         case any = "ANY"
-        /// Of every one; true if there are none.
+        /// Every row. True if there are no rows.
         case all = "ALL"
-        /// Of no one; true if there are none.
+        /// No row. True if there are no rows.
         case none = "NONE"
     }
 
@@ -20,10 +20,10 @@ public struct PredicatePath: Sendable, Hashable {
 
     package let quantifier: Quantifier?
     package let components: [String]
-    /// Whether it is the number of rows of its last relationship.
+    /// Whether the path stands for the number of rows of its last relationship.
     package let isCount: Bool
 
-    /// Splits a path at its dots; a last component `@count` counts.
+    /// Splits a path at its dots. A last component `@count` makes it a count.
     init(_ text: String, quantifier: Quantifier? = nil) {
         var components = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         isCount = components.count > 1 && components.last == Self.countName
@@ -38,9 +38,9 @@ public struct PredicatePath: Sendable, Hashable {
         self.quantifier = quantifier
     }
 
-    /// What is wrong with it as a path.
+    /// Returns the problem of a path that is malformed; nil if it is valid.
     ///
-    /// - Parameter names: Components that are names, whatever they look like.
+    /// - Parameter names: The components that are names even if they look like operators.
     func problem(admitting names: Set<String> = []) -> String? {
         if components.contains(where: \.isEmpty) { return "a path has an empty name: '\(name)'" }
         if components.contains(where: { $0.hasPrefix("@") && !names.contains($0) }) {
@@ -54,98 +54,98 @@ public struct PredicatePath: Sendable, Hashable {
 }
 
 extension PredicatePath {
-    /// An attribute or to-one relationship, by its local name, or one reached through to-one relationships.
+    /// Returns the path of an attribute or to-one relationship, by local names. It may go through to-one relationships.
     public static func attribute(_ path: String) -> PredicatePath { PredicatePath(path) }
 
-    /// A path through a to-many relationship, of which one row must match.
+    /// Returns a path through a to-many relationship. At least one row must match.
     public static func any(_ path: String) -> PredicatePath { PredicatePath(path, quantifier: .any) }
 
-    /// A path through a to-many relationship, of which every row must match.
+    /// Returns a path through a to-many relationship. Every row must match.
     public static func all(_ path: String) -> PredicatePath { PredicatePath(path, quantifier: .all) }
 
-    /// A path through a to-many relationship, of which no row may match.
+    /// Returns a path through a to-many relationship. No row may match.
     public static func none(_ path: String) -> PredicatePath {
         PredicatePath(path, quantifier: PredicatePath.Quantifier.none)
     }
 
-    /// The number of rows a to-many relationship leads to.
+    /// Returns the path of the number of rows of a to-many relationship.
     public static func count(_ path: String) -> PredicatePath { PredicatePath(path + "." + PredicatePath.countName) }
 }
 
 // MARK: - Comparing
 
 extension PredicatePath {
-    /// The same value; compared with nil, no value.
+    /// Tests for the same value. Nil equals nil.
     public static func == (path: PredicatePath, value: (any PredicateArgument)?) -> RowPredicate {
         .compare(path, .equal, value)
     }
 
-    /// Also true where there is no value, compared with one.
+    /// Tests for a different value. Nil differs from every value.
     public static func != (path: PredicatePath, value: (any PredicateArgument)?) -> RowPredicate {
         .compare(path, .notEqual, value)
     }
 
-    /// Never true where there is no value.
+    /// Tests for a smaller value. False if the attribute is nil.
     public static func < (path: PredicatePath, value: any PredicateArgument) -> RowPredicate {
         .compare(path, .less, value)
     }
 
-    /// Never true where there is no value.
+    /// Tests for a smaller or equal value. False if the attribute is nil.
     public static func <= (path: PredicatePath, value: any PredicateArgument) -> RowPredicate {
         .compare(path, .lessOrEqual, value)
     }
 
-    /// Never true where there is no value.
+    /// Tests for a larger value. False if the attribute is nil.
     public static func > (path: PredicatePath, value: any PredicateArgument) -> RowPredicate {
         .compare(path, .greater, value)
     }
 
-    /// Never true where there is no value.
+    /// Tests for a larger or equal value. False if the attribute is nil.
     public static func >= (path: PredicatePath, value: any PredicateArgument) -> RowPredicate {
         .compare(path, .greaterOrEqual, value)
     }
 
-    /// The same text, whatever its case.
+    /// Tests for the same text, optionally without case.
     public func equals(_ text: String, ignoringCase: Bool) -> RowPredicate {
         .compare(self, .equal, text, ignoringCase: ignoringCase)
     }
 
-    /// Equal to one of the values; ``PredicateValue/null`` among them is no value. Case is for texts.
+    /// Tests for one of several values. ``PredicateValue/null`` in the list matches nil. Only text can ignore case.
     public func isIn(_ values: [some PredicateArgument], ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .in, values, ignoringCase: ignoringCase)
     }
 
-    /// From one value to another, both included.
+    /// Tests for a value between two bounds, both included.
     public func isBetween(_ first: some PredicateArgument, _ last: some PredicateArgument) -> RowPredicate {
         .compare(self, .between, PredicateValue.list([first.predicateValue, last.predicateValue]))
     }
 
-    /// From the first value of a range to its last, both included.
+    /// Tests for a value in a closed range.
     public func isBetween(_ range: ClosedRange<some PredicateArgument>) -> RowPredicate {
         isBetween(range.lowerBound, range.upperBound)
     }
 
-    /// Whether the text contains this one.
+    /// Tests whether the text contains another.
     public func contains(_ text: String, ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .contains, text, ignoringCase: ignoringCase)
     }
 
-    /// Whether the text begins with this one.
+    /// Tests whether the text begins with another.
     public func beginsWith(_ text: String, ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .beginsWith, text, ignoringCase: ignoringCase)
     }
 
-    /// Whether the text ends with this one.
+    /// Tests whether the text ends with another.
     public func endsWith(_ text: String, ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .endsWith, text, ignoringCase: ignoringCase)
     }
 
-    /// Whether the whole text matches a pattern with `*` and `?`. See ``PredicateOperator/like``.
+    /// Tests whether the whole text matches a pattern with `*` and `?`. See ``PredicateOperator/like``.
     public func like(_ pattern: String, ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .like, pattern, ignoringCase: ignoringCase)
     }
 
-    /// Whether the whole text matches a regular expression. See ``PredicateOperator/matches``.
+    /// Tests whether the whole text matches a regular expression. See ``PredicateOperator/matches``.
     public func matches(_ pattern: String, ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .matches, pattern, ignoringCase: ignoringCase)
     }

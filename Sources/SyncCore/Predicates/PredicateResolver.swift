@@ -1,4 +1,4 @@
-/// Finds the names of a condition in the model and checks that operators and values suit the types.
+/// Resolves the names of a condition in the model, and checks operators and values against the types.
 struct PredicateResolver {
     let model: CompiledModel
     let root: CompiledEntity
@@ -92,7 +92,7 @@ struct PredicateResolver {
         }
     }
 
-    /// A relationship compared with a value stands for the key of its target.
+    /// Returns the slot of the key that stands for a relationship in a comparison.
     private func keySlot(of hop: CompiledRelationship, _ comparison: PredicateComparison) throws -> Int {
         let destination = model.entities[hop.destination]
         if let slot = destination.keySlot { return slot }
@@ -105,9 +105,10 @@ struct PredicateResolver {
 }
 
 extension RowPredicate {
-    /// The condition on the rows of an entity, with its names found and its values brought to their types.
+    /// Resolves the condition for an entity: its names become positions, and its values get the types of the
+    /// attributes.
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate`, naming what there is where a name is unknown.
+    /// - Throws: ``SyncError`` `invalidPredicate`. For an unknown name, the message lists the known ones.
     package func resolved(on entity: CompiledEntity, in model: CompiledModel) throws -> ResolvedPredicate {
         try PredicateResolver(model: model, root: entity).resolved(try checked())
     }
@@ -123,13 +124,13 @@ extension PredicateLiteral {
     }
 }
 
-/// Checks an operator and its value against a type, and says what is to be tested.
+/// Checks an operator and its value against a type, and builds the test.
 struct PredicateTestBuilder {
     let comparison: PredicateComparison
     let type: AttributeType
     let root: CompiledEntity
 
-    /// - Throws: ``SyncError`` `invalidPredicate` with the place of the path or the value.
+    /// - Throws: ``SyncError`` `invalidPredicate` with the location of the path or the value.
     func test() throws -> ResolvedComparison.Test {
         try checkOperator()
         switch (comparison.operator, comparison.literal) {
@@ -167,7 +168,7 @@ struct PredicateTestBuilder {
         }
     }
 
-    /// Whether the operator suits the type.
+    /// Checks that the operator fits the type.
     private func checkOperator() throws {
         let (op, name) = (comparison.operator, comparison.path.name)
         let isText = type == .string || type == .url
@@ -193,14 +194,14 @@ struct PredicateTestBuilder {
         return comparison.ignoresCase ? constant.folded : constant
     }
 
-    /// Each once, in their order.
+    /// Converts the literals, and removes duplicates.
     private func constants(_ literals: [PredicateLiteral]) throws -> [PredicateConstant] {
         var seen: Set<PredicateConstant> = []
         return try literals.map(constant).filter { seen.insert($0).inserted }
     }
 
-    /// Integers are ordered with fractions too, and with numbers beyond 64 bits, without rounding. Texts are ordered by their
-    /// bytes, so that a number has no place among them.
+    /// Converts the bound of an order comparison. The bound of an integer may be a fraction or exceed 64 bits, so it is
+    /// exact. Strings are ordered by their bytes, so a number is no bound for them.
     private func ordered(_ literal: PredicateLiteral) throws -> PredicateConstant {
         switch (type, literal) {
         case (.string, .number), (.string, .boolean):
@@ -223,16 +224,17 @@ struct PredicateTestBuilder {
 // MARK: - Alternatives
 
 extension PredicateResolver {
-    /// Fewer values of one path than this are compared one by one.
+    /// The fewest equality comparisons of one path that become a list.
     private static let listedAlternatives = 100
 
-    /// What comparisons for equality can have in common, so that one list says the same.
+    /// The operand that comparisons must share to become one list.
     private struct Operand: Hashable {
         let path: PredicatePath
         let ignoresCase: Bool
     }
 
-    /// `id == 1 OR id == 2 OR …` as `id IN {1, 2, …}`: SQLite compares each constant of a statement with all before it.
+    /// Replaces `id == 1 OR id == 2 OR …` with `id IN {1, 2, …}`. SQLite compares each constant of a statement with all
+    /// earlier ones, so many separate comparisons take quadratic time.
     func alternatives(_ parts: [ResolvedPredicate], of nodes: [PredicateNode]) -> ResolvedPredicate {
         guard parts.count >= Self.listedAlternatives else { return .or(parts) }
         let equalities = Dictionary(grouping: parts.indices.filter { operand(of: nodes[$0], parts[$0]) != nil }) {
@@ -257,7 +259,7 @@ extension PredicateResolver {
         return Operand(path: comparison.path, ignoresCase: comparison.ignoresCase)
     }
 
-    /// - Parameter parts: Comparisons of one operand for equality.
+    /// - Parameter parts: Equality comparisons with the same operand.
     private func list(_ parts: [ResolvedPredicate]) -> ResolvedPredicate? {
         guard case .comparison(let first) = parts.first else { return nil }
         var seen: Set<PredicateConstant> = []
@@ -275,9 +277,10 @@ extension PredicateResolver {
 // MARK: - Keys
 
 extension PredicateResolver {
-    /// A comparison of a to-one relationship with keys of several parts, part by part; nil for any other.
+    /// Splits a comparison of a to-one relationship with composite keys into comparisons of the parts; nil for other
+    /// comparisons.
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate` for a value that is no such key.
+    /// - Throws: ``SyncError`` `invalidPredicate` for a value that is no key of the destination.
     func parts(of comparison: PredicateComparison) throws -> PredicateNode? {
         let path = comparison.path
         guard path.quantifier == nil, comparison.literal != .null,
@@ -321,7 +324,7 @@ extension PredicateResolver {
 }
 
 extension PrimaryKeyValue {
-    /// The key as a condition has it.
+    /// The key as a literal of a condition.
     fileprivate var literal: PredicateLiteral {
         switch self {
         case .integer(let value): .number(String(value))

@@ -1,4 +1,4 @@
-/// Writes conditions as text that reads as the same condition.
+/// Writes conditions as text that parses to the same condition.
 enum PredicateText {
     static func text(_ node: PredicateNode) -> String {
         switch node {
@@ -49,7 +49,9 @@ enum PredicateText {
         return "\(left) \(calculation.operator.rawValue) \(text(calculation.right, isFirst: false))"
     }
 
-    /// - Parameter isFirst: Whether a condition begins with it, where a name can be nothing else.
+    /// Writes a term. A path needs no `#` at the start of a condition, where only a name can be.
+    ///
+    /// - Parameter isFirst: Whether the term is at the start of the condition.
     private static func text(_ term: PredicateTerm, isFirst: Bool) -> String {
         switch term {
         case .path(let path, _):

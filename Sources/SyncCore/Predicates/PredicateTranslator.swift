@@ -1,33 +1,33 @@
 import Foundation
 
-/// Turns the expressions of a predicate of Foundation's into the nodes of a condition.
+/// Translates the expressions of a Foundation predicate into the nodes of a condition.
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 struct PredicateTranslator {
-    /// What an expression is.
+    /// The translation of an expression.
     enum Meaning {
-        /// An attribute, or a row or rows that relationships lead to; from the row of a level.
+        /// An attribute, or the rows of a relationship, seen from the row of a closure.
         case path(Path)
-        /// How many rows a relationship leads to.
+        /// The number of rows of a relationship.
         case count(Path)
         case literal(PredicateLiteral)
         case list([PredicateLiteral])
         case range(lower: PredicateLiteral, upper: PredicateLiteral, isClosed: Bool)
         case term(PredicateTerm)
         case condition(PredicateNode)
-        /// A condition that is nil where another does not hold.
+        /// A condition that is nil if another does not hold.
         case optional(PredicateNode, if: PredicateNode)
-        /// A value, or where it is nil another.
+        /// A value with a default for nil.
         case coalesced(Path, PredicateLiteral)
         /// The rows of a relationship that meet a condition.
         case filtered(Path, PredicateNode)
     }
 
-    /// A way from a row.
+    /// A path from the row of a closure.
     struct Path {
-        /// Of which closure the row is, from the outermost.
+        /// The nesting level of the closure, from 0 for the outermost.
         let level: Int
         var components: [String]
-        /// The type of the rows it leads to; nil for an attribute.
+        /// The type of the rows at the end; nil for an attribute.
         var destination: (any SyncEntity.Type)?
     }
 
@@ -57,7 +57,7 @@ struct PredicateTranslator {
 
     static func refused(_ message: String) -> SyncError { SyncError(.invalidPredicate, message) }
 
-    /// An expression that is true or false.
+    /// Translates a Boolean expression.
     mutating func condition(_ expression: Any) throws -> PredicateNode {
         switch try meaning(expression) {
         case .condition(let node): return node
@@ -68,7 +68,7 @@ struct PredicateTranslator {
         }
     }
 
-    /// A condition on the rows that a relationship leads to.
+    /// Translates a condition on the rows of a relationship.
     mutating func inner(
         _ variable: PredicateExpressions.VariableID, of rows: Path, _ test: Any
     ) throws -> PredicateNode {
@@ -93,7 +93,7 @@ struct PredicateTranslator {
             PredicateExists(path: try named(rows, quantifier: quantifier), condition: condition, place: .none))
     }
 
-    /// The path, if it begins at the row that the condition is about.
+    /// Returns the path if it begins at the row of the current closure.
     func named(
         _ path: Path, isCount: Bool = false, quantifier: PredicatePath.Quantifier? = nil
     ) throws -> PredicatePath {
@@ -114,7 +114,7 @@ struct PredicateTranslator {
                 named(path, isCount: isCount), op, PredicateValue(literal), names: Set(path.components)))
     }
 
-    /// A comparison of a value, or of another in its place where it is nil.
+    /// Compares a value that has a default for nil.
     func coalesced(
         _ path: Path, _ other: PredicateLiteral, _ op: PredicateOperator, _ literal: PredicateLiteral
     ) throws -> PredicateNode {
@@ -148,7 +148,7 @@ struct PredicateTranslator {
             return try optional(node, presence, op, literal)
         default:
             let (left, right) = (try term(first, left), try term(second, right))
-            // A constant stands behind.
+            // A parsed calculation begins with a path, so put a constant on the right.
             if case .literal = left {
                 return .calculation(.init(left: right, operator: op.turned, right: left, place: .none))
             }
@@ -197,7 +197,7 @@ struct PredicateTranslator {
 }
 
 extension PredicateOperator {
-    /// The same with its sides changed.
+    /// The operator with its sides swapped.
     fileprivate var turned: PredicateOperator {
         switch self {
         case .less: .greater
@@ -208,14 +208,14 @@ extension PredicateOperator {
         }
     }
 
-    /// Whether it holds of two constants; nil if they do not compare.
+    /// Compares two constants; nil if they are not comparable.
     fileprivate func holds(_ left: PredicateLiteral, _ right: PredicateLiteral) -> Bool? {
         guard let test = ResolvedCalculation.Test(self) else { return nil }
         let types: [AttributeType] = [.decimal, .boolean, .string]
         let type = types.first { type in [left, right].allSatisfy { $0 == .null || $0.suits(type) } }
         guard let type else { return nil }
         let (first, second) = (left.constant(as: type), right.constant(as: type))
-        // What is no constant of the type has no place among its values.
+        // A literal that is no constant of the type cannot be compared.
         guard (first == nil) == (left == .null), (second == nil) == (right == .null) else { return nil }
         return test.holds(first, second)
     }

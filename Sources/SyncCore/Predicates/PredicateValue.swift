@@ -1,8 +1,8 @@
 public import Foundation
 
-/// A value to compare with: what every ``PredicateArgument`` becomes.
+/// A value in a condition. Each ``PredicateArgument`` is converted to one.
 ///
-/// A type of your own becomes an argument by naming the value it stands for:
+/// To use your own type as an argument, return the value that it stands for:
 ///
 /// ```swift
 /// extension Status: PredicateArgument {
@@ -15,14 +15,14 @@ public struct PredicateValue: Sendable, Hashable {
     init(_ literal: PredicateLiteral) { content = .success(literal) }
     private init(_ error: SyncError) { content = .failure(error) }
 
-    /// No value.
+    /// The value nil.
     public static let null = PredicateValue(.null)
 
     static func refused(_ message: String) -> PredicateValue {
         PredicateValue(SyncError(.invalidPredicate, message))
     }
 
-    /// A list, for `IN` and `BETWEEN`.
+    /// Returns a list, for `IN` and `BETWEEN`.
     public static func list(_ values: [PredicateValue]) -> PredicateValue {
         var literals: [PredicateLiteral] = []
         for value in values {
@@ -42,7 +42,7 @@ public struct PredicateValue: Sendable, Hashable {
         }
     }
 
-    /// The literal as an element of a list.
+    /// Returns the literal as an element of a list.
     func element(at place: PredicateSourceLocation) throws(SyncError) -> PredicateLiteral {
         let literal = try literal(at: place)
         if case .list = literal { throw place.error("a list cannot hold a list") }
@@ -52,20 +52,20 @@ public struct PredicateValue: Sendable, Hashable {
 
 /// A Swift value that a condition can compare with: `.where("createdAt > %@", date)`.
 ///
-/// An argument counts as what one would write in the text: a date as its ISO 8601 text, a UUID, URL or `Data`
-/// (base64) as text, a number as its digits. What it means depends on the attribute it is compared with.
+/// An argument is equivalent to its text in a condition: a date in ISO 8601, a UUID or URL as text, `Data` in base64, a
+/// number as digits. The attribute that it is compared with determines its type.
 public protocol PredicateArgument: Sendable {
-    /// The value it stands for.
+    /// The value for conditions.
     var predicateValue: PredicateValue { get }
 }
 
 extension PredicateValue: PredicateArgument {
-    /// Itself.
+    /// The value itself.
     public var predicateValue: PredicateValue { self }
 }
 
 extension PredicateArgument where Self: BinaryInteger {
-    /// Its digits.
+    /// The digits of the number.
     public var predicateValue: PredicateValue { PredicateValue(.number(String(self))) }
 }
 
@@ -81,26 +81,26 @@ extension UInt32: PredicateArgument {}
 extension UInt64: PredicateArgument {}
 
 extension Double: PredicateArgument {
-    /// Its shortest digits; NaN and infinity are refused.
+    /// The shortest digits of the number. A condition with NaN or infinity throws when it is used.
     public var predicateValue: PredicateValue {
         isFinite ? PredicateValue(.number("\(self)")) : .refused("\(self) is not a number to compare with")
     }
 }
 
 extension Float: PredicateArgument {
-    /// As a double.
+    /// The digits of the number as a double.
     public var predicateValue: PredicateValue { Double(self).predicateValue }
 }
 
 extension Decimal: PredicateArgument {
-    /// Its digits; NaN is refused.
+    /// The digits of the number. A condition with NaN throws when it is used.
     public var predicateValue: PredicateValue {
         isNaN ? .refused("NaN is not a number to compare with") : PredicateValue(.number(description))
     }
 }
 
 extension Bool: PredicateArgument {
-    /// True or false.
+    /// The Boolean.
     public var predicateValue: PredicateValue { PredicateValue(.boolean(self)) }
 }
 
@@ -115,22 +115,22 @@ extension Substring: PredicateArgument {
 }
 
 extension UUID: PredicateArgument {
-    /// Its text, in upper case.
+    /// The UUID in upper case.
     public var predicateValue: PredicateValue { uuidString.predicateValue }
 }
 
 extension URL: PredicateArgument {
-    /// Its text.
+    /// The absolute string of the URL.
     public var predicateValue: PredicateValue { absoluteString.predicateValue }
 }
 
 extension Data: PredicateArgument {
-    /// Its base64 text.
+    /// The data in base64.
     public var predicateValue: PredicateValue { base64EncodedString().predicateValue }
 }
 
 extension Date: PredicateArgument {
-    /// Its ISO 8601 text, to the millisecond.
+    /// The date in ISO 8601, with milliseconds.
     public var predicateValue: PredicateValue {
         milliseconds.map { DateText.iso($0).predicateValue } ?? .refused("the date is outside the years 1 to 9999")
     }
@@ -142,7 +142,7 @@ extension Array: PredicateArgument where Element: PredicateArgument {
 }
 
 extension StoredValue: PredicateArgument {
-    /// What its value stands for; JSON its canonical text.
+    /// The value of the attribute's type. JSON is in its canonical form.
     public var predicateValue: PredicateValue {
         switch self {
         case .null: .null
@@ -159,16 +159,16 @@ extension StoredValue: PredicateArgument {
     }
 }
 
-/// A value as a condition writes it. What it means depends on the attribute it is compared with.
+/// A literal of a condition. The attribute that it is compared with determines its type.
 package enum PredicateLiteral: Sendable, Hashable {
     case null
     case boolean(Bool)
-    /// The number's text, in JSON's form.
+    /// The text of the number, as in JSON.
     case number(String)
     case text(String)
     case list([PredicateLiteral])
 
-    /// What it is, for messages.
+    /// The description of the literal for messages.
     package var kind: String {
         switch self {
         case .null: "nil"
@@ -180,24 +180,24 @@ package enum PredicateLiteral: Sendable, Hashable {
     }
 }
 
-/// A value in the form in which conditions compare it: a constant of the condition, or what an attribute holds.
+/// A value in its comparable form: a constant of a condition, or the value of an attribute.
 ///
-/// Only values of the same case compare.
+/// Only values of the same case are comparable.
 package enum PredicateConstant: Sendable {
     case integer(Int64)
-    /// Of a decimal attribute, or for the order of an integer one, whatever its size.
+    /// A decimal, or a bound for integers, of any size.
     case exact(ExactNumber)
     case double(Double)
     case boolean(Bool)
     /// Milliseconds since 1970.
     case instant(Int64)
-    /// Of a string or URL; a UUID in upper case; JSON in its canonical form.
+    /// A string or URL, a UUID in upper case, or JSON in its canonical form.
     case text(String)
     case bytes(Data)
 }
 
 extension PredicateConstant: Hashable {
-    /// Texts are the same if their bytes are.
+    /// Compares texts by their bytes.
     package static func == (left: PredicateConstant, right: PredicateConstant) -> Bool {
         switch (left, right) {
         case (.integer(let left), .integer(let right)): left == right
@@ -224,7 +224,8 @@ extension PredicateConstant: Hashable {
 }
 
 extension PredicateConstant {
-    /// Whether it comes before another; false where they do not compare. Texts are ordered by their bytes.
+    /// Returns whether the value is less than another; false if they are not comparable. Texts are ordered by their
+    /// bytes.
     func isBefore(_ other: PredicateConstant) -> Bool {
         switch (self, other) {
         case (.integer(let left), .integer(let right)): left < right
@@ -237,14 +238,14 @@ extension PredicateConstant {
         }
     }
 
-    /// The value without case, if it is a text.
+    /// The value with its case folded, if it is a text.
     var folded: PredicateConstant {
         if case .text(let text) = self { .text(CaseFolding.fold(text)) } else { self }
     }
 }
 
 extension StoredValue {
-    /// The value as conditions compare it; nil for no value.
+    /// The comparable form of the value; nil for nil.
     var constant: PredicateConstant? {
         switch self {
         case .null: nil
@@ -264,7 +265,7 @@ extension StoredValue {
 // MARK: - PredicateLiteral+Constant
 
 extension PredicateLiteral {
-    /// The literal as a value of an attribute, by the coercions of payloads; nil if it does not fit.
+    /// Converts the literal to the type of an attribute, as a payload value is coerced; nil if it does not fit.
     func constant(as type: AttributeType) -> PredicateConstant? {
         switch type {
         case .integer: number?.integer.map(PredicateConstant.integer)
@@ -281,7 +282,7 @@ extension PredicateLiteral {
         }
     }
 
-    /// The number it is or spells, of any length; true is 1.
+    /// The number, of any length. A text is read as a number, and true is 1.
     var number: ExactNumber? {
         switch self {
         case .number(let text), .text(let text): ExactNumber(text)
@@ -318,7 +319,7 @@ extension PredicateLiteral {
         return integer == 1
     }
 
-    /// In milliseconds.
+    /// The date in milliseconds since 1970.
     private var instant: Int64? {
         switch self {
         case .text(let text): Array(text.utf8).withUnsafeBufferPointer { DateParser.milliseconds($0) }
@@ -330,7 +331,7 @@ extension PredicateLiteral {
         }
     }
 
-    /// A text is read as JSON: a condition compares with `'"red"'`, not with `'red'`.
+    /// The JSON value. A text is parsed as JSON, so a condition compares with `'"red"'`, not `'red'`.
     private var json: JSONValue? {
         switch self {
         case .text(let text): try? JSONValue(parsing: text)

@@ -1,21 +1,21 @@
 import Foundation
 
-/// A comparison of two calculated values, its names found and its types known.
+/// A resolved comparison of two calculated values.
 package struct ResolvedCalculation: Sendable {
-    /// A value that is worked out for a row. It is nil where a part of it is, where it is a whole number without room in
-    /// 64 bits, and where it is divided by zero.
+    /// A value that is calculated for each row. It is nil if an operand is nil, on integer overflow, and on division by
+    /// zero.
     package indirect enum Term: Sendable {
-        /// An attribute at the end of to-one relationships.
+        /// An attribute, reached through to-one relationships.
         case attribute([CompiledRelationship], SyncModel.Attribute, slot: Int)
         case count([CompiledRelationship], CompiledRelationship)
         case constant(PredicateConstant)
         case integer(Term, PredicateTerm.Operation, Term)
         case double(Term, PredicateTerm.Operation, Term)
-        /// A whole number as a floating-point one.
+        /// An integer converted to a floating-point number.
         case asDouble(Term)
     }
 
-    /// Both are of one type.
+    /// A test of two values of the same type.
     package enum Test: Sendable {
         case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
     }
@@ -27,7 +27,7 @@ package struct ResolvedCalculation: Sendable {
 }
 
 extension ResolvedCalculation.Test {
-    /// Nil for an operator that is none of two values.
+    /// Creates the test of an operator; nil if the operator does not compare two values.
     init?(_ op: PredicateOperator) {
         switch op {
         case .equal: self = .equal
@@ -40,7 +40,7 @@ extension ResolvedCalculation.Test {
         }
     }
 
-    /// Nil equals nil, and is in no order.
+    /// Tests two values. Nil equals nil, and an order comparison with nil is false.
     func holds(_ left: PredicateConstant?, _ right: PredicateConstant?) -> Bool {
         switch self {
         case .equal: return left == right
@@ -117,7 +117,7 @@ extension PredicateTerm.Operation {
         return overflows ? nil : value
     }
 
-    /// What is no number is nil, as it is in a column.
+    /// NaN becomes nil, as in a column.
     fileprivate func result(_ left: Double, _ right: Double) -> Double? {
         let value: Double
         switch self {
@@ -133,17 +133,17 @@ extension PredicateTerm.Operation {
     }
 }
 
-/// A decimal number of any length, read from text and compared without rounding.
+/// A decimal number of any length. It is parsed from text and compared without rounding.
 package struct ExactNumber: Sendable, Hashable {
-    /// The value is `0.` followed by the digits, times ten to this power.
+    /// The power of ten: the value is `0.` followed by the digits, times ten to this power.
     private let exponent: Int
-    /// As bytes 0 to 9, without zeros at either end; none for zero.
+    /// The digits as bytes 0 to 9, without zeros at either end; empty for zero.
     private let digits: [UInt8]
     private let isNegative: Bool
 
     private static let largestExponent = 1_000_000
 
-    /// Reads `-12`, `7.50` or `1e3`; nil for any other text.
+    /// Parses `-12`, `7.50` or `1e3`; nil for any other text.
     package init?(_ text: String) {
         var rest = Array(text.utf8)[...]
         let sign = rest.first
@@ -173,7 +173,7 @@ package struct ExactNumber: Sendable, Hashable {
 
     package var isWhole: Bool { digits.count <= exponent || digits.isEmpty }
 
-    /// Its shortest form without exponent: `7.5`; nil if that were longer than a thousand digits.
+    /// The shortest text without an exponent: `7.5`; nil if it is longer than a thousand digits.
     package var text: String? {
         guard abs(exponent) + digits.count <= 1000 else { return nil }
         let whole = digits.prefix(max(0, exponent)) + Array(repeating: 0, count: max(0, exponent - digits.count))
@@ -183,10 +183,10 @@ package struct ExactNumber: Sendable, Hashable {
         return (isNegative ? "-" : "") + text + (digits.isEmpty || decimals.isEmpty ? "" : "." + decimals)
     }
 
-    /// The integer it is; nil if it has a fraction or does not fit in 64 bits.
+    /// The value as an integer; nil if it has a fraction or exceeds 64 bits.
     package var integer: Int64? { isWhole && exponent <= 19 ? text.flatMap { Int64($0) } : nil }
 
-    /// The largest integer not above it; nil beyond 64 bits.
+    /// The value rounded down; nil if it exceeds 64 bits.
     package var floor: Int64? {
         if isWhole { return integer }
         guard exponent <= 19 else { return nil }
@@ -198,7 +198,7 @@ package struct ExactNumber: Sendable, Hashable {
 
     package var isBelowZero: Bool { isNegative }
 
-    /// How many digits it has before the point; zero or less for fractions.
+    /// The number of digits before the point; zero or negative for fractions.
     package var wholeDigits: Int { exponent }
 }
 
@@ -208,7 +208,7 @@ extension ExactNumber: Comparable {
         return left.isNegative ? right.isSmaller(than: left) : left.isSmaller(than: right)
     }
 
-    /// Compares without the signs.
+    /// Compares the absolute values.
     private func isSmaller(than other: ExactNumber) -> Bool {
         if digits.isEmpty || other.digits.isEmpty { return digits.isEmpty && !other.digits.isEmpty }
         if exponent != other.exponent { return exponent < other.exponent }
@@ -219,10 +219,12 @@ extension ExactNumber: Comparable {
 // MARK: - PredicateResolver+Calculations
 
 extension PredicateResolver {
-    /// - Throws: ``SyncError`` `invalidPredicate` for what cannot be calculated or compared.
+    /// Resolves a comparison of calculated values.
+    ///
+    /// - Throws: ``SyncError`` `invalidPredicate` for values that cannot be calculated or compared.
     func resolved(_ calculation: PredicateCalculation) throws -> ResolvedCalculation {
         let types = (try type(of: calculation.left), try type(of: calculation.right))
-        // A literal is of the other's type.
+        // A literal has the type of the other side.
         guard let known = types.0 ?? types.1 else {
             throw calculation.place.error("both sides are constants", entity: root.name)
         }
@@ -249,7 +251,7 @@ extension PredicateResolver {
             type: type)
     }
 
-    /// Those that are kept as they compare.
+    /// Returns whether values of the type are stored in a comparable form.
     private static func areComparable(_ type: AttributeType) -> Bool {
         switch type {
         case .integer, .double, .boolean, .string, .date, .uuid, .url: true
@@ -259,7 +261,7 @@ extension PredicateResolver {
 
     // MARK: Types
 
-    /// The type of a term; nil for a literal, which takes that of what it meets.
+    /// Returns the type of a term; nil for a literal, which has the type of the other operand.
     private func type(of term: PredicateTerm) throws -> AttributeType? {
         switch term {
         case .literal: nil
@@ -286,7 +288,7 @@ extension PredicateResolver {
         return result
     }
 
-    /// What a path leads to, and the type of that.
+    /// Resolves a path, and returns its type.
     private func found(
         _ path: PredicatePath, at place: PredicateSourceLocation
     ) throws -> (term: ResolvedCalculation.Term, type: AttributeType) {
@@ -311,7 +313,7 @@ extension PredicateResolver {
 
     // MARK: Terms
 
-    /// A term as one of a type: its own, or floating-point where it is whole.
+    /// Resolves a term as a type: its own type, or a double for an integer term.
     private func resolved(_ term: PredicateTerm, as type: AttributeType) throws -> ResolvedCalculation.Term {
         switch term {
         case .literal(let literal, let place):
@@ -347,7 +349,7 @@ extension PredicateResolver {
 }
 
 extension PredicateTerm {
-    /// The type of a literal where one of a type is wanted: a number with a fraction is no whole one.
+    /// Returns the type of a literal next to another type. A number with a fraction is a double.
     fileprivate func literalType(beside type: AttributeType) -> AttributeType {
         guard type == .integer, case .literal(.number(let text), _) = self, Int64(text) == nil else { return type }
         return .double

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A condition on the rows of one entity, its names found in the model and its values brought to their types.
+/// A condition on the rows of one entity, with resolved names and typed values.
 ///
-/// This is what stores compile and what can be asked of rows in memory, so that both mean the same. Every part is true
-/// or false for every row.
+/// Stores compile it to SQL, and it is evaluated for rows in memory, with the same result. Each part is true or false
+/// for each row, never unknown.
 package indirect enum ResolvedPredicate: Sendable {
     case constant(Bool)
     case and([ResolvedPredicate])
@@ -11,10 +11,10 @@ package indirect enum ResolvedPredicate: Sendable {
     case not(ResolvedPredicate)
     case comparison(ResolvedComparison)
     case calculation(ResolvedCalculation)
-    /// Of the rows that relationships lead to: at least one meets a condition, every one, or none.
+    /// A condition on the rows that relationships lead to. The quantifier says how many must meet it.
     case related(PredicatePath.Quantifier, [CompiledRelationship], ResolvedPredicate)
 
-    /// How many levels of connectives it has; none for a comparison.
+    /// The number of nested levels; 0 for a comparison.
     package var nesting: Int {
         switch self {
         case .constant, .comparison, .calculation: 0
@@ -25,12 +25,12 @@ package indirect enum ResolvedPredicate: Sendable {
     }
 }
 
-/// One comparison: of which rows, what of them, and with what.
+/// A resolved comparison: a quantifier, a path and a test.
 package struct ResolvedComparison: Sendable {
-    /// Of which of many rows the test must hold.
+    /// The rows at the end of a to-many relationship, and how many of them must pass the test.
     package struct Many: Sendable {
         package let quantifier: PredicatePath.Quantifier
-        /// The relationships that lead to the rows, the last one to-many.
+        /// The relationships that lead to the rows. The last one is to-many.
         package let hops: [CompiledRelationship]
     }
 
@@ -39,13 +39,13 @@ package struct ResolvedComparison: Sendable {
         package let slot: Int
     }
 
-    /// What is compared, at the end of the to-one relationships.
+    /// The compared value, at the end of the to-one relationships.
     package enum Subject: Sendable {
         case attribute(SyncModel.Attribute, slot: Int)
-        /// The key of the row a to-one relationship leads to. To be nil is to lead to no row; the key is nil if that is
-        /// all that is asked.
+        /// The key of the row that a to-one relationship references. It is nil if there is no such row. `key` is nil if
+        /// the comparison only tests for nil.
         case target(CompiledRelationship, key: Key?)
-        /// Whether a to-many relationship leads to rows: compared with nil only.
+        /// Whether a to-many relationship has rows. It can only be compared with nil.
         case targets(CompiledRelationship)
         case count(CompiledRelationship)
     }
@@ -70,18 +70,18 @@ package struct ResolvedComparison: Sendable {
         case matches(RegularExpression)
     }
 
-    /// Nil if the row itself is compared.
+    /// The rows to compare; nil to compare the row itself.
     package let many: Many?
-    /// The to-one relationships from there to what is compared.
+    /// The to-one relationships from there to the compared value.
     package let hops: [CompiledRelationship]
     package let subject: Subject
     package let test: Test
-    /// Whether texts compare without case; those of the test are folded, but for regular expressions.
+    /// Whether the comparison ignores case. The texts of the test are folded, except regular expressions.
     package let ignoresCase: Bool
 }
 
 extension ResolvedComparison.Subject {
-    /// The type of the values compared.
+    /// The type of the compared values.
     package var type: AttributeType {
         switch self {
         case .attribute(let attribute, _): attribute.type
@@ -91,23 +91,23 @@ extension ResolvedComparison.Subject {
     }
 }
 
-/// A row that a condition can be asked of in memory.
+/// A row in memory that a condition can be evaluated for.
 package protocol PredicateRow {
-    /// The value of an attribute, `null` for a key that is local.
+    /// Returns the value of an attribute; `null` for a temporary key.
     func predicateValue(of attribute: String) throws -> StoredValue
-    /// The rows a relationship leads to; at most one if it is to-one.
+    /// Returns the destination rows of a relationship; at most one if it is to-one.
     func predicateTargets(of relationship: String) throws -> [Self]
 }
 
 extension PredicateRow {
-    /// The rows that relationships lead to, one after the other.
+    /// Returns the rows at the end of consecutive relationships.
     func rows(by hops: [CompiledRelationship]) throws -> [Self] {
         try hops.reduce([self]) { rows, hop in try rows.flatMap { try $0.predicateTargets(of: hop.name) } }
     }
 }
 
 extension PredicatePath.Quantifier {
-    /// Whether as many rows as it says pass a test.
+    /// Returns whether the required number of rows pass a test.
     func holds<Row>(of rows: [Row], _ test: (Row) throws -> Bool) rethrows -> Bool {
         switch self {
         case .any: try rows.contains(where: test)
@@ -120,7 +120,8 @@ extension PredicatePath.Quantifier {
 // MARK: - Evaluation
 
 extension ResolvedPredicate {
-    /// Whether the condition holds for a row, which must be of the entity it was resolved for.
+    /// Returns whether the condition holds for a row. The row must be of the entity that the condition was resolved
+    /// for.
     package func holds(for row: some PredicateRow) throws -> Bool {
         switch self {
         case .constant(let value): value
@@ -141,7 +142,7 @@ extension ResolvedComparison {
         return try many.quantifier.holds(of: row.rows(by: many.hops), holdsForOne)
     }
 
-    /// Where a to-one relationship on the way leads nowhere, everything beyond is nil.
+    /// If a to-one relationship on the path is empty, the value at its end is nil.
     private func holdsForOne<Row: PredicateRow>(_ row: Row) throws -> Bool {
         let owner = try row.rows(by: hops).first
         switch subject {
@@ -200,7 +201,7 @@ extension ResolvedComparison {
         ordered(value) == bound || bound.isBefore(ordered(value))
     }
 
-    /// Bounds of integers are numbers of any size.
+    /// Returns the value as an order comparison needs it: bounds of integers are exact numbers.
     private func ordered(_ value: PredicateConstant) -> PredicateConstant {
         if case .integer(let integer) = value, let number = ExactNumber(String(integer)) {
             .exact(number)
@@ -211,7 +212,7 @@ extension ResolvedComparison {
 
     // MARK: Text
 
-    /// Parts of texts are compared by their bytes.
+    /// Compares the parts of texts by their bytes.
     private func holds(text value: PredicateConstant) throws -> Bool {
         guard case .text(let text) = value else { return false }
         let bytes = Data(text.utf8)
@@ -229,7 +230,7 @@ extension ResolvedComparison {
 // MARK: - Links
 
 extension ResolvedPredicate {
-    /// Whether it asks for anything but attributes of the row itself.
+    /// Whether the condition uses anything but attributes of the row itself.
     package var followsLinks: Bool {
         switch self {
         case .constant: false

@@ -1,22 +1,26 @@
-/// What is shown of a row, or sorted by: an attribute, a relationship, or one of a row that to-one relationships lead to.
+/// A path to a single value of a row, for display and sorting: an attribute, a relationship, or one of a row that
+/// to-one relationships lead to.
 ///
 ///     title    user    user.login    notes.@count
 package struct RowPath: Sendable {
     package enum End: Sendable {
         case attribute(slot: Int)
-        /// The key of the row a to-one relationship leads to.
+        /// The key of the row that a to-one relationship references.
         case target(CompiledRelationship)
-        /// How many rows a to-many relationship leads to.
+        /// The number of rows of a to-many relationship.
         case count(CompiledRelationship)
     }
 
-    /// As it was written.
+    /// The path as the caller wrote it.
     package let name: String
-    /// The to-one relationships on the way.
+    /// The to-one relationships before the end.
     package let hops: [CompiledRelationship]
     package let end: End
 
-    /// - Throws: ``SyncError`` `unknownAttribute`, naming what there is; `invalidOption` for what has no single value.
+    /// Resolves a path.
+    ///
+    /// - Throws: ``SyncError`` `unknownAttribute`, whose message lists the known names; `invalidOption` for a path
+    ///   without a single value.
     package init(_ text: String, on root: CompiledEntity, in model: CompiledModel) throws {
         name = text
         var parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
@@ -52,7 +56,7 @@ package struct RowPath: Sendable {
         }
     }
 
-    /// What an entity's rows have one value of: its attributes, inherited ones first, then its to-one relationships.
+    /// Returns the paths of an entity's attributes, inherited ones first, followed by its to-one relationships.
     package static func all(of entity: CompiledEntity, in model: CompiledModel) -> [RowPath] {
         entity.slots.map { RowPath(model[entity.table].attributes[$0].name, .attribute(slot: $0)) }
             + entity.relationships.filter { !$0.isToMany }.map { RowPath($0.name, .target($0)) }
@@ -64,7 +68,7 @@ package struct RowPath: Sendable {
         self.end = end
     }
 
-    /// The type of its values; a key of several parts is a list, and a row key the service knows nothing of an integer.
+    /// Returns the type of the values. A composite key is a JSON list, and a surrogate key an integer.
     package func type(from root: CompiledEntity, in model: CompiledModel) -> AttributeType {
         switch end {
         case .attribute(let slot):
@@ -101,7 +105,7 @@ package struct RowPath: Sendable {
     }
 }
 
-/// A path with its names resolved.
+/// A path with resolved names.
 struct ResolvedPredicatePath {
     enum End {
         case attribute(slot: Int)
@@ -109,12 +113,14 @@ struct ResolvedPredicatePath {
         case count(CompiledRelationship)
     }
 
-    /// The relationships on the way to the end.
+    /// The relationships before the end.
     let hops: [CompiledRelationship]
     let end: End
     let name: String
 
-    /// - Throws: ``SyncError`` `invalidPredicate` for a name there is not, listing those there are.
+    /// Resolves a path.
+    ///
+    /// - Throws: ``SyncError`` `invalidPredicate` for an unknown name. The message lists the known ones.
     init(_ path: PredicatePath, from root: CompiledEntity, in model: CompiledModel, at place: PredicateSourceLocation)
         throws
     {

@@ -2,23 +2,23 @@ public import Foundation
 
 /// A condition on the rows of an entity.
 ///
-/// Made from text with arguments, or from Swift values:
+/// Create it from text with arguments, or from Swift values:
 ///
 /// ```swift
 /// let text: RowPredicate = .where("age >= %@ AND company.name == 'Apple'", 18)
 /// let same = .attribute("age") >= 18 && .attribute("company.name") == "Apple"
 /// ```
 ///
-/// Conditions are two-valued, because they decide what is deleted: `!=` is true for nil against a value, an order
-/// comparison with nil is false, and `NOT` is the exact complement.
+/// Conditions have two values, since they decide which rows are deleted. `!=` is true for nil compared with a value, an
+/// order comparison with nil is false, and `NOT` is the exact complement.
 public struct RowPredicate: Sendable, Hashable {
-    /// Holds for every row.
+    /// The condition that holds for every row.
     public static let all = RowPredicate(.constant(true))
 
-    /// Holds for no row.
+    /// The condition that holds for no row.
     public static let nothing = RowPredicate(.constant(false))
 
-    /// How deeply conditions may be nested.
+    /// The most levels of nested conditions.
     package static let maximumNesting = 100
 
     let node: PredicateNode
@@ -30,24 +30,24 @@ public struct RowPredicate: Sendable, Hashable {
         self.nesting = min(nesting, Self.maximumNesting)
     }
 
-    /// Reads a condition such as `age >= 18 AND ANY tags.id IN {1, 2}`.
+    /// Parses a condition such as `age >= 18 AND ANY tags.id IN {1, 2}`.
     ///
     /// - Parameters:
-    ///   - text: the condition; `%@` stands for a value, `%K` for a path.
-    ///   - arguments: the values and paths, in order. They are never read as text of the condition.
+    ///   - text: The condition. `%@` stands for a value, `%K` for a path.
+    ///   - arguments: The values and paths, in order. They are never parsed as text of the condition.
     /// - Throws: ``SyncError`` `invalidPredicate` with line and column.
     public init(parsing text: String, _ arguments: (any PredicateArgument)?...) throws {
         try self.init(parsing: text, arguments: arguments)
     }
 
-    /// Reads a condition such as `age >= %@`, with the arguments in an array.
+    /// Parses a condition such as `age >= %@`, with its arguments in an array.
     ///
     /// - Throws: ``SyncError`` `invalidPredicate` with line and column.
     public init(parsing text: String, arguments: [(any PredicateArgument)?]) throws {
         self.init(try PredicateParser.parse(text, arguments.map { $0?.predicateValue ?? .null }))
     }
 
-    /// Reads a condition without throwing: what is wrong with it is thrown where it is used.
+    /// Parses a condition without throwing. A call that uses an invalid condition throws its error.
     public static func `where`(_ format: String, _ arguments: (any PredicateArgument)?...) -> RowPredicate {
         do {
             return try RowPredicate(parsing: format, arguments: arguments)
@@ -57,9 +57,9 @@ public struct RowPredicate: Sendable, Hashable {
         }
     }
 
-    /// The condition, if nothing is wrong with it.
+    /// Returns the condition if it is valid.
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate`, the first found in the text or the values it was made of.
+    /// - Throws: ``SyncError`` `invalidPredicate`: the first problem of its text or values.
     package func checked() throws -> PredicateNode {
         if let error = node.firstError { throw error }
         return node
@@ -73,16 +73,16 @@ public struct RowPredicate: Sendable, Hashable {
 }
 
 extension RowPredicate: ExpressibleByStringLiteral {
-    /// A condition as literal text: `where: "age > 20"`. Values that vary go in with ``where(_:_:)``.
+    /// Parses a literal condition: `where: "age > 20"`. Pass variable values with ``where(_:_:)``.
     public init(stringLiteral text: String) { self = .where(text) }
 }
 
 extension RowPredicate: CustomStringConvertible {
-    /// Text that reads as the same condition.
+    /// The text of the condition, which parses to the same condition.
     public var description: String { PredicateText.text(node) }
 }
 
-/// The tree of a condition: the closed set of what there is.
+/// The syntax tree of a condition.
 package indirect enum PredicateNode: Sendable, Hashable {
     case constant(Bool)
     /// At least two conditions, none of them an `and`.
@@ -93,10 +93,10 @@ package indirect enum PredicateNode: Sendable, Hashable {
     case comparison(PredicateComparison)
     case calculation(PredicateCalculation)
     case related(PredicateExists)
-    /// What could not be read, with its text; thrown when the condition is used.
+    /// An invalid condition with its text. A call that uses the condition throws the error.
     case invalid(SyncError, text: String)
 
-    /// How many levels of connectives it has; none for a comparison.
+    /// The number of nested levels; 0 for a comparison.
     package var nesting: Int {
         switch self {
         case .constant, .comparison, .invalid: 0
@@ -132,7 +132,7 @@ package indirect enum PredicateNode: Sendable, Hashable {
     }
 }
 
-/// One comparison of a path with a value: `ANY tags.name ==[c] 'new'`.
+/// A comparison of a path with a value: `ANY tags.name ==[c] 'new'`.
 package struct PredicateComparison: Sendable, Hashable {
     package let path: PredicatePath
     package let `operator`: PredicateOperator
@@ -141,7 +141,9 @@ package struct PredicateComparison: Sendable, Hashable {
     package let pathPlace: PredicateSourceLocation
     package let valuePlace: PredicateSourceLocation
 
-    /// - Parameter names: Components of the path that are names, whatever they look like: of a model, or escaped.
+    /// Creates a comparison.
+    ///
+    /// - Parameter names: The components of the path that are names even if they look like operators.
     /// - Throws: ``SyncError`` `invalidPredicate` if the operator does not take such a value.
     init(
         _ path: PredicatePath, _ op: PredicateOperator, _ value: PredicateValue, ignoresCase: Bool = false,
@@ -157,7 +159,7 @@ package struct PredicateComparison: Sendable, Hashable {
         if let problem = valueProblem { throw valuePlace.error(problem) }
     }
 
-    /// That there is no value at the end of a path of names.
+    /// Creates a test for nil.
     init(isNil path: PredicatePath) {
         self.path = path
         self.operator = .equal
@@ -184,38 +186,37 @@ package struct PredicateComparison: Sendable, Hashable {
     }
 }
 
-/// How a condition compares the value of a path with a value given.
+/// A comparison operator.
 public enum PredicateOperator: String, Sendable, Hashable, CaseIterable {
-    /// The same value; nil equals nil.
+    /// The same value. Nil equals nil.
     case equal = "=="
-    /// Another value; nil differs from every value.
+    /// A different value. Nil differs from every value.
     case notEqual = "!="
-    /// Before the value given; never of nil. Texts are ordered by their bytes.
+    /// Less than the value. False for nil. Texts are ordered by their bytes.
     case less = "<"
-    /// Before the value given, or equal to it; never of nil.
+    /// Less than or equal to the value. False for nil.
     case lessOrEqual = "<="
-    /// After the value given; never of nil.
+    /// Greater than the value. False for nil.
     case greater = ">"
-    /// After the value given, or equal to it; never of nil.
+    /// Greater than or equal to the value. False for nil.
     case greaterOrEqual = ">="
-    /// Equal to a value of a list.
+    /// Equal to one value of a list.
     case `in` = "IN"
     /// Between the two values of a list, both included.
     case between = "BETWEEN"
-    /// The text has the text given somewhere in it. Case counts, unless the condition says otherwise (`[c]`).
+    /// The text contains the value. All text operators are case-sensitive, unless the condition has `[c]`.
     case contains = "CONTAINS"
-    /// The text begins with the text given.
+    /// The text begins with the value.
     case beginsWith = "BEGINSWITH"
-    /// The text ends with the text given.
+    /// The text ends with the value.
     case endsWith = "ENDSWITH"
-    /// The whole text matches a pattern in which `*` stands for any text and `?` for one character; a backslash
-    /// before one of them takes it literally.
+    /// The whole text matches a pattern: `*` stands for any text, `?` for one character. A backslash escapes either.
     case like = "LIKE"
-    /// The whole text matches a regular expression, in the syntax of ICU, which is that of `NSRegularExpression`. One
-    /// that backtracks much is as slow here as elsewhere: take none from strangers.
+    /// The whole text matches a regular expression in ICU syntax, as in `NSRegularExpression`. A pattern that
+    /// backtracks can be very slow, so do not accept patterns from untrusted sources.
     case matches = "MATCHES"
 
-    /// Whether it looks into text.
+    /// Whether the operator compares parts of texts.
     package var isTextual: Bool {
         switch self {
         case .contains, .beginsWith, .endsWith, .like, .matches: true
@@ -223,7 +224,7 @@ public enum PredicateOperator: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether it asks which of two values comes first.
+    /// Whether the operator compares the order of values.
     package var isOrdering: Bool {
         switch self {
         case .less, .lessOrEqual, .greater, .greaterOrEqual, .between: true
@@ -232,7 +233,7 @@ public enum PredicateOperator: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A comparison of two values that are worked out for each row: `a + b > #c`.
+/// A comparison of two values that are calculated for each row: `a + b > #c`.
 package struct PredicateCalculation: Sendable, Hashable {
     let left: PredicateTerm
     let `operator`: PredicateOperator
@@ -240,17 +241,17 @@ package struct PredicateCalculation: Sendable, Hashable {
     let place: PredicateSourceLocation
 }
 
-/// A condition on the rows that a relationship leads to, all of whose parts are about the same row: `ANY notes (stars >
-/// 2 AND text CONTAINS 'x')`.
+/// A condition on the rows of a relationship. All of its parts apply to the same row: `ANY notes (stars > 2 AND text
+/// CONTAINS 'x')`.
 package struct PredicateExists: Sendable, Hashable {
     let path: PredicatePath
     let condition: PredicateNode
     let place: PredicateSourceLocation
 }
 
-/// What a calculation is made of: `age * 2`, `#company.size - 1`.
+/// An operand of a calculation: `age * 2`, `#company.size - 1`.
 package indirect enum PredicateTerm: Sendable, Hashable {
-    /// The five operations; between whole numbers a division has no rest.
+    /// An operation. The division of integers truncates.
     package enum Operation: String, Sendable, Hashable {
         case plus = "+"
         case minus = "-"
@@ -258,16 +259,16 @@ package indirect enum PredicateTerm: Sendable, Hashable {
         case dividedBy = "/"
         case remainder = "MOD"
 
-        /// How tightly it binds.
+        /// The precedence of the operation.
         package var rank: Int { [.plus, .minus].contains(self) ? 0 : 1 }
     }
 
-    /// An attribute, or the number of rows that a relationship leads to; through to-one relationships.
+    /// An attribute, or the number of rows of a relationship, reached through to-one relationships.
     case path(PredicatePath, PredicateSourceLocation)
     case literal(PredicateLiteral, PredicateSourceLocation)
     case calculated(PredicateTerm, Operation, PredicateTerm, PredicateSourceLocation)
 
-    /// How many operations are nested in each other.
+    /// The number of nested operations.
     var nesting: Int {
         switch self {
         case .path, .literal: 0
@@ -276,21 +277,21 @@ package indirect enum PredicateTerm: Sendable, Hashable {
     }
 }
 
-/// Where something stands in the text of a condition, for messages.
+/// A location in the text of a condition, for messages.
 ///
-/// All places are equal: the same condition written with other blanks is the same condition.
+/// All locations are equal, so conditions that differ only in whitespace are equal.
 package struct PredicateSourceLocation: Sendable, Hashable {
     package static let none = PredicateSourceLocation(line: nil, column: nil)
 
-    /// From 1; nil for a condition that was not made from text.
+    /// The line, from 1; nil for a condition that was not parsed from text.
     package let line: Int?
-    /// In bytes, from 1.
+    /// The column in bytes, from 1.
     package let column: Int?
 
     package static func == (left: PredicateSourceLocation, right: PredicateSourceLocation) -> Bool { true }
     package func hash(into hasher: inout Hasher) {}
 
-    /// An error about the text here.
+    /// Returns an error with this location.
     package func error(_ message: String, entity: String? = nil) -> SyncError {
         SyncError(.invalidPredicate, message, entity: entity, line: line, column: column)
     }
@@ -299,27 +300,27 @@ package struct PredicateSourceLocation: Sendable, Hashable {
 // MARK: - Building
 
 extension RowPredicate {
-    /// That an attribute or to-one relationship of this name has no value, whatever its name looks like.
+    /// Creates a test for nil of an attribute or to-one relationship. The name may look like an operator.
     package init(isNil name: String) {
         self.init(.comparison(PredicateComparison(isNil: PredicatePath(components: [name]))))
     }
 
-    /// An attribute or to-one relationship. See ``PredicatePath/attribute(_:)``.
+    /// Returns the path of an attribute or to-one relationship. See ``PredicatePath/attribute(_:)``.
     public static func attribute(_ path: String) -> PredicatePath { .attribute(path) }
 
-    /// See ``PredicatePath/any(_:)``.
+    /// Returns a path of which at least one row must match. See ``PredicatePath/any(_:)``.
     public static func any(_ path: String) -> PredicatePath { .any(path) }
 
-    /// See ``PredicatePath/all(_:)``.
+    /// Returns a path of which every row must match. See ``PredicatePath/all(_:)``.
     public static func all(_ path: String) -> PredicatePath { .all(path) }
 
-    /// See ``PredicatePath/none(_:)``.
+    /// Returns a path of which no row may match. See ``PredicatePath/none(_:)``.
     public static func none(_ path: String) -> PredicatePath { .none(path) }
 
-    /// See ``PredicatePath/count(_:)``.
+    /// Returns the path of a number of rows. See ``PredicatePath/count(_:)``.
     public static func count(_ path: String) -> PredicatePath { .count(path) }
 
-    /// One comparison. A value the operator does not take is an error where the predicate is used.
+    /// Compares a path with a value. If the operator does not accept the value, a call that uses the condition throws.
     public static func compare(
         _ path: PredicatePath, _ op: PredicateOperator, _ value: (any PredicateArgument)?, ignoringCase: Bool = false
     ) -> RowPredicate {
@@ -332,27 +333,27 @@ extension RowPredicate {
         }
     }
 
-    /// All of the conditions; with none, every row.
+    /// Combines conditions with AND. Without conditions it holds for every row.
     public static func allOf(_ conditions: [RowPredicate]) -> RowPredicate {
         conditions.isEmpty ? .all : RowPredicate(.all(of: conditions.map(\.node)))
     }
 
-    /// At least one of the conditions; with none, no row.
+    /// Combines conditions with OR. Without conditions it holds for no row.
     public static func anyOf(_ conditions: [RowPredicate]) -> RowPredicate {
         conditions.isEmpty ? .nothing : RowPredicate(.any(of: conditions.map(\.node)))
     }
 
-    /// Both conditions.
+    /// Combines two conditions with AND.
     public static func && (left: RowPredicate, right: RowPredicate) -> RowPredicate {
         RowPredicate(.all(of: [left.node, right.node]))
     }
 
-    /// At least one of the conditions.
+    /// Combines two conditions with OR.
     public static func || (left: RowPredicate, right: RowPredicate) -> RowPredicate {
         RowPredicate(.any(of: [left.node, right.node]))
     }
 
-    /// The exact complement.
+    /// Returns the exact complement of a condition.
     public static prefix func ! (predicate: RowPredicate) -> RowPredicate {
         RowPredicate(.not(predicate.node))
     }
@@ -362,19 +363,22 @@ extension RowPredicate {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension RowPredicate {
-    /// The condition that a predicate of Foundation's is, on the rows of a type.
+    /// Creates the condition from a Foundation predicate on the rows of a type.
     ///
     /// ```swift
     /// let busy = try RowPredicate(#Predicate<User> { user in
     ///     user.age > 18 && user.notes.contains { $0.stars > 2 && !$0.isDraft }
     /// })
     /// ```
-    /// Rows and values mean the same to both, but for what a column keeps. Texts are compared, ordered and searched
-    /// by their bytes: `é` in one spelling is not `é` in another, and has an `e` in the one of an `e` and an accent.
-    /// Dates are of the millisecond, and a calculation whose result is no number has none. Where Foundation would trap,
-    /// at an overflow or a nil that is unwrapped, there is no value, and a comparison with it is false.
+    /// The condition has the same result as the predicate, except for the limits of stored values:
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate` that names the expression for what has no translation.
+    /// - Texts are compared, ordered and searched by their bytes. Two Unicode forms of `é` differ, and the decomposed
+    ///   form contains `e`.
+    /// - Dates have millisecond precision. A calculation whose result is not a number is nil.
+    /// - Where Foundation would trap, on overflow or on unwrapping nil, the value is nil, and a comparison with it is
+    ///   false.
+    ///
+    /// - Throws: ``SyncError`` `invalidPredicate` for an expression that has no translation. The message names it.
     public init<Value: SyncEntity>(_ predicate: Foundation.Predicate<Value>) throws {
         var translator = PredicateTranslator()
         translator.bind(predicate.variable.key, to: Value.self)

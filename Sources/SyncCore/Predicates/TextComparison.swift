@@ -2,10 +2,10 @@ import Foundation
 
 /// Unicode case folding, for comparisons that ignore case.
 package enum CaseFolding {
-    /// Folds each character by itself: `Straße` and `STRASSE` are the same, and so are all forms of sigma.
+    /// Folds each scalar by itself, so `Straße` equals `STRASSE`, and all forms of sigma are equal.
     ///
-    /// Lower case of upper case of lower case is full case folding, but for two things: the Turkish dotless ı, which
-    /// folds to itself, and Cherokee, where it picks the other one of two letters, which makes no difference.
+    /// Lower case of upper case of lower case is full case folding, with two exceptions. The Turkish dotless ı folds to
+    /// itself. For Cherokee the result is the other of two letters, which makes no difference to comparisons.
     package static func fold(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
         var folded = String.UnicodeScalarView()
@@ -24,17 +24,18 @@ package enum CaseFolding {
     }
 }
 
-/// A regular expression, in ICU's syntax, that all of a text must match.
+/// A regular expression in ICU syntax that must match the whole text.
 ///
-/// `.` is one Unicode scalar and no line break, unless the pattern begins with `(?s)`.
+/// `.` matches one Unicode scalar other than a line break, unless the pattern begins with `(?s)`.
 package struct RegularExpression: Sendable, Hashable {
     package let pattern: String
     private let expression: NSRegularExpression
 
-    /// Nil if the pattern is none.
+    /// Creates the expression; nil if the pattern is invalid.
     package init?(_ pattern: String, ignoringCase: Bool) {
         let options: NSRegularExpression.Options = ignoringCase ? .caseInsensitive : []
-        // By itself first: `a)(b` is a pattern only within parentheses. The empty one is none by itself.
+        // Check the pattern alone first: `a)(b` is valid only inside the parentheses. The empty pattern alone is
+        // invalid.
         guard pattern.isEmpty || (try? NSRegularExpression(pattern: pattern, options: options)) != nil,
             let whole = try? NSRegularExpression(pattern: "\\A(?:\(pattern))\\z", options: options)
         else { return nil }
@@ -42,7 +43,9 @@ package struct RegularExpression: Sendable, Hashable {
         expression = whole
     }
 
-    /// - Throws: ``SyncError`` `invalidPredicate` if it takes too many steps to find out.
+    /// Returns whether the whole text matches.
+    ///
+    /// - Throws: ``SyncError`` `invalidPredicate` if the match takes too many steps.
     package func matches(_ text: String) throws -> Bool {
         let length = text.utf16.count
         let patience = Self.patience + length / 1000
@@ -54,7 +57,7 @@ package struct RegularExpression: Sendable, Hashable {
         ) { match, flags, stop in
             reports += 1
             if match != nil { isMatch = true }
-            // What it keeps to try again is limited too.
+            // ICU also limits the memory for backtracking, and reports an internal error.
             isUnknown = !isMatch && (flags.contains(.internalError) || reports > patience)
             stop.pointee = ObjCBool(isMatch || isUnknown)
         }
@@ -62,11 +65,11 @@ package struct RegularExpression: Sendable, Hashable {
         return isMatch
     }
 
-    /// How often ICU may report that it is still at it, which is each ten thousand steps: a text that is read once takes
-    /// a few steps per character, one that is read again for each of its beginnings any number.
+    /// The number of progress reports to accept, one for each ten thousand steps. A text that is read once takes a few
+    /// steps per character; backtracking from each position takes any number.
     private static let patience = 1000
 
-    /// What is wrong with a pattern that takes too many.
+    /// The message for a pattern that takes too many steps.
     package static let tooManySteps =
         "MATCHES takes too many steps: its pattern can take a text apart in too many ways, as (a+)+ can"
 }

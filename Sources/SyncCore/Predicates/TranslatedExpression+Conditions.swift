@@ -73,7 +73,7 @@ extension PredicateExpressions.OptionalFlatMap: TranslatedExpression {
         switch try translator.meaning(transform) {
         case .condition(let node): return .optional(node, if: presence)
         case .optional(let node, let inner): return .optional(node, if: .and([presence, inner]))
-        // What is nil where this is, is nil for that.
+        // An inner value that is nil whenever the wrapped value is nil needs no test of its own.
         case .path(let inner) where inner.components.starts(with: path.components): return .path(inner)
         case .term(let term) where term.isNil(without: path.components): return .term(term)
         default:
@@ -155,7 +155,7 @@ extension PredicateExpressions.SequenceContains: TranslatedExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateTranslator {
-    /// That a value is in a range.
+    /// Translates a test for a value in a range.
     fileprivate mutating func isIn(
         _ element: Any, _ lower: PredicateLiteral, _ upper: PredicateLiteral, _ isClosed: Bool
     ) throws -> PredicateNode {
@@ -221,7 +221,7 @@ extension PredicateTranslator {
         return .range(lower: first, upper: last, isClosed: isClosed)
     }
 
-    /// That the text of an attribute has a constant one in it.
+    /// Translates a search for a constant in the text of an attribute.
     fileprivate mutating func search(
         _ expression: Any, _ base: Any, _ op: PredicateOperator, _ part: Any
     ) throws -> Meaning {
@@ -264,7 +264,7 @@ extension PredicateExpressions.IntRemainder: TranslatedExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.FloatDivision: TranslatedExpression {
-    /// By zero Swift divides to infinity, and a column to nothing: so only by a constant that is not zero.
+    /// Division by zero is infinity in Swift, but NULL in SQL. So the divisor must be a constant other than zero.
     func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
         guard case .literal(.number(let text)) = try translator.meaning(rhs), Double(text) != 0 else {
             throw PredicateTranslator.refused(self, "is translated for a constant divisor other than zero")
@@ -295,12 +295,12 @@ extension PredicateTranslator {
         return .term(.calculated(try term(left), operation, try term(right), .none))
     }
 
-    /// What a column calculates with as Swift does.
+    /// The types whose arithmetic is the same in Swift and in SQL.
     private static let exactTypes: [Any.Type] = [
         Int.self, Int8.self, Int16.self, Int32.self, Int64.self, UInt8.self, UInt16.self, UInt32.self, Double.self,
     ]
 
-    /// A type of an app's own may have an order of its own, which no column has.
+    /// Rejects order comparisons of other types: a type of the app may define an order that no column has.
     fileprivate static func checkOrder(of type: Any.Type) throws {
         let known = exactTypes + [Float.self, String.self, Date.self, Decimal.self, UUID.self]
         guard known.contains(where: { $0 == type }) else {
@@ -310,7 +310,7 @@ extension PredicateTranslator {
 }
 
 extension PredicateTerm {
-    /// Whether it has no value where there is nothing at the end of a path.
+    /// Returns whether the term is nil when the end of a path is nil.
     fileprivate func isNil(without path: [String]) -> Bool {
         switch self {
         case .path(let own, _): !own.isCount && own.components.starts(with: path)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An expression of Foundation's that has a translation.
+/// A Foundation expression that has a translation.
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 protocol TranslatedExpression {
     func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning
@@ -50,7 +50,7 @@ extension PredicateExpressions.KeyPath: TranslatedExpression {
         throw PredicateTranslator.refused("\(keyPath) of many rows has no translation")
     }
 
-    /// What is asked of an attribute.
+    /// Translates a property of an attribute's value.
     private func ofValue(
         _ path: PredicateTranslator.Path, _ translator: PredicateTranslator
     ) throws -> PredicateTranslator.Meaning {
@@ -88,7 +88,7 @@ extension PredicateExpressions.NilLiteral: TranslatedExpression {
     func meaning(_ translator: inout PredicateTranslator) -> PredicateTranslator.Meaning { .literal(.null) }
 }
 
-/// A range that was captured.
+/// A captured range.
 private protocol CapturedRange {
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     var meaning: PredicateTranslator.Meaning? { get }
@@ -115,16 +115,16 @@ extension Range: CapturedRange {
 }
 
 extension PredicateLiteral {
-    /// A constant of Swift's, as a condition has it; nil if it has none.
+    /// Creates a literal from a captured Swift constant; nil if it has no literal.
     fileprivate init?(captured value: Any) {
         if let optional = value as? any OptionalValue, optional.content == nil {
             self = .null
             return
         }
         let value = (value as? any OptionalValue)?.content ?? value
-        // A relative URL is another than the whole one it stands for.
+        // A relative URL differs from the absolute URL that it resolves to.
         if let url = value as? URL, url.baseURL != nil { return nil }
-        // All of one length, so that they are in order as texts too.
+        // Use a text of fixed length, so that dates are also ordered as texts.
         if let date = value as? Date {
             guard let milliseconds = date.milliseconds else { return nil }
             self = .text(DateText.string(milliseconds))
@@ -167,7 +167,8 @@ extension RawRepresentable {
 }
 
 extension CaseIterable {
-    /// Whether a key path leads to the raw value of every case: key paths of `rawValue` are told by nothing else.
+    /// Returns whether a key path returns the raw value of every case. There is no other way to recognize a `rawValue`
+    /// key path.
     fileprivate static func areRawValues(at path: AnyKeyPath) -> Bool {
         !allCases.isEmpty
             && allCases.allSatisfy { one in
