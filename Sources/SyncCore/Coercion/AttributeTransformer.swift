@@ -1,7 +1,7 @@
-/// Turns JSON into the value of an attribute and back, instead of the built-in coercion.
+/// Converts JSON to the value of an attribute and back, instead of the built-in coercion.
 ///
-/// A model names transformers (`"transformer": "Entities"` in a schema file, `sync.valueTransformer` in a Core Data
-/// model); their code is registered on it:
+/// A model names its transformers (`"transformer": "Entities"` in a schema file, `sync.valueTransformer` in a Core Data
+/// model). Register their code with the model:
 ///
 /// ```swift
 /// let entities = AttributeTransformer("Entities") { json in
@@ -11,22 +11,22 @@
 /// let model = try SyncModel(contentsOf: url).registering(entities)
 /// ```
 ///
-/// Several make a chain (`"transformer": ["trimmed", "Entities"]`), of which each takes what the one before gives, and the
-/// last gives first on the way back. See ``StandardTransformer`` for those that need no registering.
+/// Several transformers form a chain (`"transformer": ["trimmed", "Entities"]`): each converts the result of the
+/// previous one. Exports run the chain in reverse. See ``StandardTransformer`` for those that are built in.
 public struct AttributeTransformer: Sendable {
-    /// The name by which models refer to it.
+    /// The name that models use.
     public let name: String
     private let importing: @Sendable (JSONValue) -> StoredValue?
     private let exporting: (@Sendable (StoredValue) -> JSONValue?)?
 
-    /// A transformer of both directions, or of one.
+    /// Creates a transformer.
     ///
     /// - Parameters:
-    ///   - importing: Gives the value for a JSON value other than null, or nil if it does not fit. A
-    ///     ``StoredValue/json(_:)`` is coerced to the type of the attribute as if it had been in the payload; any other
-    ///     value must be of that type. What it gives for a transformable attribute is stored as JSON.
-    ///   - exporting: Gives the JSON for a value other than nil; nil leaves the attribute out. Without it the attribute
-    ///     is never exported.
+    ///   - importing: Converts JSON other than null to a value; nil if it does not fit. A ``StoredValue/json(_:)`` is
+    ///     coerced to the type of the attribute, as if it were in the payload. Any other value must be of that type.
+    ///     For a transformable attribute the result is stored as JSON.
+    ///   - exporting: Converts a value other than nil to JSON; nil omits the attribute. Without it the attribute is
+    ///     never exported.
     public init(
         _ name: String, importing: @escaping @Sendable (JSONValue) -> StoredValue?,
         exporting: (@Sendable (StoredValue) -> JSONValue?)? = nil
@@ -36,21 +36,21 @@ public struct AttributeTransformer: Sendable {
         self.exporting = exporting
     }
 
-    /// One whose values are exported as if it were not there.
+    /// Creates a transformer whose values are exported unchanged.
     init(unchangedOnExport name: String, importing: @escaping @Sendable (JSONValue) -> StoredValue?) {
         self.init(name, importing: importing) { $0.jsonForm }
         isUnchangedOnExport = true
     }
 
-    /// Whether its exporting direction does nothing.
+    /// Whether values are exported unchanged.
     private(set) var isUnchangedOnExport = false
 
-    /// What it makes of JSON other than null; nil if that does not fit.
+    /// Converts JSON other than null; nil if it does not fit.
     package func imported(_ json: JSONValue) -> StoredValue? { importing(json) }
 
     /// Whether it has an exporting direction.
     package var canExport: Bool { exporting != nil }
 
-    /// The JSON to export for a value other than nil; nil if there is none.
+    /// Converts a value other than nil to exported JSON; nil if that is not possible.
     package func json(_ value: StoredValue) -> JSONValue? { exporting?(value) }
 }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The coercion table: which JSON fits which attribute, and as what it is stored.
+/// The coercion table: which JSON fits each attribute type, and the stored form.
 package enum Coercion {
     private typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// Brings a token to the storage class of a type; nil if it does not fit. Text that is verbatim in the payload
-    /// stays there, other text goes to the arena.
+    /// Converts a token to the storage class of a type; nil if it does not fit. Text that is verbatim in the payload is
+    /// referenced there. Other text is appended to the arena.
     @inline(__always)
     package static func slot(
         _ tape: JSONTape, at index: Int, as type: AttributeType, bytes: UnsafeBufferPointer<UInt8>,
@@ -44,7 +44,7 @@ package enum Coercion {
         }
     }
 
-    /// A number or string. `offset` is its place in the payload, if its text is there as it is.
+    /// Converts a number or string. `offset` is its position in the payload, if the text is verbatim there.
     @inline(__always)
     private static func slot(
         _ kind: JSONTape.Kind, _ text: Bytes, offset: Int?, as type: AttributeType, arena: inout [UInt8]
@@ -106,7 +106,8 @@ package enum Coercion {
         return append(text.map { $0 >= UInt8(ascii: "a") ? $0 - .caseBit : $0 }, to: &arena)
     }
 
-    /// A reference as of RFC 3986, or with characters beyond ASCII: no blanks, controls or quotes, escapes complete.
+    /// Returns whether a text is a URI reference of RFC 3986, which may have characters beyond ASCII. It has no
+    /// whitespace, control characters or quotes, and its escapes are complete.
     private static func isURL(_ text: Bytes) -> Bool {
         guard !text.isEmpty else { return false }
         for (index, byte) in text.enumerated() {
@@ -125,7 +126,8 @@ package enum Coercion {
     }
 
     private static func binary(_ text: Bytes, _ arena: inout [UInt8]) -> PackedValue? {
-        // Foundation also decodes text that no encoder writes, such as `aa=a`: what it reads must give the text again.
+        // Foundation also decodes text that no encoder writes, such as `aa=a`, so encoding the result must give the
+        // same text.
         let encoded = String(decoding: text, as: UTF8.self)
         guard let data = Data(base64Encoded: encoded), data.base64EncodedString() == encoded else { return nil }
         let start = arena.count
@@ -153,7 +155,7 @@ package enum Coercion {
 
     // MARK: Single values
 
-    /// The same table for one value, `null` included; nil if it does not fit.
+    /// Converts a single value, including null; nil if it does not fit.
     package static func storedValue(_ value: JSONValue, as type: AttributeType) -> StoredValue? {
         var builder = JSONTapeBuilder()
         var arena: [UInt8] = []
@@ -167,31 +169,31 @@ package enum Coercion {
     }
 }
 
-/// The type of an attribute's values, as written in a schema file.
+/// The type of an attribute, with its name in schema files.
 ///
-/// What each type accepts from JSON and how it is stored is the coercion table of `Docs/MappingContract.md`.
+/// `Docs/MappingContract.md` has the coercion table: which JSON each type accepts, and the stored form.
 public enum AttributeType: String, Sendable, Hashable, CaseIterable, Codable {
-    /// A whole number of 64 bits.
+    /// A 64-bit integer.
     case integer
-    /// A floating-point number of 64 bits; what must stay exact, such as money, is ``decimal``.
+    /// A 64-bit floating-point number. Use ``decimal`` for values that must be exact, such as money.
     case double
-    /// A decimal number of up to 38 digits, kept exactly; stored as text.
+    /// An exact decimal number of up to 38 digits, stored as text.
     case decimal
-    /// True or false; stored as 1 or 0.
+    /// A Boolean, stored as 0 or 1.
     case boolean
-    /// A text; a JSON number or boolean becomes one.
+    /// A string. JSON numbers and Booleans are converted to text.
     case string
-    /// An instant, to the millisecond, from ISO 8601 or Unix time; stored as text in UTC.
+    /// A date with millisecond precision, read from ISO 8601 or Unix time, and stored as text in UTC.
     case date
-    /// A UUID; stored in upper case.
+    /// A UUID, stored in upper case.
     case uuid
-    /// A URL; stored as it is written.
+    /// A URL, stored unchanged.
     case url
-    /// Bytes, which JSON has as base64.
+    /// Data, in base64 in JSON.
     case binary
-    /// Any JSON value, stored as text in one canonical spelling.
+    /// Any JSON value, stored as canonical text.
     case json
-    /// What the attribute's transformer makes of the JSON, stored as JSON; nil without a transformer.
+    /// The result of the attribute's transformer, stored as JSON. Without a transformer the value is nil.
     case transformable
 
     /// Whether values of this type can identify a row.
@@ -203,21 +205,21 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable, Codable {
     }
 }
 
-/// What the keys of an entity are: values of an attribute's type, or lists of the values of several parts.
+/// The type of the keys of an entity.
 package indirect enum KeyType: Sendable, Hashable {
-    /// Of one attribute.
+    /// A key of one attribute.
     case single(AttributeType)
-    /// Of these parts; that of a relationship is the key type of the entity it leads to.
+    /// A composite key of these parts. The part of a relationship has the key type of its destination.
     case composite([KeyType])
 }
 
-/// Whether values have room in the Swift type of a property.
+/// Checks whether values fit the Swift type of a property.
 package protocol ValueFitting: Sendable {
-    /// Whether a value that is not nil is one of the type.
+    /// Returns whether a value other than nil fits the type.
     func fits(_ value: StoredValue) -> Bool
-    /// The whole numbers that fit, where that is all there is to know.
+    /// The range of integers that fit, if the range alone decides; nil otherwise.
     var integers: ClosedRange<Int64>? { get }
-    /// What the type is called.
+    /// The name of the type.
     var typeName: String { get }
 }
 
@@ -225,8 +227,8 @@ extension ValueFitting {
     package var integers: ClosedRange<Int64>? { nil }
 }
 
-/// What an attribute of a Swift type is checked with; nothing where any value of its kind fits. Attributes are equal without it:
-/// a store keeps none.
+/// The check for the Swift type of an attribute. It is ignored when attributes are compared, since the stored model has
+/// no checks.
 package struct ValueCheck: Sendable, Hashable {
     package let fitting: any ValueFitting
 
@@ -242,17 +244,18 @@ package struct ValueCheck: Sendable, Hashable {
 // MARK: - String+ByteOrder
 
 extension String {
-    /// Whether two texts have the same bytes, as the database compares them.
+    /// Returns whether two texts have the same bytes, as the database compares them.
     func hasBytes(of other: String) -> Bool {
         withBytes(other) { TextPool.equal($0, $1) } ?? utf8.elementsEqual(other.utf8)
     }
 
-    /// Whether the bytes of a text come before those of another: the order of the database.
+    /// Returns whether a text precedes another in byte order, as in the database.
     func precedesByBytes(_ other: String) -> Bool {
         withBytes(other) { TextPool.precedes($0, $1) } ?? utf8.lexicographicallyPrecedes(other.utf8)
     }
 
-    /// Nil where the bytes of one are not in one piece: texts of another runtime.
+    /// Calls a closure with the bytes of both texts; nil if the storage of one is not contiguous, as in bridged
+    /// strings.
     private func withBytes<Result>(
         _ other: String, _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Result
     ) -> Result? {

@@ -10,16 +10,16 @@
     import Darwin
 #endif
 
-/// The value of one column of one staged row, brought to the column's storage class: 12 bytes, no reference.
+/// The value of one attribute of a node, in its storage class. It has 12 bytes and no references.
 package struct PackedValue: Sendable {
     package enum Kind: UInt8, Sendable {
-        /// The payload does not say: keep what is stored.
+        /// The payload does not have the attribute, so the stored value stays.
         case absent
-        /// The payload says null: clear what is stored.
+        /// The payload has null, which replaces the stored value.
         case null
-        /// A whole number, or a boolean as 0 or 1; stored as INTEGER.
+        /// An integer, or a Boolean as 0 or 1; stored as INTEGER.
         case integer
-        /// A floating-point number; stored as REAL.
+        /// A floating-point number, stored as REAL.
         case real
         /// UTF-8 text in the payload.
         case payloadText
@@ -30,7 +30,7 @@ package struct PackedValue: Sendable {
         /// Bytes in the arena.
         case arenaBlob
 
-        // Other modules compare these at every value, where a synthesized operator is a call through the conformance.
+        // A synthesized operator would be a call through the conformance for each value that other modules compare.
         @inlinable
         package static func == (left: Kind, right: Kind) -> Bool {
             unsafeBitCast(left, to: UInt8.self) == unsafeBitCast(right, to: UInt8.self)
@@ -48,7 +48,7 @@ package struct PackedValue: Sendable {
     /// The upper half of a number, or the length of text or a blob.
     package let high: UInt32
 
-    /// A number, or none.
+    /// Creates a number, or a value without content.
     package init(kind: Kind, bits: UInt64 = 0) {
         self.kind = kind
         offsetHigh = 0
@@ -56,7 +56,7 @@ package struct PackedValue: Sendable {
         high = UInt32(truncatingIfNeeded: bits >> 32)
     }
 
-    /// Text or a blob: `length` bytes from an offset below 2^48.
+    /// Creates a text or blob of `length` bytes at an offset below 2^48.
     package init(kind: Kind, offset: Int, length: Int) {
         self.kind = kind
         offsetHigh = UInt16(truncatingIfNeeded: UInt64(offset) >> 32)
@@ -86,7 +86,8 @@ package struct PackedValue: Sendable {
     @inlinable package var isText: Bool { kind == .payloadText || kind == .arenaText }
 }
 
-/// Where the texts and bytes of slots are: the payload, and the arena for those that are not verbatim in it.
+/// The storage of texts and blobs of packed values: the payload, and the arena for those that are not verbatim in the
+/// payload.
 package struct TextPool {
     package let payload: UnsafeBufferPointer<UInt8>
     package let arena: UnsafeBufferPointer<UInt8>
@@ -96,7 +97,7 @@ package struct TextPool {
         self.arena = arena
     }
 
-    /// The bytes of a text or blob slot; empty for any other.
+    /// Returns the bytes of a text or blob; empty for other values.
     @inline(__always)
     package func bytes(_ slot: PackedValue) -> UnsafeBufferPointer<UInt8> {
         switch slot.kind {
@@ -106,12 +107,12 @@ package struct TextPool {
         }
     }
 
-    /// A text of the payload, as it is spelled there.
+    /// Returns a text as it is spelled in the payload.
     func payloadText(at offset: Int, length: Int) -> String {
         String(decoding: payload[offset..<offset + length], as: UTF8.self)
     }
 
-    /// Whether two keys of the same type are the same key.
+    /// Returns whether two keys of the same type are equal.
     @inline(__always)
     package func isSameKey(_ left: PackedValue, _ right: PackedValue) -> Bool {
         guard left.isText, right.isText else { return left.kind == right.kind && left.bits == right.bits }
@@ -125,7 +126,7 @@ package struct TextPool {
         return memcmp(l, r, left.count) == 0
     }
 
-    /// Whether the bytes of a text come before those of another: the order of the database.
+    /// Returns whether a text precedes another in byte order, as in the database.
     @inline(__always)
     package static func precedes(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let l = left.baseAddress, let r = right.baseAddress else { return left.count < right.count }
@@ -133,8 +134,8 @@ package struct TextPool {
         return difference == 0 ? left.count < right.count : difference < 0
     }
 
-    /// A hash of a key, the same for equal keys whether their text is in the payload or in the arena. It is another one in each
-    /// process: see ``KeySecret``.
+    /// Returns the hash of a key. Equal keys have equal hashes, whether their text is in the payload or in the arena.
+    /// The hash differs in each process: see ``KeySecret``.
     @inline(__always)
     package func hash(_ slot: PackedValue) -> UInt64 {
         slot.isText ? TextPool.hash(bytes(slot)) : TextPool.mix(slot.bits)
@@ -153,7 +154,7 @@ package struct TextPool {
             hash = secret.mix(hash ^ raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
             index += 8
         }
-        // The last bytes and the length: at most seven bytes are left, so neither hides the other.
+        // Mix the last bytes and the length. At most seven bytes are left, so they do not overlap.
         var tail = UInt64(truncatingIfNeeded: bytes.count)
         while index < raw.count {
             tail = tail << 8 | UInt64(raw[index])
@@ -163,11 +164,11 @@ package struct TextPool {
     }
 }
 
-/// What the hashes of keys depend on. A service that does not know it cannot choose keys that have one hash, which would make
-/// each look-up pass by all of them.
+/// The secret that hashes of keys depend on. Without it, a service could choose keys with equal hashes, and each
+/// look-up would pass all of them.
 ///
-/// The secret is that of Swift's `Hasher`: another one in each process, and the same one in all that run with
-/// `SWIFT_DETERMINISTIC_HASHING`, as measurements do. Hashes of it are never stored or sent.
+/// The secret is that of Swift's `Hasher`: it differs in each process, except with `SWIFT_DETERMINISTIC_HASHING`, which
+/// measurements use. Hashes are never stored or sent.
 package struct KeySecret: Sendable {
     package static let ofProcess = KeySecret()
 
@@ -180,7 +181,7 @@ package struct KeySecret: Sendable {
     }
 
     private static func word(_ number: Int) -> UInt64 {
-        // An `Int` may be of 32 bits.
+        // An `Int` may have 32 bits.
         (0..<2).reduce(0) { word, half in
             var hasher = Hasher()
             hasher.combine(number)

@@ -1,34 +1,34 @@
 public import Foundation
 
-/// The value of an attribute as a row has it.
+/// The stored value of an attribute.
 public enum StoredValue: Sendable, Hashable {
     /// No value: NULL in the column, `nil` in a condition.
     case null
-    /// Of an integer attribute.
+    /// The value of an integer attribute.
     case integer(Int64)
-    /// Of a double attribute; not a number is not stored.
+    /// The value of a double attribute. NaN and infinity are not stored.
     case double(Double)
-    /// Of a decimal attribute, exact; stored as text.
+    /// The exact value of a decimal attribute, stored as text.
     case decimal(Decimal)
-    /// Of a boolean attribute; stored as 0 or 1.
+    /// The value of a Boolean attribute, stored as 0 or 1.
     case boolean(Bool)
-    /// Of a string attribute.
+    /// The value of a string attribute.
     case string(String)
-    /// An instant, to the millisecond.
+    /// The value of a date attribute, with millisecond precision.
     case date(Date)
-    /// Of a UUID attribute; stored in upper case.
+    /// The value of a UUID attribute, stored in upper case.
     case uuid(UUID)
-    /// Of a URL attribute, as the JSON spells it.
+    /// The value of a URL attribute, as in the JSON.
     case url(String)
-    /// Of a binary attribute: bytes, which JSON has as base64.
+    /// The value of a binary attribute, in base64 in JSON.
     case binary(Data)
-    /// Of a JSON attribute, or of a transformable one, stored in one canonical spelling. JSON null is ``null``.
+    /// The value of a JSON or transformable attribute, stored as canonical text. JSON null is ``null``.
     case json(JSONValue)
 }
 
-// Texts are equal if their bytes are, as in the database; Swift's strings also are if they only look alike.
+// Texts are compared by their bytes, as in the database. Swift's strings also equal canonically equivalent ones.
 extension StoredValue {
-    /// Whether both would be stored as the same value.
+    /// Returns whether both values have the same stored form.
     public static func == (left: StoredValue, right: StoredValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -49,9 +49,9 @@ extension StoredValue {
 
 // MARK: - Access
 
-// Nothing is converted: a value of another kind reads as nil.
+// Values are not converted: each property is nil for a value of another kind.
 extension StoredValue {
-    /// Whether there is no value.
+    /// Whether the value is null.
     public var isNull: Bool { self == .null }
 
     /// The integer, if it is one.
@@ -102,7 +102,7 @@ extension StoredValue {
         return URL(string: value)
     }
 
-    /// The bytes, if it is one.
+    /// The data, if it is one.
     public var binary: Data? {
         guard case .binary(let value) = self else { return nil }
         return value
@@ -118,7 +118,7 @@ extension StoredValue {
 // MARK: - Form
 
 extension StoredValue {
-    /// The value as reading it from a store of this type gives it (dates to the millisecond, JSON in its canonical
+    /// Returns the value as a store returns it after writing (dates with millisecond precision, JSON in canonical
     /// form); nil if a store cannot have it.
     func inStoredForm(of type: AttributeType) -> StoredValue? {
         switch (self, type) {
@@ -138,7 +138,7 @@ extension StoredValue {
 // MARK: - JSON
 
 extension StoredValue {
-    /// Whether JSON can say it: no number without an end, and no date before the year 1 or after 9999.
+    /// Whether JSON can express the value. NaN, infinity, and dates outside the years 1 to 9999 have no JSON form.
     package var hasJSONForm: Bool {
         switch self {
         case .double(let value): value.isFinite
@@ -148,7 +148,7 @@ extension StoredValue {
         }
     }
 
-    /// The value as JSON that coerces back to it.
+    /// The JSON form of the value, which coerces back to it.
     package var jsonForm: JSONValue {
         switch self {
         case .null: .null
@@ -168,7 +168,7 @@ extension StoredValue {
 // MARK: - Slot
 
 extension StoredValue {
-    /// The value of a staged slot.
+    /// Creates the value of a packed value; nil if it is absent.
     package init?(_ slot: PackedValue, as type: AttributeType, _ pool: TextPool) {
         switch slot.kind {
         case .absent: return nil
@@ -181,7 +181,7 @@ extension StoredValue {
         }
     }
 
-    /// The value of a column that stores text.
+    /// Creates the value of a column with text; nil if the text does not fit.
     package init?(text: String, as type: AttributeType) {
         switch type {
         case .decimal:
@@ -203,7 +203,7 @@ extension StoredValue {
         }
     }
 
-    /// The value as a slot, its text in the arena.
+    /// Returns the packed value, with its text appended to the arena.
     package func slot(arena: inout [UInt8]) -> PackedValue {
         switch self {
         case .null: return .null

@@ -1,29 +1,28 @@
-/// The transformers that every model can name without registering them, alone or in a chain.
+/// The built-in transformers, which a model can name without registering them, alone or in a chain.
 ///
 /// ```json
 /// "title": { "type": "string", "transformer": ["htmlEntities", "trimmed", "emptyAsNull"] }
 /// ```
 ///
-/// They change text, and each text of a list; any other value passes through as it is. One that is registered under the
-/// same name counts instead.
+/// They convert text, and each text in a list. Other values stay unchanged. A registered transformer with the same name
+/// takes precedence.
 public enum StandardTransformer: String, Sendable, Hashable, CaseIterable {
-    /// `&amp;`, `&eacute;`, `&#233;` and `&#xE9;` become the characters they stand for, once. Back: `&`, `<`, `>` and `"`
-    /// are written as entities.
+    /// Decodes HTML entities once: `&amp;`, `&eacute;`, `&#233;`, `&#xE9;`. Exports encode `&`, `<`, `>` and `"`.
     case htmlEntities
-    /// Without blanks and line breaks at both ends. Back: as it is stored.
+    /// Removes whitespace and line breaks at both ends. Exports write the stored value.
     case trimmed
-    /// A text without characters becomes null. Back: null stays null.
+    /// Converts an empty text to null. Exports write the stored value.
     case emptyAsNull
-    /// In small letters. Back: as it is stored.
+    /// Converts to lower case. Exports write the stored value.
     case lowercased
-    /// `"a, b"` becomes the list `["a", "b"]`, without blanks around its parts and without empty ones, for an attribute of
-    /// the type `json`; a list stays one. Back: the parts with commas between them; a list that has other parts than such
-    /// text is left out of its record.
+    /// Converts `"a, b"` to the list `["a", "b"]`, without empty elements and without whitespace around them. The
+    /// attribute must be of type `json` or `transformable`. A list stays a list. Exports join the elements with commas,
+    /// and omit a list that would not be read back unchanged.
     case commaSeparated
 }
 
 extension StandardTransformer {
-    /// The transformer itself.
+    /// The transformer of the case.
     var transformer: AttributeTransformer { Self.transformers[self] ?? make() }
 
     private static let transformers = Dictionary(
@@ -67,7 +66,7 @@ extension StandardTransformer {
         }
     }
 
-    /// Nil if reading the text would give another list.
+    /// Joins the elements of a list; nil if the text would be read as another list.
     private static func commaSeparated(_ value: StoredValue) -> JSONValue? {
         guard case .array(let elements) = value.jsonForm else { return nil }
         let texts = elements.compactMap { if case .string(let text) = $0 { text } else { nil } }
@@ -77,7 +76,7 @@ extension StandardTransformer {
 }
 
 extension JSONValue {
-    /// The text, or each text of the list and of those in it, changed.
+    /// Returns the value with its text, or each text in nested lists, converted.
     fileprivate func mappingTexts(_ change: (String) -> String) -> JSONValue {
         switch self {
         case .string(let text): .string(change(text))
@@ -87,9 +86,9 @@ extension JSONValue {
     }
 }
 
-/// Characters written as `&amp;`, `&#38;` or `&#x26;`.
+/// Decodes and encodes HTML entities: `&amp;`, `&#38;`, `&#x26;`.
 enum HTMLEntities {
-    /// The text with the characters that entities stand for. What is no entity, or not ended by a semicolon, stays.
+    /// Decodes entities. Unknown entities, and those without a semicolon, stay unchanged.
     static func decoded(_ text: String) -> String {
         guard text.utf8.contains(ampersand) else { return text }
         var result = ""
@@ -109,7 +108,7 @@ enum HTMLEntities {
         return result
     }
 
-    /// The text with entities for the characters that mean something in HTML.
+    /// Encodes the characters that have a meaning in HTML.
     static func encoded(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { result, scalar in
             switch scalar {
@@ -123,7 +122,7 @@ enum HTMLEntities {
     }
 
     private static let ampersand = UInt8(ascii: "&")
-    /// With its semicolon.
+    /// The length of the longest entity, with its semicolon.
     private static let longestName = 12
 
     private static func scalar(_ name: String) -> Unicode.Scalar? {
@@ -134,7 +133,7 @@ enum HTMLEntities {
         guard text.allSatisfy(\.isHexDigit), let code = UInt32(text, radix: isHexadecimal ? 16 : 10), code > 0 else {
             return nil
         }
-        // Pages give the bytes of Windows-1252 as if they were characters; browsers know.
+        // Pages use Windows-1252 codes as if they were Unicode; the HTML standard maps them, as browsers do.
         return Unicode.Scalar(windows[code] ?? code)
     }
 
@@ -144,7 +143,7 @@ enum HTMLEntities {
         150: 8211, 151: 8212, 152: 732, 153: 8482, 154: 353, 155: 8250, 156: 339, 158: 382, 159: 376,
     ]
 
-    /// Those of HTML 4, and the apostrophe.
+    /// The entities of HTML 4, and `&apos;`.
     private static let named: [String: UInt32] = {
         let words = names.split(separator: " ")
         let pairs = stride(from: 0, to: words.count - 1, by: 2).compactMap { index in

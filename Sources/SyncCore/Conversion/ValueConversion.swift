@@ -1,15 +1,15 @@
 import Foundation
 
-/// What is done with the values of one attribute instead of the coercion table: its transformers one after the other, then
-/// its format. Made once per payload; a class, so that a value takes no copy of it.
+/// The conversion of the values of one attribute: its transformers in order, then its format. It replaces the coercion
+/// table. Created once per payload. It is a class so that no copies are made for each value.
 package final class ValueConversion: Sendable {
     private let transformers: [AttributeTransformer]
     private let format: DateFormat?
     private let type: AttributeType
-    /// What is done with values that come in only.
+    /// The check of incoming values.
     private let check: ValueCheck?
 
-    /// Nil if the coercion table alone decides.
+    /// Creates a conversion; nil if the coercion table applies.
     package init?(
         _ transformers: [AttributeTransformer], _ format: AttributeFormat?, as type: AttributeType,
         check: ValueCheck? = nil
@@ -21,10 +21,10 @@ package final class ValueConversion: Sendable {
         if transformers.isEmpty, self.format == nil, check == nil { return nil }
     }
 
-    /// The Swift type that values are checked for.
+    /// The name of the Swift type that values are checked for.
     var typeName: String? { check?.fitting.typeName }
 
-    /// The value of a token other than null; nil if it does not fit.
+    /// Converts a token other than null; nil if it does not fit.
     func slot(
         _ tape: JSONTape, at index: Int, _ bytes: UnsafeBufferPointer<UInt8>, arena: inout [UInt8]
     ) -> PackedValue? {
@@ -58,7 +58,7 @@ package final class ValueConversion: Sendable {
         return storedValue(tape.value(at: index, in: bytes))?.slot(arena: &arena)
     }
 
-    /// The value to store for JSON other than null; nil if it does not fit.
+    /// Converts JSON other than null to a stored value; nil if it does not fit.
     package func storedValue(_ json: JSONValue) -> StoredValue? {
         var value = StoredValue.json(json)
         for transformer in transformers {
@@ -78,18 +78,18 @@ package final class ValueConversion: Sendable {
         }
     }
 
-    // MARK: Back
+    // MARK: Export
 
-    /// The same without a format.
+    /// The conversion without the format.
     package var withoutFormat: ValueConversion? { ValueConversion(transformers, nil, as: type) }
 
-    /// Whether values have a way back at all.
+    /// Whether values can be converted back to JSON.
     package var canExport: Bool { type != .transformable && transformers.allSatisfy(\.canExport) }
 
-    /// Whether a value is exported as it would be without the conversion.
+    /// Whether values are exported as without the conversion.
     package var isUnchangedOnExport: Bool { format == nil && transformers.allSatisfy(\.isUnchangedOnExport) }
 
-    /// The JSON to export for a value other than nil; nil if there is none.
+    /// Converts a value other than nil to exported JSON; nil if that is not possible.
     package func json(_ value: StoredValue) -> JSONValue? {
         var value = value
         if let format, case .date(let date) = value {
@@ -106,7 +106,7 @@ package final class ValueConversion: Sendable {
 }
 
 extension StoredValue {
-    /// What one transformer of a chain gives to the next: what a value of that kind is in a row.
+    /// Creates the stored form of JSON that one transformer passes to the next.
     fileprivate init(chained json: JSONValue) {
         switch json {
         case .null: self = .null
@@ -118,23 +118,23 @@ extension StoredValue {
     }
 }
 
-/// How a service writes the instants of a date attribute, read and exported so.
+/// The format of a date attribute in JSON, for reading and for exports.
 ///
-/// Without one a date is read from ISO 8601 and from Unix time by its size, and exported as ISO 8601. With one nothing else
-/// fits: text that could be several dates is never guessed.
+/// Without a format, dates are read from ISO 8601 and Unix time, whose unit follows from its magnitude, and exported as
+/// ISO 8601. With a format, nothing else is accepted, so ambiguous text is never guessed.
 public enum AttributeFormat: Sendable, Hashable {
-    /// Seconds since 1970, a number that may have a fraction: `1709231399.25`. Also as text.
+    /// Seconds since 1970, as a number or text, optionally with a fraction: `1709231399.25`.
     case unixSeconds
     /// Milliseconds since 1970: `1709231399250`.
     case unixMilliseconds
-    /// Microseconds since 1970, kept to the millisecond.
+    /// Microseconds since 1970, rounded down to milliseconds.
     case unixMicroseconds
-    /// Nanoseconds since 1970, kept to the millisecond.
+    /// Nanoseconds since 1970, rounded down to milliseconds.
     case unixNanoseconds
-    /// ISO 8601 and nothing else: `2024-02-29T18:29:59.999Z`.
+    /// ISO 8601 only: `2024-02-29T18:29:59.999Z`.
     case iso8601
-    /// A pattern of Unicode Technical Standard 35, such as `dd.MM.yyyy` or `yyyy-MM-dd HH:mm:ss`, in UTC where it has no
-    /// zone. Which letters are known says `Docs/MappingContract.md`.
+    /// A pattern of Unicode Technical Standard 35, such as `dd.MM.yyyy` or `yyyy-MM-dd HH:mm:ss`. Without a zone it is
+    /// in UTC. `Docs/MappingContract.md` lists the supported letters.
     case pattern(String)
 
     private static let words: [(word: String, format: AttributeFormat)] = [
@@ -142,22 +142,22 @@ public enum AttributeFormat: Sendable, Hashable {
         ("unix-microseconds", .unixMicroseconds), ("unix-nanoseconds", .unixNanoseconds), ("iso8601", .iso8601),
     ]
 
-    /// The names of the formats that are no patterns.
+    /// The names of the formats that are not patterns.
     package static var names: [String] { words.map(\.word) }
 
-    /// The format as a schema file has it: `unix-seconds`, `unix-milliseconds`, `unix-microseconds`,
+    /// Creates the format from its text in a schema file: `unix-seconds`, `unix-milliseconds`, `unix-microseconds`,
     /// `unix-nanoseconds`, `iso8601`, or a pattern.
     public init(_ text: String) {
         self = Self.words.first { $0.word == text }?.format ?? .pattern(text)
     }
 
-    /// The format as a schema file has it.
+    /// The text of the format in a schema file.
     public var text: String {
         if case .pattern(let pattern) = self { return pattern }
         return Self.words.first { $0.format == self }?.word ?? ""
     }
 
-    /// What is wrong with it; nil if nothing is.
+    /// The problem of a pattern; nil if the format is valid.
     package var problem: String? {
         guard case .pattern(let pattern) = self else { return nil }
         do {
@@ -170,13 +170,13 @@ public enum AttributeFormat: Sendable, Hashable {
     }
 }
 
-/// An ``AttributeFormat`` ready for use.
+/// An ``AttributeFormat`` with its pattern parsed.
 enum DateFormat: Sendable {
     case unix(UnixTime)
     case iso8601
     case pattern(DatePattern)
 
-    /// Nil for a pattern that is none, which a model cannot have.
+    /// Creates the parsed format; nil for an invalid pattern, which a validated model cannot have.
     init?(_ format: AttributeFormat) {
         switch format {
         case .unixSeconds: self = .unix(.seconds)
@@ -190,19 +190,19 @@ enum DateFormat: Sendable {
         }
     }
 
-    /// The instant that a number or a text is in this format; nil if it is none.
+    /// Parses a number or text in this format to milliseconds; nil if it does not fit.
     func milliseconds(_ kind: JSONTape.Kind, _ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         switch (self, kind) {
         case (.unix(let unit), .number), (.unix(let unit), .string): unit.milliseconds(text)
-        // Without its dashes a text would be taken for Unix time.
+        // A text without dashes would be parsed as Unix time.
         case (.iso8601, .string) where text.count >= 10 && text[4] == .minus: DateParser.milliseconds(text)
-        // `20240229` is written as a number too.
+        // A date such as `20240229` may be a number too.
         case (.pattern(let pattern), .string), (.pattern(let pattern), .number): pattern.milliseconds(text)
         default: nil
         }
     }
 
-    /// A value that a transformer gives.
+    /// Parses JSON from a transformer to milliseconds; nil if it does not fit.
     func milliseconds(_ value: JSONValue) -> Int64? {
         let (kind, text): (JSONTape.Kind, String)
         switch value {
@@ -213,7 +213,7 @@ enum DateFormat: Sendable {
         return Array(text.utf8).withUnsafeBufferPointer { milliseconds(kind, $0) }
     }
 
-    /// The instant in this format; nil if the format cannot say it.
+    /// Returns a date in this format; nil if the format cannot express it.
     func json(_ date: Date) -> JSONValue? {
         guard let milliseconds = date.milliseconds else { return nil }
         return switch self {

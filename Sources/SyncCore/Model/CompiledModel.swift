@@ -1,22 +1,24 @@
-/// A model with every name resolved to an index: inheritance flattened, relationships paired into links.
+/// A model with each name resolved to an index, inherited members added to each entity, and inverse relationships
+/// paired to associations.
 ///
-/// Entities are referred to by their position in the array here, trees and links by ``TableID`` and ``AssociationID``.
+/// An entity is identified by its index in `entities`, a table by its ``TableID``, an association by its
+/// ``AssociationID``.
 package final class CompiledModel: Sendable {
     package let entities: [CompiledEntity]
     package let trees: [EntityHierarchy]
     package let links: [CompiledAssociation]
-    /// The entities as they were declared.
+    /// The entities as declared, without inherited members.
     package let declarations: [SyncModel.Entity]
-    /// Whether any of them says by which member of a record its entity is known.
+    /// Whether any entity has a discriminator.
     package let hasKinds: Bool
     private let entityIDs: [String: Int]
     private let keyTypes: [KeyType?]
-    /// By entity, as far as they were asked for.
+    /// The key maps of entities, created on first use.
     private let names = Locked<[Int: EntityKeyMap]>([:])
-    /// By entity: how its keys are spelled, and which of them nothing is wanted of.
+    /// The key rules of each entity.
     private let rules: [EntityRules]
 
-    /// Resolves entities that ``ModelValidator`` has accepted, in name order.
+    /// Resolves entities that ``ModelValidator`` accepted, in name order.
     init(_ entities: [SyncModel.Entity], _ rules: KeyRules = KeyRules()) {
         let compiler = ModelCompiler(entities)
         self.rules = EntityRules.all(of: entities, compiler.compiled, in: rules)
@@ -39,18 +41,18 @@ package final class CompiledModel: Sendable {
             }
     }
 
-    /// Whether a record can be refused only once the store is asked: its row is of a sibling entity, or a new one that
-    /// lacks a required value, or a row that its key is made of.
+    /// Whether the store may reject a record: its row is of a sibling entity, or is new and lacks a required value or a
+    /// row that is part of its key.
     let canRefuseRows: Bool
 
     package subscript(_ id: TableID) -> EntityHierarchy { trees[id.index] }
 
     package subscript(_ id: AssociationID) -> CompiledAssociation { links[id.index] }
 
-    /// What the keys of an entity are; nil for a keyless one.
+    /// Returns the key type of an entity; nil for a keyless one.
     package func keyType(of entity: Int) -> KeyType? { keyTypes[entity] }
 
-    /// The names of the parts of an entity's key; none for a keyless one.
+    /// Returns the names of the parts of an entity's key; empty for a keyless one.
     package func keyNames(of entity: CompiledEntity) -> [String] {
         let attributes = self[entity.table].attributes
         if let slot = entity.keySlot { return [attributes[slot].name] }
@@ -62,14 +64,16 @@ package final class CompiledModel: Sendable {
         }
     }
 
-    /// Whether rows are told apart by where a relationship leads.
+    /// Returns whether a relationship is a part of the primary key.
     package func isKeyPart(_ relationship: CompiledRelationship) -> Bool {
         self[relationship.link].isKeyPart && relationship.end == .first
     }
 
     package func entityID(_ name: String) -> Int? { entityIDs[name] }
 
-    /// - Throws: ``SyncError`` `unknownEntity`, naming the entities there are.
+    /// Returns the entity with a name.
+    ///
+    /// - Throws: ``SyncError`` `unknownEntity`. The message lists the known entities.
     package func entity(named name: String) throws -> CompiledEntity {
         guard let id = entityIDs[name] else {
             let known = TruncatedList(entities.lazy.map(\.name)).text
@@ -81,7 +85,7 @@ package final class CompiledModel: Sendable {
         return entities[id]
     }
 
-    /// Which JSON keys an entity's members are read from.
+    /// Returns the JSON keys that the attributes and relationships of an entity are read from.
     package func names(of entity: CompiledEntity) -> EntityKeyMap {
         names.withLock { known in
             if let names = known[entity.id] { return names }
@@ -93,7 +97,7 @@ package final class CompiledModel: Sendable {
 
     package func rules(of entity: CompiledEntity) -> EntityRules { rules[entity.id] }
 
-    /// Whether rows of `entity` count as rows of `ancestor`.
+    /// Returns whether an entity is another one or inherits from it.
     package func entity(_ entity: Int, isKindOf ancestor: Int) -> Bool {
         var current: Int? = entity
         while let id = current {
@@ -104,29 +108,29 @@ package final class CompiledModel: Sendable {
     }
 }
 
-/// An entity with what it inherits.
+/// An entity with its inherited attributes and relationships.
 package final class CompiledEntity: Sendable {
     package let id: Int
     package let name: String
     package let parent: Int?
     package let isAbstract: Bool
-    /// The table its rows are in, that of its tree.
+    /// The table of its rows, which is that of its hierarchy.
     package let table: TableID
-    /// Itself and every entity below it.
+    /// The entity itself and all its sub-entities, at any depth.
     package let family: [Int]
-    /// The slots of its attributes in the tree's rows, inherited ones first.
+    /// The slots of its attributes in the rows of the hierarchy, inherited ones first.
     package let slots: [Int]
-    /// Attribute name → slot.
+    /// The slot of each attribute, by name.
     package let slotByName: [String: Int]
-    /// The slot of a primary key that is one attribute.
+    /// The slot of the primary key, if it is a single attribute.
     package let keySlot: Int?
-    /// Any other primary key.
+    /// The primary key, if it is not a single attribute.
     package let compositeKey: CompositeKey?
-    /// The topmost entity that has this key: rows of its family share one set of keys.
+    /// The topmost entity with the same key. Keys are unique among the rows of its family.
     package let keyOwner: Int?
     /// Its relationships, inherited ones first.
     package let relationships: [CompiledRelationship]
-    /// Relationship name → position in `relationships`.
+    /// The index of each relationship in `relationships`, by name.
     package let relationshipByName: [String: Int]
 
     init(
@@ -149,13 +153,14 @@ package final class CompiledEntity: Sendable {
         self.relationshipByName = relationshipByName
     }
 
-    /// Whether its rows can be told apart by values of theirs.
+    /// Whether the entity has a primary key.
     package var isKeyed: Bool { keyOwner != nil }
 
-    /// The slots of the attributes that its key is made of.
+    /// The slots of the attributes that are part of its key.
     package var keySlots: [Int] { keySlot.map { [$0] } ?? compositeKey?.slots ?? [] }
 
-    /// The first to-one relationship to the entity itself: a root-level sync compares only rows where it is nil.
+    /// The first to-one relationship to the entity itself. By default a sync has only rows in scope whose relationship
+    /// is null.
     package var rootScope: CompiledRelationship? {
         relationships.first { !$0.isToMany && family.contains($0.destination) && $0.destination == id }
     }
@@ -165,61 +170,61 @@ package final class CompiledEntity: Sendable {
     }
 }
 
-/// The entities of one inheritance tree, which share a table. Most trees are a single entity.
+/// The entities of an inheritance hierarchy, which share a table. Most hierarchies have one entity.
 package struct EntityHierarchy: Sendable {
     package let id: TableID
     package let root: Int
     package let entities: [Int]
-    /// The attributes of all its entities; a row has one slot for each.
+    /// The attributes of all its entities. A row has one slot for each.
     package let attributes: [SyncModel.Attribute]
-    /// The slot whose value is the table's primary key; nil if rows have a hidden key.
+    /// The slot of the table's primary key; nil if the table has a surrogate key.
     package let keySlot: Int?
-    /// The links whose foreign key column is in this tree's table.
+    /// The associations whose foreign key column is in the table.
     package let foreignKeys: [AssociationID]
-    /// Whether rows must say which entity they are of.
+    /// Whether rows need to store their entity.
     package var hasSubEntities: Bool { entities.count > 1 }
 }
 
-/// A relationship as seen from one entity.
+/// A relationship of an entity.
 package struct CompiledRelationship: Sendable {
     package let relationship: SyncModel.Relationship
-    /// The entity that declares it.
+    /// The entity that declares the relationship.
     package let owner: Int
     package let destination: Int
     package let link: AssociationID
-    /// Which end of the link its owner is.
+    /// The end of the association that the owner is at.
     package let end: CompiledAssociation.End
     package var name: String { relationship.name }
     package var isToMany: Bool { relationship.isToMany }
     package var isOrdered: Bool { relationship.isOrdered }
 }
 
-/// A pair of inverse relationships, or one relationship without inverse: what the store keeps once.
+/// A pair of inverse relationships, or a relationship without inverse, stored once.
 ///
-/// A foreign key's `first` end has the column; a join table is named after its `first` end.
+/// A foreign key's column is in the table of the `first` end. A join table is named after its `first` end.
 package struct CompiledAssociation: Sendable {
     package enum Storage: Sendable {
-        /// A column in the table of the first end, with the row key of the row at the second.
+        /// A column in the table of the first end, with the row key of the referenced row.
         case foreignKey
-        /// A table of pairs of row keys.
+        /// A join table.
         case joinTable
     }
 
     package enum End: Int, Sendable {
-        /// Where a foreign key's column is; what a join table is named after.
+        /// The end with the foreign key column, or that the join table is named after.
         case first = 0
-        /// Where a foreign key points to.
+        /// The end with the referenced rows.
         case second = 1
         package var other: End { self == .first ? .second : .first }
     }
 
-    /// One side of a link.
+    /// One end of an association.
     package struct Role: Sendable {
         package let entity: Int
         package let table: TableID
-        /// The relationship that leads from here to the other side, if there is one.
+        /// The relationship to the other end, if it is declared.
         package let relationship: SyncModel.Relationship?
-        /// Whether a row here can have several links.
+        /// Whether a row at this end can have several links.
         package let isToMany: Bool
         package var isOrdered: Bool { isToMany && (relationship?.isOrdered ?? false) }
     }
@@ -228,22 +233,22 @@ package struct CompiledAssociation: Sendable {
     package let storage: Storage
     package let first: Role
     package let second: Role
-    /// Whether a relationship is its own inverse, so that each pair is stored in both directions.
+    /// Whether the relationship is its own inverse. Each link is then stored in both directions.
     package let isSymmetric: Bool
-    /// Whether rows at the first end are told apart by it: such a link goes only with its row, and the row with its
-    /// target.
+    /// Whether the foreign key is part of the primary key of the rows at the first end. Such a link is only removed
+    /// with its row, and the row is deleted with the referenced row.
     package var isKeyPart = false
 
     package func side(_ end: End) -> Role { end == .first ? first : second }
     package var isOneToOne: Bool { !first.isToMany && !second.isToMany }
 }
 
-/// A primary key of several parts, or of one that is a relationship: rows are stored under a hidden key.
+/// A primary key that is not a single attribute. Its table has a surrogate key.
 package struct CompositeKey: Sendable {
     package enum Part: Sendable, Hashable {
         /// An attribute, by its slot.
         case attribute(Int)
-        /// A to-one relationship, by its position in the entity: the key of the row it leads to.
+        /// A to-one relationship, by its index in the entity. Its value is the key of the referenced row.
         case relationship(Int)
     }
 
@@ -257,15 +262,15 @@ package struct CompositeKey: Sendable {
         }
     }
 
-    /// Whether an attribute is a part.
+    /// Returns whether an attribute is a part of the key.
     package func contains(slot: Int) -> Bool { slots.contains(slot) }
 }
 
-/// What holds for the keys of an entity's records, from itself, its ancestors and the model.
+/// The key rules of an entity, merged with those of its ancestors and the model.
 package struct EntityRules: Sendable {
-    /// How they are spelled: by the nearest of these that says so.
+    /// The spelling of the nearest entity that declares one, or of the model.
     package let keys: KeyCase?
-    /// Those that nothing is wanted of, by all of these together.
+    /// The ignored keys of all of them together.
     package let ignored: IgnoredKeys
 
     static func all(of entities: [SyncModel.Entity], _ compiled: [CompiledEntity], in model: KeyRules) -> [EntityRules]
@@ -279,9 +284,10 @@ package struct EntityRules: Sendable {
     }
 }
 
-/// Which link: the position of a ``CompiledAssociation`` in ``CompiledModel/links``.
+/// The index of a ``CompiledAssociation`` in ``CompiledModel/links``.
 package struct AssociationID: Hashable, Comparable, Sendable {
-    /// The position as it is stored: other modules read it without a call, which loops over millions of rows notice.
+    /// The index as it is stored. Other modules read the property without a function call, which matters in loops over
+    /// millions of rows.
     package let number: Int32
 
     package init(_ index: Int) { number = Int32(truncatingIfNeeded: index) }
@@ -291,9 +297,10 @@ package struct AssociationID: Hashable, Comparable, Sendable {
     package static func < (left: AssociationID, right: AssociationID) -> Bool { left.number < right.number }
 }
 
-/// Which table: the position of an ``EntityHierarchy`` in ``CompiledModel/trees``.
+/// The index of an ``EntityHierarchy`` in ``CompiledModel/trees``.
 package struct TableID: Hashable, Comparable, Sendable {
-    /// The position as it is stored: other modules read it without a call, which loops over millions of rows notice.
+    /// The index as it is stored. Other modules read the property without a function call, which matters in loops over
+    /// millions of rows.
     package let number: Int32
 
     package init(_ index: Int) { number = Int32(truncatingIfNeeded: index) }
@@ -306,7 +313,7 @@ package struct TableID: Hashable, Comparable, Sendable {
 // MARK: - KeyType+Entity
 
 extension KeyType {
-    /// What the keys of an entity are; nil for a keyless one.
+    /// Creates the key type of an entity; nil for a keyless one.
     init?(of entity: CompiledEntity, _ entities: [CompiledEntity], _ trees: [EntityHierarchy]) {
         let attributes = trees[entity.table.index].attributes
         if let slot = entity.keySlot {
@@ -329,7 +336,8 @@ extension KeyType {
 // MARK: - KeyedBy+Slot
 
 extension KeyedBy {
-    /// The slot of the attribute in the rows of an entity; nil if it has none of this name, or no key of one attribute.
+    /// Returns the slot of the attribute in the rows of an entity; nil if there is no such attribute, or if the key is
+    /// composite.
     package func slot(in entity: CompiledEntity, of model: CompiledModel) -> Int? {
         switch self {
         case .primaryKey: entity.keySlot
@@ -341,13 +349,13 @@ extension KeyedBy {
 // MARK: - AttributeNaming+Compiled
 
 extension AttributeNaming {
-    /// The reserved word that an attribute's name is the prefixed form of.
+    /// Returns the reserved word that an attribute's name has as its suffix; nil if there is none.
     static func reservedWord(of attribute: String, _ entity: CompiledEntity, _ model: CompiledModel) -> String? {
         let lineage = lineage(entity, model)
         return reservedWords.first { prefixedNames(of: $0, lineage).contains(attribute) }
     }
 
-    /// The names of an entity and its ancestors, the nearest first.
+    /// Returns the names of an entity and its ancestors, the nearest first.
     static func lineage(_ entity: CompiledEntity, _ model: CompiledModel) -> [String] {
         sequence(first: entity) { $0.parent.map { model.entities[$0] } }.map(\.name)
     }

@@ -1,4 +1,4 @@
-/// Works out a ``CompiledModel``: trees, slots, keys, links. Expects a validated model.
+/// Builds the parts of a ``CompiledModel``: hierarchies, slots, keys and associations. The model must be validated.
 struct ModelCompiler {
     private(set) var entityIDs: [String: Int] = [:]
     private(set) var trees: [EntityHierarchy] = []
@@ -7,20 +7,20 @@ struct ModelCompiler {
 
     private let entities: [SyncModel.Entity]
     private var parents: [Int?] = []
-    /// By entity: itself and its ancestors, the topmost first; the name of its key.
+    /// The ancestors of each entity and the entity itself, topmost first.
     private var lines: [[Int]] = []
     private var keyNames: [[String]?] = []
-    /// By entity.
+    /// The table of each entity.
     private var tableOf: [TableID] = []
     private var treeMembers: [[Int]] = []
     private var treeAttributes: [[SyncModel.Attribute]] = []
-    /// By tree: attribute name → slot.
+    /// The slot of each attribute of a hierarchy, by name.
     private var treeSlots: [[String: Int]] = []
-    /// By entity: relationship name → position.
+    /// The index of each relationship of an entity, by name.
     private var relationshipPlaces: [[String: Int]] = []
-    /// By tree: the links whose column is in its table.
+    /// The associations with a column in the table of each hierarchy.
     private var foreignKeys: [[AssociationID]] = []
-    /// "Entity.relationship" → its link and end.
+    /// The association and end of each relationship, by `Entity.relationship`.
     private var endByName: [String: (link: AssociationID, end: CompiledAssociation.End)] = [:]
 
     init(_ entities: [SyncModel.Entity]) {
@@ -61,7 +61,7 @@ struct ModelCompiler {
         }
     }
 
-    /// By entity: itself and every entity below it, in the order of the tree.
+    /// Returns each entity with its sub-entities, in the order of the hierarchy.
     private func families() -> [[Int]] {
         var families: [[Int]] = Array(repeating: [], count: entities.count)
         for member in treeMembers.joined() {
@@ -108,8 +108,8 @@ struct ModelCompiler {
         if let inverseKey, !isSymmetric { endByName[inverseKey] = (link.id, hereFirst ? .second : .first) }
     }
 
-    /// The first end is the to-one side; of two to-one sides the one that has a column, then the one that its inverse
-    /// cascades to; then the first by name.
+    /// Returns whether a role is the first end. That is the to-one side. Of two to-one sides it is the one that
+    /// declares a column, then the one that its inverse cascades to, then the first by name.
     private func isFirst(
         _ here: CompiledAssociation.Role, _ name: String, _ there: CompiledAssociation.Role, _ inverseKey: String?
     ) -> Bool {
@@ -167,7 +167,7 @@ struct ModelCompiler {
             })
     }
 
-    /// The links that are parts of keys.
+    /// Marks the associations that are parts of primary keys.
     private mutating func markKeyParts() {
         for entity in compiled {
             for case .relationship(let index) in entity.compositeKey?.parts ?? [] {
@@ -176,7 +176,8 @@ struct ModelCompiler {
         }
     }
 
-    /// The names of the key's parts: the nearest declared or marked ones, else `id`, else `remoteID`. A mark beats a name.
+    /// Returns the names of the parts of the key: those nearest in the hierarchy that are declared or marked, else
+    /// `id`, else `remoteID`. A mark on any ancestor precedes a name.
     private func keyName(_ id: Int) -> [String]? {
         let line = lines[id]
         for owner in line.reversed() {

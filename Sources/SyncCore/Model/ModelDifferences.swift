@@ -1,10 +1,10 @@
-/// Where two models need different tables. What only says how JSON is mapped (remote keys, transformers, export)
-/// or what is deleted with what is no difference, unless a foreign key declares it.
+/// The differences of two models that need different tables. Remote keys, transformers, export and delete rules are no
+/// differences, except a cascade that a foreign key declares.
 package struct ModelDifferences: Sendable {
-    /// In name order; the path is the one in a schema file.
+    /// The differences in name order, each with its path in a schema file.
     package private(set) var problems: [SyncError.Problem] = []
 
-    /// What entities of the store are called in the model.
+    /// The name that each entity of the stored model has in the given one.
     private let names: [String: String]
 
     package init(stored: SyncModel, given: SyncModel) {
@@ -25,7 +25,7 @@ package struct ModelDifferences: Sendable {
         }
     }
 
-    /// What is in one model or both, by its name or the one it had; in name order.
+    /// Pairs the members of two models by their names or earlier names, in name order.
     private static func pairs<Member>(
         _ old: [Member], _ new: [Member], name: (Member) -> String, renamedFrom: (Member) -> String?
     ) -> [(name: String, old: Member?, new: Member?)] {

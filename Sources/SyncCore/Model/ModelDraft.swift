@@ -1,12 +1,12 @@
-/// What a model source declares, before it is checked, with what was wrong in the source itself.
+/// The declarations of a model source before validation, with the problems of the source.
 package struct ModelDraft: Sendable {
     package var entities: [SyncModel.Entity]
-    /// What it says about the keys of all of them.
+    /// The key rules of the model.
     package var rules: KeyRules
-    /// What could not be read.
+    /// The parts of the source that could not be read.
     package var problems: [SyncError.Problem]
-    /// Entities and members (`User`, `User.company`) of which something could not be read. They are not blamed for
-    /// what follows from that.
+    /// The entities and members (`User`, `User.company`) that could not be read completely. Validation does not report
+    /// problems that follow from that.
     package var unreadable: Set<String>
 
     package init(
@@ -24,11 +24,11 @@ package struct ModelDraft: Sendable {
     }
 }
 
-/// A place in a model, written as the JSON path it has in a schema file: `entities.User.attributes.age.type`.
+/// A location in a model, as a JSON path in a schema file: `entities.User.attributes.age.type`.
 struct ModelPath: Sendable {
     private let keys: [String]
 
-    /// The whole document.
+    /// The path of the whole document.
     static let root = ModelPath(keys: [])
 
     static func entity(_ name: String) -> ModelPath { ModelPath.root["entities"][name] }
@@ -37,7 +37,8 @@ struct ModelPath: Sendable {
 
     subscript(key: String) -> ModelPath { ModelPath(keys: keys + [key]) }
 
-    /// Written only where there is something to say about it: a model that is right has thousands of places.
+    /// The text of the path. It is only created for a problem, since validation visits thousands of paths of a valid
+    /// model.
     var text: String {
         keys.reduce(into: "$") { text, key in
             if !Self.isPlain(key) {

@@ -1,12 +1,12 @@
-// Names become those of tables and columns, which SQLite compares without regard to the case of A to Z.
+// Names become names of tables and columns. SQLite compares them ignoring the case of A to Z.
 extension ModelValidator {
-    /// What is wrong with a name by itself.
+    /// Returns the problem of a name; nil if it is valid.
     private static func problem(with name: String) -> String? {
-        // Key paths have dots between names.
+        // A dot separates the names of a key path.
         name.contains(".") ? "a name must not contain a dot" : problem(withTableName: name)
     }
 
-    /// What is wrong with the name of a table or a column by itself.
+    /// Returns the problem of a name of a table or column; nil if it is valid.
     static func problem(withTableName name: String) -> String? {
         if name.isEmpty { return "a name must not be empty" }
         if name.unicodeScalars.contains(where: { $0 == "\"" || $0.properties.generalCategory == .control }) {
@@ -46,8 +46,8 @@ extension ModelValidator {
 
     // MARK: Inheritance
 
-    /// The attributes of a tree are columns of one table: none may be declared again below, and what siblings both
-    /// declare has to be the same.
+    /// Checks that members of a hierarchy are declared once, since its attributes are columns of one table. Siblings
+    /// may declare the same attribute only if it does not differ.
     mutating func checkInheritedNames() {
         let parents = Set(entities.compactMap(\.parent))
         let names = Dictionary(
@@ -66,7 +66,7 @@ extension ModelValidator {
         checkSiblings()
     }
 
-    /// An attribute or a relationship.
+    /// An attribute or relationship.
     private struct Member {
         var name: String
         var path: ModelPath
@@ -99,14 +99,14 @@ extension ModelValidator {
         }
     }
 
-    /// In what two members of one name differ so that one table cannot have both.
+    /// Returns the property in which two members with the same column name differ.
     private static func difference(_ left: Member, _ right: Member) -> String? {
         if left.name != right.name { return "case" }
         guard let left = left.attribute, let right = right.attribute else { return nil }
         return difference(left, right)
     }
 
-    /// In what two attributes differ that are one column.
+    /// Returns the property in which two attributes with the same column differ.
     private static func difference(_ left: SyncModel.Attribute, _ right: SyncModel.Attribute) -> String? {
         if left.name != right.name { return "case" }
         if left.type != right.type { return "type" }
@@ -141,16 +141,16 @@ extension ModelValidator {
 
     // MARK: Inverses
 
-    /// Each of those that name one inverse is told of so many others.
+    /// The most other relationships that a problem names.
     private static let namedClaimants = 5
 
-    /// A relationship and the entity that declares it.
+    /// A relationship, with the entity that declares it.
     private struct End: Hashable {
         var entity: String
         var name: String
     }
 
-    /// Completes inverses that one side names; several that name the same one are refused.
+    /// Completes inverses that only one side names. Two relationships that name the same inverse are a problem.
     private mutating func checkInverses() {
         var claims: [End: [End]] = [:]
         for entity in entities {
@@ -176,7 +176,7 @@ extension ModelValidator {
         }
     }
 
-    /// The end that a relationship names as its inverse, if it can be.
+    /// Returns the relationship that another names as its inverse, if it is valid.
     private mutating func checkedInverse(of relationship: SyncModel.Relationship, _ owner: String) -> End? {
         guard let name = relationship.inverse else { return nil }
         let path = ModelPath.relationship(relationship.name, of: owner)["inverse"]
@@ -189,7 +189,7 @@ extension ModelValidator {
         }
         let place = "\(declarer.name).\(name)"
         guard entity(inverse.destination, isKindOf: owner) else {
-            // An unknown destination is a problem of its own.
+            // Validation already reports an unknown destination.
             if entity(named: inverse.destination) != nil {
                 report(path, "\(place) does not point back: it leads to \(inverse.destination)")
             }
@@ -205,7 +205,7 @@ extension ModelValidator {
 
 // MARK: - Tables
 
-// The names of tables and columns that a model gives.
+// The names of tables and columns that a model declares.
 extension ModelValidator {
     mutating func checkTableNames() {
         for entity in entities {
@@ -258,14 +258,14 @@ extension ModelValidator {
         }
     }
 
-    // MARK: Names that are taken
+    // MARK: Name collisions
 
-    /// Refuses models that have two tables or views, or two columns of one table, of one name.
+    /// Rejects a model with two tables or views of one name, or two columns of one name in a table.
     ///
     /// - Throws: ``SyncError`` `invalidModel`.
     static func checkTables(of model: CompiledModel) throws {
         var problems: [SyncError.Problem] = []
-        // Views are called as their entities, whatever their table is.
+        // A view is named after its entity, even if the entity's table has another name.
         let roots = Set(model.trees.map(\.root))
         let views = model.entities.filter { !roots.contains($0.id) }
         var taken = Set(views.map { $0.name.foldedForSQL })
@@ -300,7 +300,7 @@ extension ModelValidator {
             if taken.insert(name.foldedForSQL).inserted { return }
             problems.append(.init(path: path["column"].text, message: "the table has a column '\(name)' already"))
         }
-        // Those that are called as their attribute first: whoever gives another name is to blame.
+        // Undeclared column names come first, so that the problem is reported at the attribute that declares a column.
         for isGiven in [false, true] {
             for attribute in tree.attributes where (attribute.column != nil) == isGiven {
                 let owner = tree.entities.first { model.declarations[$0].attributes.contains(attribute) } ?? tree.root

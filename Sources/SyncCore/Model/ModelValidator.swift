@@ -1,22 +1,21 @@
 import Foundation
 
-/// Checks entities together. Every problem is reported at once, with its path.
+/// Validates the entities of a model together, and reports all problems with their paths.
 ///
-/// What is only found by reading further, such as an inverse of an entity that is itself declared twice, is left out:
-/// it would go away with its cause.
+/// Problems that only follow from another one are not reported, such as an inverse in an entity that is declared twice.
 struct ModelValidator {
     private(set) var entities: [SyncModel.Entity]
     private var problems: [SyncError.Problem]
     private let unreadable: Set<String>
     private var lineages: [String: [SyncModel.Entity]] = [:]
-    /// Entity name → position; of entities of one name the first.
+    /// The index of each entity, by name. If a name is declared twice, it is the first.
     private let places: [String: Int]
-    /// By entity: relationship name → position.
+    /// The index of each relationship of an entity, by name.
     private let relationshipPlaces: [[String: Int]]
-    /// So many levels of inheritance are no model; each entity has what all of its ancestors have.
+    /// The most levels of inheritance, since each entity repeats the members of all its ancestors.
     private static let maximumDepth = 100
 
-    /// The entities in name order, inverses completed, defaults in their stored form.
+    /// Returns the entities in name order, with completed inverses, and with default values in stored form.
     ///
     /// - Throws: ``SyncError`` `invalidModel` with all problems, those of the source first.
     static func validated(_ draft: ModelDraft) throws -> [SyncModel.Entity] {
@@ -69,7 +68,7 @@ struct ModelValidator {
 
     func entity(named name: String) -> SyncModel.Entity? { places[name].map { entities[$0] } }
 
-    /// A relationship that an entity itself declares.
+    /// Returns a relationship that the entity itself declares.
     func relationship(_ name: String, of entity: String) -> SyncModel.Relationship? {
         guard let place = places[entity], let position = relationshipPlaces[place][name] else { return nil }
         return entities[place].relationships[position]
@@ -77,16 +76,16 @@ struct ModelValidator {
 
     // MARK: Lineage
 
-    /// The entity and its ancestors, the nearest first; ends where a name is unknown or comes up again.
+    /// Returns the entity and its ancestors, the nearest first. The list ends at an unknown or repeated name.
     func lineage(of name: String) -> [SyncModel.Entity] { lineages[name] ?? [] }
 
-    /// Whether a lineage without this member is all there, so that the member can be said to be missing.
+    /// Returns whether a lineage is complete and readable, so that a member that is not in it is missing.
     func isMissing(_ member: String, in line: [SyncModel.Entity]) -> Bool {
         guard let root = line.last, root.parent == nil else { return false }
         return line.allSatisfy { isReadable($0.name) && isReadable($0.name, member) }
     }
 
-    /// Whether rows of `name` count as rows of `ancestor`.
+    /// Returns whether an entity is another one or inherits from it.
     func entity(_ name: String, isKindOf ancestor: String) -> Bool {
         lineage(of: name).contains { $0.name == ancestor }
     }
@@ -176,12 +175,12 @@ extension ModelValidator {
         return lineage(of: relationship.destination).flatMap(\.relationships).first { $0.name == name }
     }
 
-    /// The declared parts of an entity's key, its own or inherited.
+    /// Returns the declared parts of an entity's key, including inherited declarations.
     private func keyParts(of entity: String) -> [String] {
         lineage(of: entity).lazy.compactMap(\.primaryKey).first?.parts ?? []
     }
 
-    /// The relationships that are parts of an entity's key.
+    /// Returns the relationships that are parts of an entity's key.
     private func keyRelationships(of entity: String) -> [SyncModel.Relationship] {
         let line = lineage(of: entity)
         let attributes = Set(line.flatMap(\.attributes).map(\.name))
@@ -190,7 +189,7 @@ extension ModelValidator {
         }
     }
 
-    /// A key that is made of the keys of other rows must end somewhere, and those rows must have one.
+    /// Checks that keys of referenced rows, as parts of a key, exist and form no cycle.
     private mutating func checkKeyCircles() {
         for entity in entities where entity.primaryKey != nil && isReadable(entity.name) {
             let path = ModelPath.entity(entity.name)["primaryKey"]
@@ -203,7 +202,7 @@ extension ModelValidator {
         }
     }
 
-    /// The entities whose keys are made of each other, beginning and ending with one; nil if there are none.
+    /// Returns a cycle of entities whose keys contain each other; nil if there is none.
     private func keyCircle(from entity: String) -> [String]? {
         var seen: Set<String> = []
         var open = [[entity]]
@@ -250,7 +249,7 @@ extension ModelValidator {
 
 // MARK: - Conversions
 
-// What a model says about keys and values beyond names and types.
+// The rules for keys and values, besides names and types.
 extension ModelValidator {
     mutating func checkKeyRules(_ rules: KeyRules) {
         checkPatterns(rules.ignore, at: .root)
@@ -284,13 +283,13 @@ extension ModelValidator {
 }
 
 extension StandardTransformer {
-    /// Whether it gives a text for a text, and a list for a list.
+    /// Whether the transformer maps a text to a text, and a list to a list.
     fileprivate var isAboutText: Bool { self != .commaSeparated }
 }
 
 // MARK: - Shapes
 
-// What a model says of how records are laid out in JSON.
+// The form of records in JSON.
 extension ModelValidator {
     mutating func checkShapes() {
         for entity in entities {

@@ -1,38 +1,39 @@
-/// The entities of a store, checked together. Immutable.
+/// The entities of a store. Validated and immutable.
 ///
-/// Made from a schema file, a Core Data model, or entities declared in Swift:
+/// Create it from a schema file, a Core Data model, or entities declared in Swift:
 ///
 /// ```swift
 /// let model = try SyncModel(contentsOf: url)
 /// let other = try Model(entities: [Entity("User", attributes: [Attribute("id", .integer)])])
 /// ```
 public struct SyncModel: Sendable, Hashable {
-    /// The entities in name order, inverses completed.
+    /// The entities in name order, with completed inverses.
     public let entities: [SyncModel.Entity]
-    /// What holds for the keys of all entities.
+    /// The key rules of all entities.
     package let rules: KeyRules
-    /// How the keys of JSON are spelled where an entity does not say; nil for names as they come, and snake_case in exports.
+    /// The spelling of JSON keys, for entities that declare none. If it is nil, several spellings are read, and exports
+    /// write snake_case.
     public var keys: KeyCase? { rules.keys }
-    /// Patterns of keys that nothing is wanted of, in whatever entity. See ``SyncModel/Entity/ignore``.
+    /// The patterns of ignored keys, for all entities. See ``SyncModel/Entity/ignore``.
     public var ignore: [String] { rules.ignore }
 
-    /// What mapping and storing need, worked out once.
+    /// The compiled model, created once.
     package let compiled: CompiledModel
 
-    /// The code behind the transformers that attributes name. See ``registering(_:)``.
+    /// The registered transformers by name. See ``registering(_:)``.
     package private(set) var transformers: [String: AttributeTransformer] = [:]
 
-    /// Checks the entities together and completes inverses that only one side names.
+    /// Validates the entities, and completes inverses that only one side names.
     ///
     /// - Parameters:
-    ///   - keys: How the keys of JSON are spelled where an entity does not say: `user-id` with `.kebab`.
-    ///   - ignore: Patterns of keys that nothing is wanted of: `["*_url", "node_id"]`.
-    /// - Throws: ``SyncError`` with the code `invalidModel` and every problem found.
+    ///   - keys: The spelling of JSON keys, for entities that declare none: `user-id` with `.kebab`.
+    ///   - ignore: The patterns of ignored keys: `["*_url", "node_id"]`.
+    /// - Throws: ``SyncError`` `invalidModel` with all problems.
     public init(entities: [SyncModel.Entity], keys: KeyCase? = nil, ignore: [String] = []) throws {
         try self.init(ModelDraft(entities: entities, rules: KeyRules(keys: keys, ignore: ignore)))
     }
 
-    /// Checks what a model source declares.
+    /// Validates the declarations of a model source.
     package init(_ draft: ModelDraft) throws {
         let checked = try ModelValidator.validated(draft)
         self.entities = checked
@@ -41,24 +42,24 @@ public struct SyncModel: Sendable, Hashable {
         try ModelValidator.checkTables(of: compiled)
     }
 
-    /// The entity with this name, if the model has it.
+    /// Returns the entity with a name; nil if the model has none.
     public func entity(named name: String) -> SyncModel.Entity? {
         compiled.entityID(name).map { entities[$0] }
     }
 
-    /// The same model with code for the transformers it names; a later one of the same name replaces an earlier one.
+    /// Returns the model with transformers registered. A later transformer with the same name replaces an earlier one.
     public func registering(_ transformers: AttributeTransformer...) -> SyncModel {
         registering(transformers)
     }
 
-    /// The same model with code for the transformers it names.
+    /// Returns the model with transformers registered.
     public func registering(_ transformers: [AttributeTransformer]) -> SyncModel {
         var model = self
         for transformer in transformers { model.transformers[transformer.name] = transformer }
         return model
     }
 
-    /// The same rules and transformers with other entities.
+    /// Returns a model of other entities, with the same key rules and transformers.
     ///
     /// - Throws: ``SyncError`` `invalidModel`.
     public func replacing(entities: [SyncModel.Entity]) throws -> SyncModel {
@@ -67,7 +68,7 @@ public struct SyncModel: Sendable, Hashable {
         return model
     }
 
-    /// Whether both declare the same entities and rules.
+    /// Compares entities and key rules, but not transformers.
     public static func == (left: SyncModel, right: SyncModel) -> Bool {
         left.entities == right.entities && left.rules == right.rules
     }
@@ -78,17 +79,16 @@ public struct SyncModel: Sendable, Hashable {
 // MARK: - Naming
 
 extension SyncModel {
-    /// The key an attribute is exported under.
+    /// Returns the key that an attribute is exported with.
     ///
-    /// A custom remote key as it is; `id` for `id` and `remoteID`; a reserved word without the entity's name
-    /// (`userType` → `type`), unless that key fills another attribute; else the name, spelled.
+    /// It is the remote key of the attribute, if there is one. It is `id` for `id` and `remoteID`. A reserved word
+    /// loses the entity's name (`userType` → `type`), unless that key belongs to another attribute. Otherwise it is the
+    /// name in the spelling.
     ///
     /// - Parameters:
-    ///   - keyCase: How it is spelled; nil for as the entity or the model says, and for snake_case if they do not. A name
-    ///     is turned into camelCase only where the model says that keys are: `firstName` would not fill an attribute
-    ///     called `first_name` elsewhere.
-    ///   - nested: Whether the row is exported inside its owner's nested attributes, where `destroy` becomes
-    ///     `_destroy`.
+    ///   - keyCase: The spelling; nil for that of the entity or the model, else snake_case. camelCase changes a name
+    ///     only if the model declares it: otherwise `firstName` would not be read as an attribute named `first_name`.
+    ///   - nested: Whether the row is inside nested attributes, where `destroy` becomes `_destroy`.
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`.
     public func remoteKey(
         forAttribute name: String, of entity: String, case keyCase: KeyCase? = nil, nested: Bool = false
@@ -110,15 +110,19 @@ extension SyncModel {
         return spelling == .camel && rule != .camel ? name : spelling.key(for: name)
     }
 
-    /// The attribute a JSON key fills; nil if there is none.
+    /// Returns the attribute that a JSON key is read as; nil if there is none.
+    ///
+    /// - Throws: ``SyncError`` `unknownEntity`.
     public func attribute(forKey key: String, in entity: String) throws -> String? {
         let compiled = try self.compiled.entity(named: entity)
         let slot = self.compiled.names(of: compiled).attribute(forKey: key)?.slot
         return slot.map { self.compiled[compiled.table].attributes[$0].name }
     }
 
-    /// The key attribute of an entity and what it is called in JSON; nil for a keyless entity, and one whose key has
-    /// several parts (see ``primaryKeyParts(of:)``).
+    /// Returns the primary key attribute of an entity and its key in JSON; nil for a keyless entity and for a composite
+    /// key (see ``primaryKeyParts(of:)``).
+    ///
+    /// - Throws: ``SyncError`` `unknownEntity`.
     public func primaryKey(of entity: String) throws -> (local: String, remote: String, attribute: SyncModel.Attribute)?
     {
         let compiled = try self.compiled.entity(named: entity)
@@ -128,8 +132,9 @@ extension SyncModel {
         return (attribute.name, remote, attribute)
     }
 
-    /// The names of the parts of an entity's key, and what they are called in JSON, in their order; none for a keyless
-    /// entity.
+    /// Returns the names of the parts of an entity's key, and their keys in JSON, in order; empty for a keyless entity.
+    ///
+    /// - Throws: ``SyncError`` `unknownEntity`.
     public func primaryKeyParts(of entity: String) throws -> [(local: String, remote: String)] {
         if let key = try primaryKey(of: entity) { return [(key.local, key.remote)] }
         let compiled = try self.compiled.entity(named: entity)
@@ -152,7 +157,9 @@ extension SyncModel {
         return (rule ?? .snake).key(for: isID ? "id" : name)
     }
 
-    /// The to-one relationship to itself that must be nil for a row to be in scope of a root-level sync.
+    /// Returns the to-one relationship of an entity to itself, which must be null for a row to be in the default scope.
+    ///
+    /// - Throws: ``SyncError`` `unknownEntity`.
     public func rootScope(of entity: String) throws -> String? {
         try compiled.entity(named: entity).rootScope?.name
     }
@@ -161,17 +168,17 @@ extension SyncModel {
 // MARK: - Transformers
 
 extension SyncModel {
-    /// A transformer that the model names and nobody registered.
+    /// A transformer that the model names and that is not registered.
     public struct MissingTransformer: Sendable, Hashable {
         /// The entity that declares the attribute.
         public var entity: String
-        /// The attribute whose values it is for.
+        /// The attribute that names the transformer.
         public var attribute: String
-        /// Its name.
+        /// The name of the transformer.
         public var name: String
     }
 
-    /// The transformers that attributes name, without those that are registered or built in, in the order of the model.
+    /// The transformers that attributes name and that are neither registered nor built in, in the order of the model.
     public var missingTransformers: [MissingTransformer] {
         entities.flatMap { entity in
             entity.attributes.flatMap { attribute in
@@ -181,9 +188,9 @@ extension SyncModel {
         }
     }
 
-    /// Refuses a model that names transformers which nobody registered: values would be stored that are not meant.
+    /// Rejects a model with missing transformers, since a sync would store values that were not transformed.
     ///
-    /// - Throws: ``SyncError`` `missingTransformer` with each attribute's place.
+    /// - Throws: ``SyncError`` `missingTransformer` with the path of each attribute.
     package func requireTransformers() throws {
         let missing = missingTransformers
         guard !missing.isEmpty else { return }
@@ -199,19 +206,19 @@ extension SyncModel {
             problems: problems)
     }
 
-    /// The transformer of a name: registered, else built in.
+    /// Returns the registered or built-in transformer with a name; nil if there is none.
     package func transformer(named name: String) -> AttributeTransformer? {
         transformers[name] ?? StandardTransformer(rawValue: name)?.transformer
     }
 
-    /// What is done with an attribute's values instead of the coercion table; nil for nothing.
+    /// Returns the conversion of an attribute's values; nil if the coercion table applies.
     package func conversion(of attribute: SyncModel.Attribute) -> ValueConversion? {
         if attribute.transformers.isEmpty, attribute.format == nil { return nil }
         return ValueConversion(
             attribute.transformers.compactMap(transformer(named:)), attribute.format, as: attribute.type)
     }
 
-    /// What is done with an attribute's values that come in: the same, and what the Swift type has room for.
+    /// Returns the conversion of incoming values, which also checks that they fit the Swift type.
     func mappingConversion(of attribute: SyncModel.Attribute, check: ValueCheck?) -> ValueConversion? {
         guard let check else { return conversion(of: attribute) }
         return ValueConversion(
