@@ -107,7 +107,7 @@ package struct TextPool {
         }
     }
 
-    /// Returns a text as it is spelled in the payload.
+    /// Returns a text of the payload, with its escapes as they are.
     func payloadText(at offset: Int, length: Int) -> String {
         String(decoding: payload[offset..<offset + length], as: UTF8.self)
     }

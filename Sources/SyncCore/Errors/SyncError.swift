@@ -63,8 +63,8 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
 
         /// The condition is malformed, names something that the model does not have, or exceeds a limit of SQLite.
         case invalidPredicate
-        /// Arguments or options are invalid or exclude each other, a paged import is used after its end or after a page failed, or
-        /// an insert hook changed the key of a record.
+        /// Arguments or options are invalid or exclude each other. Also: a paged import is used after its end or after
+        /// a page failed, or an insert hook changed the key of a record.
         case invalidOption
         /// The parent of the sync is not stored: sync it first.
         case parentNotFound
@@ -89,7 +89,7 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         case unsuitableConnection
         /// The stack was closed.
         case storeClosed
-        /// There is no store at the path, none can be created there, or the file is no store or is damaged.
+        /// There is no store at the path and none can be created, or the file is no store or is damaged.
         case unreadableStore
         /// SQLite failed in another way, such as a full disk (`underlying`), or the store has an integrity violation.
         case storeFailure

@@ -59,7 +59,7 @@ public struct LoggedConflict: Sendable, Hashable {
     public let base: JSONValue
     /// The local value, in the form of an export.
     public let local: JSONValue
-    /// The remote value, in the form of an export; of a row that was deleted here, the record.
+    /// The remote value, in the form of an export. For a row that was deleted locally, it is the remote record.
     public let remote: JSONValue
     /// The side that won: `local` or `remote`; `open` until the conflict is resolved.
     public let winner: String

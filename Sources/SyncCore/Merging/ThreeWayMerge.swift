@@ -146,7 +146,7 @@ package enum DecisionTable {
 
 /// The merge of the order of a list that both sides may have changed. Pure.
 ///
-/// The elements are merged before, from what each side added and removed. Only their order is decided here.
+/// The elements are merged before, from what each side added and removed. This merge only decides their order.
 package enum ListOrderMerge<Element: Hashable> {
     /// Returns whether the elements that two lists share differ in order.
     package static func isMoved(_ list: [Element], from base: [Element]) -> Bool {

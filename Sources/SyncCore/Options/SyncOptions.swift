@@ -26,8 +26,8 @@ public struct SyncOptions: Sendable {
     public var scope: Scope
     /// Whether the payload is a snapshot, a delta, or a page of a paged import.
     public var payload: PayloadKind
-    /// Whether the sync fails, before it writes, for a value of the wrong type, a root record without a key, or two records with
-    /// one key and different values. Records are compared within one chunk or page.
+    /// Whether the sync fails, before it writes, for inconsistent records, a value of the wrong type, or a root record
+    /// without a key. Records are compared within one chunk or page.
     public var isStrict: Bool
     /// The deletion limit; nil for none.
     public var deletionGuard: DeletionLimit?
@@ -170,7 +170,7 @@ public enum DeletionLimit: Sendable, Hashable {
 public struct PieceOptions: Sendable, Hashable {
     /// How chunks are grouped into transactions.
     public enum Transactions: String, Sendable, Hashable, CaseIterable {
-        /// One transaction for the payload. The write-ahead log grows to the size of what is written.
+        /// One transaction for the payload. The write-ahead log grows with the number of written rows.
         case one
         /// One transaction for each chunk. Other connections can write in between. If a chunk fails, the rows of earlier chunks
         /// stay. Omitted rows are deleted at the end, if the whole payload could be read.

@@ -1,4 +1,4 @@
-/// The left side of a condition: an attribute or relationship of the row, or of a row that relationships lead to.
+/// The left side of a condition: an attribute or relationship of the row, or of a related row.
 ///
 /// ```swift
 /// RowPredicate.attribute("company.name") == "Apple"

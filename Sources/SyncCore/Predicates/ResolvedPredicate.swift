@@ -11,7 +11,7 @@ package indirect enum ResolvedPredicate: Sendable {
     case not(ResolvedPredicate)
     case comparison(ResolvedComparison)
     case calculation(ResolvedCalculation)
-    /// A condition on the rows that relationships lead to. The quantifier says how many must meet it.
+    /// A condition on the rows at the end of relationships, and the quantifier of how many must meet it.
     case related(PredicatePath.Quantifier, [CompiledRelationship], ResolvedPredicate)
 
     /// The number of nested levels; 0 for a comparison.

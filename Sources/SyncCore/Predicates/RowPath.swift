@@ -1,4 +1,5 @@
-/// A path to a single value of a row, for display and sorting: an attribute, a relationship, or one of a row that
+/// A path to a single value of a row, for display and sorting: an attribute or relationship of the row, or of a row
+/// that to-one relationships reference.
 /// to-one relationships lead to.
 ///
 ///     title    user    user.login    notes.@count

@@ -73,7 +73,7 @@ extension PredicateExpressions.OptionalFlatMap: TranslatedExpression {
         switch try translator.meaning(transform) {
         case .condition(let node): return .optional(node, if: presence)
         case .optional(let node, let inner): return .optional(node, if: .and([presence, inner]))
-        // An inner value that is nil whenever the wrapped value is nil needs no test of its own.
+        // An inner value that is nil whenever the wrapped value is nil needs no separate test.
         case .path(let inner) where inner.components.starts(with: path.components): return .path(inner)
         case .term(let term) where term.isNil(without: path.components): return .term(term)
         default:
