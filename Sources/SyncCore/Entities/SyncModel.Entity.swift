@@ -61,8 +61,8 @@ extension SyncModel {
     /// referenced row:
     ///
     /// ```swift
-    /// Entity("Package", primaryKey: "name", attributes: [Attribute("name", .string)])
-    /// Entity("Issue", primaryKey: ["repository", "number"], …)
+    /// SyncModel.Entity("Package", primaryKey: "name", attributes: [.init("name", .string)])
+    /// SyncModel.Entity("Issue", primaryKey: ["repository", "number"], …)
     /// ```
     public struct PrimaryKey: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
         /// The names of the parts, in the order of the values of a composite key.

@@ -4,7 +4,7 @@
 ///
 /// ```swift
 /// let model = try SyncModel(contentsOf: url)
-/// let other = try Model(entities: [Entity("User", attributes: [Attribute("id", .integer)])])
+/// let other = try SyncModel(entities: [SyncModel.Entity("User", attributes: [.init("id", .integer)])])
 /// ```
 public struct SyncModel: Sendable, Hashable {
     /// The entities in name order, with completed inverses.
