@@ -1,18 +1,19 @@
-/// Shows a hook the records that become new rows, outer ones first, and maps the payload again with its answers.
+/// Calls an insert hook with the records of new rows, outer records first, and maps the payload again with its answers.
 ///
-/// Only the store knows which rows are new. So it is asked after each mapping, until the hook has seen them all.
+/// Only the store can tell which rows are new. Each mapping is therefore matched with it, until the hook has seen all
+/// new rows.
 package struct InsertHookMapper: Sendable {
     typealias Hook = @Sendable (SyncOptions.Insertion) throws -> JSONValue
 
     typealias Mapping = @Sendable ([JSONValue]) throws -> PayloadGraph
 
     let map: Mapping
-    /// Maps the payload in its last form, where a value that does not fit is an error.
+    /// Maps the final payload. A value of the wrong type is an error here.
     let mapStrictly: Mapping?
     let model: SyncModel
     let hook: Hook
     var records: [JSONValue]
-    /// Where answers of the hook stand.
+    /// The paths of the records that the hook has answered.
     var settled: Set<RecordPath> = []
 
     init(
@@ -25,11 +26,11 @@ package struct InsertHookMapper: Sendable {
         self.mapStrictly = mapStrictly
     }
 
-    /// The plan, once the hook has seen all new rows.
+    /// Returns the final payload graph, after the hook has seen all new rows.
     package func settled(_ plan: PayloadGraph) throws -> PayloadGraph { try mapStrictly?(records) ?? plan }
 }
 
-/// Where a record stands in a payload: which root record it is or is nested in, and the way from there.
+/// The place of a record in a payload: its root record, and the steps from there.
 struct RecordPath: Hashable, Sendable {
     enum Step: Hashable, Sendable {
         case index(Int)
@@ -62,7 +63,7 @@ extension RecordPath {
         records[root] = Self.replacing(steps[...], in: records[root], with: value)
     }
 
-    /// The tree with another value at the end of the way.
+    /// Returns the tree with the value at the end of the steps replaced.
     private static func replacing(_ steps: ArraySlice<Step>, in tree: JSONValue, with value: JSONValue) -> JSONValue {
         guard let step = steps.first else { return value }
         switch (step, tree) {
@@ -78,9 +79,9 @@ extension RecordPath {
     }
 }
 
-/// Two records of a payload that are the same row and say different things of it.
+/// Two records of a payload with one key and different values.
 struct RecordInconsistency: Sendable {
-    /// What both say of one attribute or single link, as JSON.
+    /// The values of one attribute or to-one relationship in both records, as JSON.
     struct Difference: Sendable {
         let name: String
         let value: String
@@ -93,7 +94,7 @@ struct RecordInconsistency: Sendable {
     let earlierPath: String
     var differences: [Difference]
 
-    /// `contradicts [0]: 'name' is "b", was "a"`; without the values if they are not to be shown.
+    /// Returns a message: `contradicts [0]: 'name' is "b", was "a"`. The values are omitted unless `revealing`.
     func message(revealing: Bool) -> String {
         let told = differences.map {
             revealing ? "'\($0.name)' is \($0.value), was \($0.earlierValue)" : "'\($0.name)'"
@@ -117,22 +118,22 @@ struct RecordInconsistency: Sendable {
 }
 
 extension SyncOptions {
-    /// A record that is about to become a new row, as ``SyncOptions/willInsert`` is shown it.
+    /// A record that the sync is about to insert as a new row, passed to ``SyncOptions/willInsert``.
     public struct Insertion: Sendable, Hashable {
-        /// The row that a record is nested under.
+        /// The row that a record is nested in.
         public struct Parent: Sendable, Hashable {
             /// The entity of the parent.
             public var entity: String
-            /// Its key; nil if it has none.
+            /// The key of the parent; nil if it has none.
             public var key: PrimaryKeyValue?
         }
 
         /// The entity of the new row.
         public var entity: String
-        /// The record as the payload has it. If the payload has several with this key, their members together, later ones
-        /// over earlier ones.
+        /// The record as the payload has it. If several records have this key, their members are merged, and later ones
+        /// replace earlier ones.
         public var record: JSONValue
-        /// The record that this one is nested in, or the parent of the sync; nil for others.
+        /// The record that contains this one, or the parent of the sync; nil for other records.
         public var parent: Parent?
     }
 }

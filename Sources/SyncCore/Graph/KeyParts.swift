@@ -1,5 +1,6 @@
-/// Writes the parts of a key as one text, a JSON array. Equal keys have equal bytes: numbers have one spelling each, and
-/// dates are as columns have them.
+/// A writer of composite keys as text, a JSON array.
+///
+/// Equal keys have equal bytes: each number has one spelling, and dates are written as in columns.
 package struct CompositeKeyText: Sendable {
     package private(set) var bytes: [UInt8] = []
 
@@ -16,7 +17,7 @@ package struct CompositeKeyText: Sendable {
 
     package mutating func append(_ value: Int64) {
         separate()
-        // The shortest way to digits that allocates nothing.
+        // The fastest way to digits that allocates nothing.
         var magnitude = value.magnitude
         let start = bytes.count
         repeat {
@@ -44,9 +45,9 @@ package struct CompositeKeyText: Sendable {
         JSONText.append(quoted: text, to: &bytes)
     }
 
-    /// Adds a part that is a staged value.
+    /// Appends a packed value as a part.
     ///
-    /// - Returns: Whether there is one.
+    /// - Returns: Whether the value can be part of a key.
     mutating func append(_ slot: PackedValue, isComposite: Bool, _ pool: TextPool) -> Bool {
         switch slot.kind {
         case .integer: append(slot.integer)
@@ -54,7 +55,7 @@ package struct CompositeKeyText: Sendable {
         case .date: append(DateText.string(slot.integer))
         case .payloadText, .arenaText:
             if isComposite {
-                // A key of parts, which is in this form already.
+                // The text of a composite key is in this form already.
                 separate()
                 bytes += pool.bytes(slot)
             } else {
@@ -73,7 +74,7 @@ package struct CompositeKeyText: Sendable {
         }
     }
 
-    /// Adds parts as a result reports them.
+    /// Appends parts as a result reports them.
     mutating func append(_ parts: [PrimaryKeyValue], _ type: KeyType?) {
         var types: [KeyType] = []
         if case .composite(let known)? = type { types = known }
@@ -93,12 +94,12 @@ package struct CompositeKeyText: Sendable {
     }
 }
 
-/// Reads the parts of a key of several, as ``CompositeKeyText`` wrote them. Results have many of them.
+/// A reader of composite keys that ``CompositeKeyText`` wrote. It is fast because results have many of them.
 struct CompositeKeyReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
 
-    /// Nil for text that is no such key.
+    /// Returns the parts of a composite key; nil if the text is not such a key.
     static func parts(of text: String, _ types: [KeyType]) -> [RowKey]? {
         var text = text
         return text.withUTF8 { bytes in
@@ -107,13 +108,13 @@ struct CompositeKeyReader {
         }
     }
 
-    /// The key as a result reports it; nil for text that is no such key.
+    /// Returns the key as a result reports it; nil if the text is not such a key.
     static func recordKey(of text: String, _ types: [KeyType]) -> PrimaryKeyValue? {
         var text = text
         return text.withUTF8 { recordKey(of: $0, types) }
     }
 
-    /// The same of the bytes of a text.
+    /// Returns the key as a result reports it; nil if the bytes are not such a key.
     static func recordKey(of bytes: UnsafeBufferPointer<UInt8>, _ types: [KeyType]) -> PrimaryKeyValue? {
         var reader = CompositeKeyReader(bytes)
         let key = reader.recordKey(types)
@@ -186,7 +187,7 @@ struct CompositeKeyReader {
         return String(decoding: plain, as: UTF8.self)
     }
 
-    /// - Returns: Whether it has escapes; nil if it does not end.
+    /// - Returns: Whether the string has escapes; nil if it has no end.
     private mutating func skipString() -> Bool? {
         var hasEscapes = false
         position += 1
@@ -201,7 +202,7 @@ struct CompositeKeyReader {
         return nil
     }
 
-    /// - Returns: Whether it ends.
+    /// - Returns: Whether the list has an end.
     private mutating func skipList() -> Bool {
         var depth = 0
         while let byte {

@@ -1,27 +1,29 @@
-/// What a payload says about one link: which pairs there are, and which ends were spoken for as a whole.
+/// The statements of a payload about one association: link assertions, and the lists that they replace.
 ///
-/// Every statement has its place in document order. A pair holds if neither of its ends was spoken for later:
-/// that one rule covers every kind of relationship and both of its sides.
+/// Every statement has a sequence number in document order. A link assertion holds if the list at neither of its ends
+/// is replaced later. This one rule covers every kind of relationship and both of its ends.
 package struct LinkBatch: Sendable {
-    /// A pair that the payload says is linked.
+    /// A statement in the payload that two nodes are linked.
     package struct Assertion: Sendable {
         package var first: NodeID
         package var second: NodeID
         package let sequence: UInt32
-        /// The record that says it, or of a child listed as an object the child's own, where mentions are tracked;
-        /// else -1.
+        /// The record that makes the statement, or the listed child if it is an object; -1 if occurrences are not
+        /// tracked.
         package let mention: Int32
-        /// Its position in the list that gave it; -1 if no list did.
+        /// The index in the list that contains the link; -1 outside of lists.
         package var position: Int32
-        /// The end whose record or list says it.
+        /// The end whose record or list makes the statement.
         package let saidBy: CompiledAssociation.End
-        /// Whether `mention` is a listed child's: one that may be neither inserted nor updated only keeps a stored link.
+        /// Whether `mention` is a listed child. A child that may be neither inserted nor updated only keeps a stored
+        /// link.
         package let isListed: Bool
-        /// Whether it refers by id to a row that may arrive later.
+        /// Whether it references, by ID, a row that may arrive later.
         package let isByID: Bool
         let kind: Kind
 
-        /// The entity that the payload states for the row at an end; nil if it states none, or that of the association.
+        /// Returns the entity that the payload states for the row at an end; nil if there is none or it is the
+        /// association's.
         @inline(__always)
         package func kind(at end: CompiledAssociation.End) -> Int? {
             kind.entity >= 0 && kind.end == end ? Int(kind.entity) : nil
@@ -51,17 +53,18 @@ package struct LinkBatch: Sendable {
         }
     }
 
-    /// The links of a row at one end are what the payload says here, and no others.
+    /// A list of links of one row that the payload gives completely.
     package struct Replacement: Sendable {
         package enum Kind: UInt8, Sendable {
-            /// Unlisted rows stay.
+            /// Omitted rows are unlinked.
             case unlink
-            /// Unlisted rows that nothing else mentions are deleted.
+            /// Omitted rows without a node are deleted.
             case delete
         }
         package var node: NodeID
         package let sequence: UInt32
-        /// The mention, below 2^29, and in its lowest bits the kind and the end: there may be millions of these.
+        /// The occurrence, below 2^29. The lowest bits are the kind and the end, because there may be millions of
+        /// these.
         private var mentionAndFlags: Int32
 
         package init(node: NodeID, end: CompiledAssociation.End, kind: Kind, sequence: UInt32, mention: Int32) {
@@ -72,7 +75,7 @@ package struct LinkBatch: Sendable {
 
         package var end: CompiledAssociation.End { mentionAndFlags & 1 == 0 ? .first : .second }
         package var kind: Kind { mentionAndFlags & 2 == 0 ? .unlink : .delete }
-        /// The record that says it, where mentions are tracked; else -1.
+        /// The record that has the list; -1 if occurrences are not tracked.
         package var mention: Int32 { mentionAndFlags >> 2 }
 
         func with(end: CompiledAssociation.End? = nil, kind: Kind? = nil) -> Replacement {
@@ -84,7 +87,7 @@ package struct LinkBatch: Sendable {
     package internal(set) var assertions = Assertions()
     package internal(set) var replacements: [Replacement] = []
 
-    /// Makes room for `factor` times what is here.
+    /// Reserves capacity for `factor` times the statements.
     mutating func reserve(_ factor: Double) {
         assertions.reserve(factor)
         replacements.reserve(Int(Double(replacements.count) * factor))
@@ -96,16 +99,16 @@ package struct LinkBatch: Sendable {
 extension LinkBatch {
     /// The assertions of an association, in document order. Each takes 16 bytes, since there may be millions.
     package struct Assertions: RandomAccessCollection, Sendable {
-        /// The part that each assertion has.
+        /// The members that every assertion needs.
         private struct Core: Sendable {
             let first: NodeID
             let second: NodeID
             let sequence: UInt32
-            /// The position, below 2^28, and in the lowest three bits the flags.
+            /// The position, below 2^28. The lowest three bits are the flags.
             let positionAndFlags: Int32
         }
 
-        /// The part that few assertions have.
+        /// The members that few assertions need.
         private struct Details: Sendable {
             let mention: Int32
             let kind: Assertion.Kind
@@ -114,7 +117,7 @@ extension LinkBatch {
         }
 
         private var cores: [Core] = []
-        /// Empty as long as no assertion has any.
+        /// Empty if no assertion has details.
         private var details: [Details] = []
 
         package var startIndex: Int { 0 }
@@ -150,7 +153,7 @@ extension LinkBatch {
 
         package func makeIterator() -> Iterator { Iterator(self) }
 
-        /// The last asserted target of each node at the first end; -1 for none.
+        /// Returns the last asserted node at the second end for each node at the first end; -1 for none.
         ///
         /// - Parameter count: The number of nodes at the first end.
         package func lastTargets(count: Int) -> [Int32] {

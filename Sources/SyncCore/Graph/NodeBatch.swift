@@ -1,23 +1,23 @@
 import CPrefetch
 
-/// The rows of one inheritance tree that a payload mentions, one node per row.
+/// The nodes of one inheritance hierarchy in a payload.
 ///
-/// Values are in `slots`, `stride` to a version; a node has one version unless parts of the payload have
-/// different permissions (``SyncOperations``), which only the store can weigh up.
+/// Values are in `slots`, `stride` for each version. A node has one version, unless records of it have different
+/// permissions (``SyncOperations``), which only the store can evaluate.
 package struct NodeBatch: Sendable {
-    /// A row as the payload mentions it.
+    /// A row as the payload describes it.
     package struct Node: Sendable {
-        /// The primary key; absent for a row that is known only by its owner (``Owner``).
+        /// The primary key; absent for a keyless row, which is identified by its owner (``OwnerLink``).
         package var key: PackedValue
-        /// Its first version in document order; -1 if it is mentioned only by id.
+        /// The first version in document order; -1 if the payload only references the row.
         package var firstVersion: Int32 = -1
-        /// The most specific entity it was mentioned as.
+        /// The most specific entity that the payload states for the row.
         package var entity: Int16
-        /// Whether a root record gives it.
+        /// Whether a root record describes it.
         package var isRoot = false
-        /// Its place in `owners`, which is what a row has that lacks a key; nil for the others.
+        /// The index in `owners` of a keyless row; nil for rows with a key.
         package var ownerPlace: Int? { key.kind == .absent ? Int(truncatingIfNeeded: key.bits) : nil }
-        /// Whether a record gives it: it is not only mentioned by id.
+        /// Whether a record describes it. A node that is only referenced has none.
         package var isGiven: Bool { firstVersion >= 0 }
 
         init(key: PackedValue, entity: Int) {
@@ -30,23 +30,23 @@ package struct NodeBatch: Sendable {
         }
     }
 
-    /// What identifies a row without a key: who owns it, through which link, at which position.
+    /// The identity of a keyless row: its owner, the association, and the position in it.
     package struct OwnerLink: Sendable, Hashable {
         package var link: AssociationID
-        /// The end of the link at which the owner is.
+        /// The end of the association at which the owner is.
         package var end: CompiledAssociation.End
         package var table: TableID
         package var node: NodeID
         package var position: Int32
     }
 
-    /// What one part of the payload says of a row.
+    /// The values that one part of the payload gives a row.
     private struct Version: Sendable {
         var permission: AllowedOperations
-        /// The next version of the same node, and of its first version the last; -1 if there is none.
+        /// The next version of the same node; -1 if there is none.
         var next: Int32 = -1
         var last: Int32
-        /// The mention that began it; -1 where mentions are not tracked.
+        /// The occurrence that gave the values; -1 if occurrences are not tracked.
         var mention: Int32 = -1
     }
 
@@ -54,37 +54,37 @@ package struct NodeBatch: Sendable {
     package private(set) var nodes: [Node] = []
     package private(set) var slots: [PackedValue] = []
     package private(set) var versionCount = 0
-    /// Empty as long as no node has two versions and mentions are not tracked, which is most payloads: all versions then
-    /// have the same permission.
+    /// Empty as long as no node has two versions and occurrences are not tracked, as in most payloads. All versions
+    /// then have the same permission.
     private var versions: [Version] = []
     private var permission: AllowedOperations?
     package private(set) var owners: [OwnerLink] = []
-    /// One set of keys for each topmost entity that declares one; a tree has few, mostly one.
+    /// The topmost entities that declare a key, each with its own set of keys. Most hierarchies have one.
     private var keyOwners: [Int] = []
     private var indexes: [KeyIndex] = []
     private var nodeByOwner: [OwnerLink: NodeID] = [:]
-    /// By slot: when it was last said, the larger the later. Kept from when a row is mentioned again in a table that has
-    /// rows known by their owners, which may turn out to be others; empty before.
+    /// A time for each slot, larger for a later value. It is empty until a keyless row occurs again, because two
+    /// keyless nodes can turn out to be one row.
     private var times: [UInt32] = []
     private var lastTime: UInt32 = 0
-    /// How many nodes half of a sample has.
+    /// The number of nodes after half of a sample.
     private var halfCount = 0
 
-    /// Whether a key alone says which row is meant.
+    /// Whether a key alone identifies a row of the hierarchy.
     package var hasOneSetOfKeys: Bool { keyOwners.count == 1 }
 
-    /// Whether nodes have keys of the set that an entity declares.
+    /// Returns whether nodes have keys of the set that an entity declares.
     package func hasKeys(of keyOwner: Int) -> Bool { keyOwners.contains(keyOwner) }
 
     init(stride: Int) { self.stride = stride }
 
-    /// The node of a key given as text that is not in the payload, such as a column's.
+    /// Returns the node of a key whose text is not in the payload, such as a column's.
     package func node(forText text: UnsafeBufferPointer<UInt8>, keyOwner: Int, _ pool: TextPool) -> NodeID? {
         guard let place = keyOwners.firstIndex(of: keyOwner) else { return nil }
         return indexes[place].node(forText: text, in: nodes, pool)
     }
 
-    /// The node of a key. `guess` is tried first: rows often come in the order of the payload.
+    /// Returns the node of a key. `guess` is tried first, because rows often come in the order of the payload.
     package func node(forKey key: PackedValue, keyOwner: Int, _ pool: TextPool, guess: NodeID? = nil) -> NodeID? {
         if let guess, guess.index < nodes.count, pool.isSameKey(nodes[guess.index].key, key), keyOwners.count == 1 {
             return guess
@@ -106,8 +106,8 @@ package struct NodeBatch: Sendable {
         return (node, true)
     }
 
-    /// Asks for the place of an integer key in the index, where it will be looked up soon. Mutating, so that a batch in
-    /// an array is not copied for the call.
+    /// Prefetches the bucket of an integer key in the index. The function is mutating so that the call does not copy a
+    /// batch in an array.
     @inline(__always)
     mutating func prefetch(_ key: PackedValue) {
         if indexes.count == 1 { indexes[0].prefetch(hash: TextPool.mix(key.bits)) }
@@ -135,7 +135,7 @@ package struct NodeBatch: Sendable {
 
     mutating func markRoot(_ node: NodeID) { nodes[node.index].isRoot = true }
 
-    /// Merges a record's values into a node: later values over earlier ones, absent ones leave them.
+    /// Merges a record's values into a node. Values replace earlier ones, except absent values.
     mutating func merge(
         _ row: UnsafeBufferPointer<PackedValue>, into node: NodeID, permission: AllowedOperations, mention: Int32
     ) {
@@ -167,7 +167,7 @@ package struct NodeBatch: Sendable {
         for slot in 0..<stride where row[slot].kind != .absent { times[version * stride + slot] = lastTime }
     }
 
-    /// Until now each version was said at once, in the order of the document.
+    /// Until the first merge, all values of a version have one time, in document order.
     private mutating func initializeTimes() {
         guard times.isEmpty else { return }
         times.reserveCapacity(slots.count)
@@ -177,7 +177,7 @@ package struct NodeBatch: Sendable {
         lastTime = UInt32(truncatingIfNeeded: versionCount)
     }
 
-    /// Adds the values of a version, which is the node's first if it has none.
+    /// Adds the values of a version, which becomes the node's first if the node has none.
     private mutating func addVersion(_ row: UnsafeBufferPointer<PackedValue>, of node: NodeID) {
         if !nodes[node.index].isGiven { nodes[node.index].firstVersion = Int32(truncatingIfNeeded: versionCount) }
         slots.append(contentsOf: row)
@@ -187,14 +187,14 @@ package struct NodeBatch: Sendable {
         for _ in 0..<stride { times.append(lastTime) }
     }
 
-    /// The version of the same node that comes next in the document; -1 if there is none.
+    /// Returns the next version of the same node in document order; -1 if there is none.
     package func version(after version: Int32) -> Int32 { versions.isEmpty ? -1 : versions[Int(version)].next }
 
-    /// The mention that began a version; -1 where mentions are not tracked.
+    /// Returns the occurrence that gave a version its values; -1 if occurrences are not tracked.
     package func mention(ofVersion version: Int32) -> Int32 { versions.isEmpty ? -1 : versions[Int(version)].mention }
 
-    /// Moves what was said of one node to another, because both turned out to be the same row. What comes later in the
-    /// document wins.
+    /// Moves the versions of one node to another that describes the same row. Later values in document order replace
+    /// earlier ones.
     mutating func absorb(_ node: NodeID, into other: NodeID) {
         var chain = (versionChain(other) + versionChain(node)).sorted()
         nodes[node.index].firstVersion = -1
@@ -211,7 +211,7 @@ package struct NodeBatch: Sendable {
         versions[Int(first)].last = last
     }
 
-    /// Takes over the values of a version that were said later than those of another, or where that has none.
+    /// Copies the values of a version that are later than those of another version, or absent there.
     private mutating func adopt(_ version: Int32, into other: Int32) {
         for slot in 0..<stride {
             let (from, to) = (Int(version) * stride + slot, Int(other) * stride + slot)
@@ -229,8 +229,10 @@ package struct NodeBatch: Sendable {
 
     mutating func recordSize() { halfCount = nodes.count }
 
-    /// Makes room for a payload that is `factor` times as large as what was mapped. Rows that many records share, such
-    /// as tags, become fewer as it goes on, so that the second half of the sample tells.
+    /// Reserves capacity for a payload `factor` times as large as the sample.
+    ///
+    /// Only the growth in the second half of the sample is extrapolated, because rows that many records share, such as
+    /// tags, become rarer.
     mutating func reserve(_ factor: Double) {
         guard !nodes.isEmpty else { return }
         let count = nodes.count + Int(Double((nodes.count - halfCount) * 2) * (factor - 1))
@@ -241,13 +243,13 @@ package struct NodeBatch: Sendable {
         for place in indexes.indices { indexes[place].reserve(count) }
     }
 
-    /// Frees what only staging needs.
+    /// Frees what only mapping needs.
     mutating func finish() { nodeByOwner = [:] }
 }
 
-/// Which row of a ``NodeBatch``: the position of its node in ``NodeBatch/nodes``.
+/// The index of a node in ``NodeBatch/nodes``.
 package struct NodeID: Hashable, Comparable, Sendable {
-    /// The position as it is stored: other modules read it without a call, which loops over millions of rows notice.
+    /// The stored index. Other modules read it without a call, which matters in loops over millions of rows.
     package let number: Int32
 
     @inlinable package init(_ index: Int) { number = Int32(truncatingIfNeeded: index) }
@@ -259,7 +261,7 @@ package struct NodeID: Hashable, Comparable, Sendable {
 
 /// A hash table from keys to the nodes of a batch, with five bytes for each bucket.
 package struct KeyIndex: Sendable {
-    /// The tag of each bucket: the highest bit, and seven bits of the hash; 0 if the bucket is free.
+    /// The tag of each bucket: the highest bit and seven bits of the hash; 0 if the bucket is free.
     private var tags: [UInt8] = Array(repeating: 0, count: 16)
     private var nodes: [NodeID] = Array(repeating: NodeID(0), count: 16)
     private var mask = 15
@@ -269,13 +271,13 @@ package struct KeyIndex: Sendable {
 
     package init() {}
 
-    /// The node with this key, if there is one.
+    /// Returns the node with this key; nil if there is none.
     @inline(__always)
     package func node(for key: PackedValue, hash: UInt64, in nodes: [NodeBatch.Node], _ pool: TextPool) -> NodeID? {
         node(hash: hash) { pool.isSameKey(nodes[$0].key, key) }
     }
 
-    /// The node whose key is this text.
+    /// Returns the node whose key is this text; nil if there is none.
     func node(forText text: UnsafeBufferPointer<UInt8>, in nodes: [NodeBatch.Node], _ pool: TextPool) -> NodeID? {
         node(hash: TextPool.hash(text)) { TextPool.equal(pool.bytes(nodes[$0].key), text) }
     }
@@ -295,7 +297,7 @@ package struct KeyIndex: Sendable {
         }
     }
 
-    /// Whether it must grow before a node is added.
+    /// Whether the table must grow before the next insertion.
     @inline(__always)
     var isFull: Bool { mask < reserved || Self.isFull(count, mask) }
 
@@ -320,7 +322,7 @@ package struct KeyIndex: Sendable {
     @inline(__always)
     private static func tag(_ hash: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: hash) | 0x80 }
 
-    /// Asks for the memory of a key that will be looked up soon: its bucket is a random one.
+    /// Prefetches the bucket of a key that will be looked up soon. Buckets are random, so this hides a cache miss.
     @inline(__always)
     func prefetch(hash: UInt64) {
         let bucket = firstBucket(hash)
@@ -333,7 +335,7 @@ package struct KeyIndex: Sendable {
         while Self.isFull(count, reserved) { reserved = reserved * 2 + 1 }
     }
 
-    /// At most four fifths of the buckets are taken.
+    /// Returns whether four fifths of the buckets are used.
     @inline(__always)
     private static func isFull(_ count: Int, _ mask: Int) -> Bool { count * 5 >= mask * 4 }
 

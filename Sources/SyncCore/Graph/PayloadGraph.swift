@@ -1,23 +1,25 @@
 package import Foundation
 
-/// What a payload asserts, worked out without asking the store: rows per entity, links, and what they replace.
+/// All nodes and link assertions of a payload, with the lists that they replace.
 ///
-/// Immutable once mapped: what a sync finds out makes another plan of it. The store compares it with the stored rows.
+/// Mapping makes it without reading the store. It is immutable afterwards: a sync that changes it works with a new
+/// copy. The store compares it with the stored rows.
 package struct PayloadGraph: Sendable {
-    /// A record of the payload, kept where operations are restricted so that the store can tell which records count.
+    /// A record of the payload, kept where operations are restricted so that the store can decide which records are
+    /// effective.
     package struct RecordOccurrence: Sendable {
         package var table: TableID
-        /// The record it is nested in; -1 for a root record.
+        /// The record that contains this one; -1 for a root record.
         package var parent: Int32
-        /// Nil for a record that is skipped; what is nested in it counts all the same. Beside the permission, which fits
-        /// into what an optional leaves of a word.
+        /// Nil for a record that is skipped. Records nested in it can be effective all the same. The permission is
+        /// stored next to it because it fits into the padding of the optional.
         package var node: NodeID?
         package var permission: AllowedOperations
-        /// Where it stands in the record around it.
+        /// The place of the record in the record that contains it.
         var mark: Mark
 
-        /// The key under which a record is nested, by the place of its text in the payload and the table of the object
-        /// that has the key; and its index in a list, or as a root record.
+        /// The key under which a record is nested, and its index in a list or among the root records. The key is the
+        /// place of its text in the payload, with the table of the object that has the key.
         struct Mark: Sendable {
             var offset: Int
             var length: Int32
@@ -25,21 +27,21 @@ package struct PayloadGraph: Sendable {
             /// -1 outside of lists.
             var index: Int32
 
-            /// In the place of a table: the key is the name of a member that is a record.
+            /// The value of `table` if the key is the name of a member whose value is the record.
             static let nameTable: Int32 = -2
         }
     }
 
-    /// A parent whose rows the payload lists.
+    /// The parent whose children the payload lists.
     package struct Parent: Sendable {
         package var link: AssociationID
-        /// The end of the link at which the parent is.
+        /// The end of the association at which the parent is.
         package var end: CompiledAssociation.End
         package var table: TableID
         package var node: NodeID
     }
 
-    /// A row of one of the batches.
+    /// A node of one of the batches.
     package struct RowReference: Sendable, Hashable {
         package var table: TableID
         package var node: NodeID
@@ -50,70 +52,70 @@ package struct PayloadGraph: Sendable {
         }
     }
 
-    /// A list of root records, which speaks for rows of its entity.
+    /// A list of root records, whose scope is rows of its entity.
     package struct RootList: Sendable {
         package let entity: Int
-        /// Whether the list is one object in no array: it says what it is, not what else there is.
+        /// Whether the list is a single object outside an array. Such an object deletes no other rows of its entity.
         package internal(set) var isLoneObject = false
-        /// How many records it has, and how many of them have a readable key.
+        /// The number of records, and the number of those with a readable key.
         var records = 0
         var readable = 0
-        /// How many of its records have a key that cannot be read, so that each may be of any row; and the path of the
-        /// first of them.
+        /// The number of records whose key cannot be read, and the path of the first of them. Such a record can
+        /// describe any row.
         package internal(set) var unread = 0
         package internal(set) var firstUnreadable = ""
     }
 
-    /// A root record without a readable key, for an error.
+    /// A root record without a readable key, for an error message.
     struct KeylessRecord: Sendable {
         let entity: Int
         let path: String
     }
 
     package let model: CompiledModel
-    /// The entity of the payload; where it has several, of the first list.
+    /// The entity of the payload, or of the first list if the payload has several.
     package let entity: Int
-    /// The lists of the payload. Their counts are kept where there are several.
+    /// The lists of root records. Their counts are kept only if there are several lists.
     package internal(set) var roots: [RootList]
-    /// How the paths of the records of each list begin, where there are several.
+    /// The first part of the paths of each list's records, if there are several lists.
     var labels: [String] = []
-    /// What the payload says of a next page.
+    /// The pagination information of the payload.
     package internal(set) var page = PaginationInfo()
     package let operations: SyncOperations
-    /// One per tree of the model.
+    /// One batch for each inheritance hierarchy of the model.
     package internal(set) var rows: [NodeBatch]
-    /// One per link of the model.
+    /// One batch for each association of the model.
     package internal(set) var links: [LinkBatch]
     package internal(set) var mentions: [RecordOccurrence] = []
-    /// Where each mention stands in the payload, if a hook may rewrite it.
+    /// The place of each occurrence in the payload, if an insert hook can replace it.
     var recordPaths: [RecordPath] = []
     package internal(set) var parent: Parent?
-    /// The rows known only by their owner, owners first.
+    /// The nodes of keyless rows, owners first.
     package internal(set) var ownedRows: [RowReference] = []
-    /// Whether the payload is all there is of its scope.
+    /// Whether the payload is a snapshot of its scope.
     package internal(set) var isComplete = true
-    /// How many root records are in the pieces before this one.
+    /// The number of root records in the chunks before this one.
     var firstRecord = 0
-    /// Where there are lists inside a lone object that has no key.
+    /// The paths of lists inside a lone object that has no key.
     var listPaths: [[String]] = []
-    /// The key path that leads to it, where the reader found it by itself.
+    /// The key path to the list of records, if the reader found it without an option.
     var fieldPath: [String]?
     package internal(set) var rootRecords = 0
-    /// How many root records have a readable key.
+    /// The number of root records with a readable key.
     package internal(set) var readableRootRecords = 0
-    /// The first root record that has none.
+    /// The first root record without a readable key.
     var firstKeyless: KeylessRecord?
-    /// How many root records are of a row that an earlier one gave too.
+    /// The number of root records whose row an earlier root record describes too.
     package internal(set) var repeatedRecords = 0
-    /// How many records, at any depth, say something else of their row than an earlier one; of which rows, up to a limit;
-    /// and where, if that is asked for.
+    /// The number of records, at any depth, that are inconsistent with an earlier record of their row. `contestedRows`
+    /// has those rows, up to a limit. `foundContradictions` has the places, if the caller asks for them.
     package internal(set) var contradictions = 0
     var contestedRows: Set<RowReference> = []
     var foundContradictions: [RecordInconsistency] = []
     package internal(set) var diagnostics: [SyncResult.Diagnostic] = []
     package internal(set) var omittedDiagnostics = 0
     package internal(set) var unmappedKeys: [SyncResult.UnmappedKey] = []
-    /// The dotted paths of the objects that remote keys lead into, by key table; empty if mentions are not tracked.
+    /// The dotted paths of the objects that contain remote keys, by key table; empty if occurrences are not tracked.
     var tablePaths: [[String]] = []
     package internal(set) var payload: Data
     package internal(set) var arena: [UInt8] = []
@@ -138,13 +140,13 @@ package struct PayloadGraph: Sendable {
         _modify { yield &links[id.index] }
     }
 
-    /// Called when half of a sample of the payload is mapped.
+    /// Records the sizes when half of a sample of the payload is mapped.
     mutating func recordSizes() {
         for table in rows.indices { rows[table].recordSize() }
     }
 
-    /// Makes room for a payload that is `factor` times as large as the sample, so that nothing large is copied as it
-    /// grows.
+    /// Reserves capacity for a payload `factor` times as large as the sample, so that large arrays are not copied as
+    /// they grow.
     mutating func reserve(_ factor: Double) {
         for table in rows.indices { rows[table].reserve(factor) }
         for link in links.indices { links[link].reserve(factor) }
@@ -152,23 +154,23 @@ package struct PayloadGraph: Sendable {
         mentions.reserveCapacity(Int(Double(mentions.count) * factor))
     }
 
-    /// The same plan, without records, at the end of a payload that says this of a next page.
+    /// Returns the graph for the end of a payload with this pagination information. The graph has no records.
     package func ending(_ page: PaginationInfo) -> PayloadGraph {
         var plan = self
         if page.isPart { plan.isComplete = false }
         return plan
     }
 
-    /// The same plan of a payload that does not have all there is.
+    /// Returns the graph as that of a delta.
     package func ofPart() -> PayloadGraph {
         var plan = self
         plan.isComplete = false
         return plan
     }
 
-    /// The same plan as that of a page whose records follow those of the pages before it, in the list of a parent too.
+    /// Returns the graph of a page, with positions in the parent's list that follow those of earlier pages.
     ///
-    /// - Parameter count: How many records those have.
+    /// - Parameter count: The number of root records in the earlier pages.
     package func following(_ count: Int) -> PayloadGraph {
         guard let parent, count > firstRecord else { return self }
         var plan = self
@@ -179,7 +181,7 @@ package struct PayloadGraph: Sendable {
         return plan
     }
 
-    /// The JSON path of a record, such as `[3].notes[0]`; empty where mentions are not tracked.
+    /// Returns the JSON path of a record, such as `[3].notes[0]`; empty if occurrences are not tracked.
     package func path(of mention: Int, _ pool: TextPool) -> String {
         guard mentions.indices.contains(mention) else { return "" }
         let mark = mentions[mention].mark
@@ -202,13 +204,13 @@ package struct PayloadGraph: Sendable {
         return label + "[\"" + pool.payloadText(at: mark.offset, length: length) + "\"]"
     }
 
-    /// The key of the root record of a payload of one; nil if it has none.
+    /// The key of the first root record; nil if there is no root record with a key.
     package var rootKey: RowKey? {
         guard let node = self[model.entities[entity].table].nodes.first(where: \.isRoot) else { return nil }
         return withTexts { RowKey(node.key, $0) }
     }
 
-    /// Gives `body` access to the texts of the slots.
+    /// Calls `body` with the texts of the packed values.
     package func withTexts<Result>(_ body: (TextPool) throws -> Result) rethrows -> Result {
         try payload.withUnsafeBytes { raw in
             try arena.withUnsafeBufferPointer { arena in
@@ -218,11 +220,11 @@ package struct PayloadGraph: Sendable {
     }
 }
 
-/// A payload that is mapped.
+/// A payload that has been mapped.
 package struct MappedPayload: Sendable {
-    /// What it asserts.
+    /// The nodes and link assertions of the payload.
     package let plan: PayloadGraph
-    /// What maps it again as a hook rewrites its records; nil without a hook.
+    /// Maps the payload again when an insert hook replaces records; nil without a hook.
     package let rewriting: InsertHookMapper?
 
     package init(_ plan: PayloadGraph, rewriting: InsertHookMapper? = nil) {
@@ -231,10 +233,10 @@ package struct MappedPayload: Sendable {
     }
 }
 
-/// One piece of a payload, mapped.
+/// One chunk of a payload, mapped.
 package struct GraphChunk: Sendable {
     package var payload: MappedPayload
-    /// Whether the payload ends with it.
+    /// Whether this is the last chunk of the payload.
     package var isLast: Bool
 
     package init(_ payload: MappedPayload, isLast: Bool) {
@@ -246,9 +248,9 @@ package struct GraphChunk: Sendable {
 // MARK: - Merging
 
 extension PayloadGraph {
-    /// The same plan with nodes that turned out to be the same row made one.
+    /// Returns the graph with nodes united that describe the same row.
     ///
-    /// - Parameter nodes: By the node to give up, the one to keep.
+    /// - Parameter nodes: The node to keep for each node to remove.
     package func merging(_ nodes: [RowReference: NodeID]) -> PayloadGraph {
         var merged = self
         merged.merge(nodes)
@@ -286,7 +288,7 @@ extension PayloadGraph {
 // MARK: - Unlinking
 
 extension PayloadGraph {
-    /// The same plan, in which lists unlink the rows of some tables that they leave out, and delete none.
+    /// Returns the graph with replaced lists that unlink, instead of delete, the omitted rows of some tables.
     package func unlinking(_ tables: Set<TableID>) -> PayloadGraph {
         var plan = self
         for link in plan.links.indices {

@@ -1,16 +1,16 @@
 import Foundation
 
-/// The primary key of a table's row, as foreign keys hold it.
+/// The primary key of a row, as foreign keys store it.
 package enum RowKey: Sendable {
-    /// Of an integer key, or hidden: SQLite's rowid.
+    /// An integer key or a surrogate key: SQLite's rowid.
     case integer(Int64)
-    /// Of a double key.
+    /// A key of type double.
     case real(Double)
-    /// Of any other key, a date's as columns have it: `2024-02-29 18:29:59.999`. As the key of an entity also one of
-    /// several parts, which ``CompositeKeyText`` writes.
+    /// A key of any other type. Dates are written as in columns: `2024-02-29 18:29:59.999`. The key of an entity can
+    /// also be a composite key, written by ``CompositeKeyText``.
     case text(String)
 
-    /// The key a staged row is stored under; nil for a value that cannot be one.
+    /// Creates the key of a node from its packed value; nil for a value that cannot be a key.
     package init?(_ slot: PackedValue, _ pool: TextPool) {
         switch slot.kind {
         case .integer: self = .integer(slot.integer)
@@ -21,7 +21,7 @@ package enum RowKey: Sendable {
         }
     }
 
-    /// The key that a result reports so.
+    /// Creates a key from the form in which results report it.
     package init(_ key: PrimaryKeyValue, _ type: KeyType?) {
         switch key {
         case .integer(let value): self = .integer(value)
@@ -37,7 +37,7 @@ package enum RowKey: Sendable {
         }
     }
 
-    /// The key as a result reports it: dates as `2024-02-29T18:29:59.999Z`.
+    /// Returns the key as a result reports it. Dates are written as `2024-02-29T18:29:59.999Z`.
     package func recordKey(_ type: KeyType?) -> PrimaryKeyValue {
         switch self {
         case .integer(let value): return .integer(value)
@@ -54,7 +54,7 @@ package enum RowKey: Sendable {
 }
 
 extension PrimaryKeyValue {
-    /// The key of a staged row; nil for a value that cannot be one.
+    /// Creates the key of a node from its packed value; nil for a value that cannot be a key.
     package init?(_ slot: PackedValue, _ type: KeyType?, _ pool: TextPool) {
         if case .composite(let types)? = type, slot.isText,
             let key = CompositeKeyReader.recordKey(of: pool.bytes(slot), types)
@@ -69,13 +69,14 @@ extension PrimaryKeyValue {
 }
 
 extension RowKey {
-    /// The parts of a key of several; nil for text that is none.
+    /// Returns the parts of a composite key; nil if this is not such a key.
     package func parts(_ types: [KeyType]) -> [RowKey]? {
         guard case .text(let text) = self else { return nil }
         return CompositeKeyReader.parts(of: text, types)
     }
 
-    /// The parts of a key, and of the keys among them, in order; nil for text that is none.
+    /// Returns the parts of a key in order, with composite parts replaced by their parts; nil if this is not such a
+    /// key.
     package func leaves(_ type: KeyType) -> [RowKey]? {
         guard case .composite(let types) = type else { return [self] }
         guard let parts = parts(types) else { return nil }
@@ -83,7 +84,7 @@ extension RowKey {
         return leaves.contains { $0 == nil } ? nil : leaves.flatMap { $0 ?? [] }
     }
 
-    /// The key as a staged value, its text in the arena.
+    /// Returns the key as a packed value. Its text is appended to the arena.
     func slot(_ type: KeyType?, arena: inout [UInt8]) -> PackedValue {
         switch self {
         case .integer(let value): return .integer(value)
@@ -97,7 +98,7 @@ extension RowKey {
 }
 
 extension RowKey: Hashable {
-    /// Texts are compared by their bytes, as the database does.
+    /// Compares texts by their bytes, as the database does.
     package static func == (left: RowKey, right: RowKey) -> Bool {
         switch (left, right) {
         case (.integer(let l), .integer(let r)): l == r
@@ -117,7 +118,7 @@ extension RowKey: Hashable {
     }
 }
 
-/// A row of a table, by its row key.
+/// A row of a table, identified by its row key.
 package struct StoredRow: Hashable, Sendable {
     package var table: TableID
     package var key: RowKey
@@ -130,9 +131,10 @@ package struct StoredRow: Hashable, Sendable {
 
 // MARK: - CompiledModel+Keys
 
-// Keys as callers and payloads write them: a value; of several parts a list in the order of the model, or an object.
+// Keys in the form of callers and payloads: one value, or for a composite key a list in the order of the model or an
+// object.
 extension CompiledModel {
-    /// The key that JSON is for an entity; nil if it is none.
+    /// Returns the key of an entity that the JSON value describes; nil if the value is not a key.
     package func rowKey(_ json: JSONValue, of entity: CompiledEntity) -> RowKey? {
         var arena: [UInt8] = []
         guard let slot = keySlot(json, of: entity, &arena) else { return nil }
@@ -141,7 +143,7 @@ extension CompiledModel {
         }
     }
 
-    /// The key of the parts that an object has, and those of another key for the others.
+    /// Returns the key with the parts that the object has. The other parts come from `current`.
     package func key(of entity: CompiledEntity, in object: JSONValue, else current: RowKey) -> RowKey {
         guard let key = entity.compositeKey, case .array(let parts) = current.recordKey(keyType(of: entity.id)).json
         else {
@@ -153,7 +155,7 @@ extension CompiledModel {
         return rowKey(.array(given), of: entity) ?? current
     }
 
-    /// The same as a staged value, whose text is in the arena.
+    /// Returns the key of an entity as a packed value, whose text is in the arena; nil if the value is not a key.
     func keySlot(_ json: JSONValue, of entity: CompiledEntity, _ arena: inout [UInt8]) -> PackedValue? {
         if let slot = entity.keySlot {
             var json = json
@@ -167,7 +169,7 @@ extension CompiledModel {
         return Coercion.append(text.bytes, to: &arena)
     }
 
-    /// - Returns: Whether it is a key of several parts.
+    /// - Returns: Whether the value is a composite key of the entity.
     private func append(_ json: JSONValue, of entity: CompiledEntity, to text: inout CompositeKeyText) -> Bool {
         guard let key = entity.compositeKey, let values = values(of: key, json, entity) else { return false }
         text.open()
@@ -199,7 +201,7 @@ extension CompiledModel {
         }
     }
 
-    /// What a key of an entity is, for messages.
+    /// Returns a description of the entity's key, for messages.
     package func keyDescription(of entity: CompiledEntity) -> String {
         if let slot = entity.keySlot {
             let attribute = self[entity.table].attributes[slot]
@@ -218,7 +220,7 @@ extension CompiledModel {
         }
     }
 
-    /// What an object says of a part of a key; nil if it does not.
+    /// Returns the value that an object has for a part of a key; nil if it has none.
     func value(of part: CompositeKey.Part, _ json: JSONValue, _ entity: CompiledEntity) -> JSONValue? {
         switch part {
         case .attribute(let slot): value(ofPart: slot, json, entity)

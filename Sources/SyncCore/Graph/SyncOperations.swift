@@ -1,8 +1,8 @@
-/// The operations that a sync may do: all, by default.
+/// The operations that a sync may do. The default is all.
 public struct SyncOperations: OptionSet, Sendable, Hashable {
     /// The operations as bits.
     public let rawValue: Int
-    /// Operations from their bits.
+    /// Creates operations from their bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// Insert root records that are not stored.
@@ -17,7 +17,7 @@ public struct SyncOperations: OptionSet, Sendable, Hashable {
     public static let updateRelationships = SyncOperations(rawValue: 16)
     /// Remove to-many children that a list of objects omits, at every level.
     public static let deleteRelationships = SyncOperations(rawValue: 32)
-    /// All six.
+    /// All six operations.
     public static let all = SyncOperations(rawValue: 63)
 
     /// The names used in scenario files and on the command line.
@@ -28,7 +28,7 @@ public struct SyncOperations: OptionSet, Sendable, Hashable {
     ]
 }
 
-/// The operations that are allowed for a record: those of root records, or those of children.
+/// The operations that are allowed for one record. Root records and to-many children have separate ones.
 package struct AllowedOperations: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -37,14 +37,14 @@ package struct AllowedOperations: OptionSet, Sendable, Hashable {
     package static let update = AllowedOperations(rawValue: 2)
     package static let full: AllowedOperations = [.insert, .update]
 
-    /// For a root record.
+    /// Creates the operations of a root record.
     package init(root operations: SyncOperations) {
         self = []
         if operations.contains(.insert) { insert(.insert) }
         if operations.contains(.update) { insert(.update) }
     }
 
-    /// For a to-many child given as an object.
+    /// Creates the operations of a to-many child given as an object.
     package init(child operations: SyncOperations) {
         self = []
         if operations.contains(.insertRelationships) { insert(.insert) }

@@ -2,36 +2,36 @@ public import Foundation
 
 /// A JSON value with exact numbers.
 ///
-/// Absent is not a value: a missing key of an object is simply not there, `null` is ``null``.
+/// An absent key is not a value: the object has no such member. `null` is ``null``.
 public indirect enum JSONValue: Sendable, Hashable {
-    /// `null`, which clears what it stands for; a key that is absent leaves it.
+    /// `null`. It clears a value, while an absent key keeps it.
     case null
     /// `true` or `false`.
     case bool(Bool)
-    /// The number's text, exactly as written (`7`, `7.50`, `1e3`).
+    /// A number, as the text that was read (`7`, `7.50`, `1e3`).
     case number(String)
     /// A string, unescaped.
     case string(String)
     /// The elements in document order.
     case array([JSONValue])
-    /// The members in document order. Of repeated keys the last one counts.
+    /// The members in document order. The last of repeated keys applies.
     case object([Member])
 
-    /// One key of an object and its value.
+    /// A key of an object and its value.
     public struct Member: Sendable, Hashable {
         /// The key, unescaped.
         public var key: String
-        /// Its value.
+        /// The value of the key.
         public var value: JSONValue
 
-        /// A key with its value.
+        /// Creates a member from its key and value.
         public init(_ key: String, _ value: JSONValue) {
             self.key = key
             self.value = value
         }
     }
 
-    /// The value of the last member with this key, byte for byte, if this is an object that has one.
+    /// The value of the last member with this key, compared byte for byte; nil if there is none or this is no object.
     public subscript(key: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.key.utf8.elementsEqual(key.utf8) }?.value
@@ -41,36 +41,37 @@ public indirect enum JSONValue: Sendable, Hashable {
 extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// `null`.
+    /// Creates `null`.
     public init(nilLiteral: ()) { self = .null }
-    /// `true` or `false`.
+    /// Creates `true` or `false`.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// A whole number.
+    /// Creates a whole number.
     public init(integerLiteral value: Int64) { self = .number(String(value)) }
-    /// The shortest number that reads as this double.
+    /// Creates the shortest number that reads as this double.
     public init(floatLiteral value: Double) { self = .number("\(value)") }
-    /// A string.
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// An array.
+    /// Creates an array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// An object, its members in this order.
+    /// Creates an object with its members in this order.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(elements.map { Member($0.0, $0.1) })
     }
 }
 
 extension JSONValue {
-    /// A whole number.
+    /// Creates a whole number.
     public init(_ value: some BinaryInteger) { self = .number(String(value)) }
-    /// A string.
+    /// Creates a string.
     public init(_ value: String) { self = .string(value) }
-    /// A UUID in upper case.
+    /// Creates a string with the UUID in upper case.
     public init(_ value: UUID) { self = .string(value.uuidString) }
 }
 
-// Texts are equal if their bytes are, as in JSON and in a database; Swift's strings also are if they only look alike.
+// Strings are compared by their bytes, as JSON and databases do. Swift would also treat canonically equivalent strings
+// as equal.
 extension JSONValue {
-    /// Whether both are the same value with the same spelling of numbers and order of members.
+    /// Returns whether both values are equal, including the spelling of numbers and the order of members.
     public static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -85,7 +86,7 @@ extension JSONValue {
 }
 
 extension JSONValue.Member {
-    /// Whether both have the same key, byte for byte, and the same value.
+    /// Returns whether both members have the same key, byte for byte, and the same value.
     public static func == (left: Self, right: Self) -> Bool {
         left.key.utf8.elementsEqual(right.key.utf8) && left.value == right.value
     }
@@ -94,7 +95,7 @@ extension JSONValue.Member {
 // MARK: - Codable
 
 extension JSONValue: Codable {
-    /// Decodes any JSON. Numbers keep their value, not their spelling; the members of objects are in key order.
+    /// Decodes any JSON. Numbers keep their value, but not their spelling. The members of objects are in key order.
     public init(from decoder: any Decoder) throws {
         if let object = try? decoder.container(keyedBy: Name.self) {
             let names = object.allKeys.sorted { $0.stringValue.utf8.lexicographicallyPrecedes($1.stringValue.utf8) }
@@ -124,7 +125,9 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Encodes the value as what it is in JSON. A number too large for both `Decimal` and `Double` is an error.
+    /// Encodes the value as JSON.
+    ///
+    /// - Throws: An encoding error for a number that neither `Decimal` nor `Double` can represent.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .object(let members):
@@ -155,7 +158,6 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Any key of an object.
     private struct Name: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }
@@ -168,15 +170,15 @@ extension JSONValue: Codable {
 // MARK: - Description
 
 extension JSONValue: CustomStringConvertible {
-    /// How much of a value is shown.
+    /// The most bytes of a value that a description has.
     private static let shownBytes = 1000
 
-    /// The JSON text, cut where it is long; ``JSONValue`` is `Codable` for all of it.
+    /// The JSON text, truncated if it is long. Encode the value for the complete text.
     public var description: String {
         let bytes = JSONText.bytes(of: self)
         guard bytes.count > Self.shownBytes else { return String(decoding: bytes, as: UTF8.self) }
         var end = Self.shownBytes
-        // Not within a character.
+        // Cut at the boundary of a character.
         while end > 0, bytes[end] & 0xC0 == 0x80 { end -= 1 }
         return String(decoding: bytes[..<end], as: UTF8.self) + "… (\(bytes.count) bytes)"
     }
@@ -185,22 +187,26 @@ extension JSONValue: CustomStringConvertible {
 // MARK: - Parsing
 
 extension JSONValue {
-    /// Parses one JSON document, strictly.
+    /// Parses one JSON document strictly.
     ///
     /// - Throws: ``SyncError`` with line and column.
     public init(parsing data: Data) throws {
         self = try data.withUnsafeBytes { try JSONValue(parsing: $0.bindMemory(to: UInt8.self)) }
     }
 
-    /// Parses one JSON document, strictly.
+    /// Parses one JSON document strictly.
+    ///
+    /// - Throws: ``SyncError`` with line and column.
     public init(parsing text: String) throws { try self.init(parsing: Array(text.utf8)) }
 
-    /// Parses one JSON document, strictly.
+    /// Parses one JSON document strictly.
+    ///
+    /// - Throws: ``SyncError`` with line and column.
     public init(parsing bytes: [UInt8]) throws {
         self = try bytes.withUnsafeBufferPointer { try JSONValue(parsing: $0) }
     }
 
-    /// What `JSONSerialization` gives, and the Swift values people put beside it.
+    /// Creates a value from the types of `JSONSerialization` and from common Swift types.
     ///
     /// - Throws: ``SyncError`` `valueDoesNotFit` with the path of a value that has no JSON form.
     package init(any value: Any, path: String = "$") throws {
@@ -220,7 +226,7 @@ extension JSONValue {
 }
 
 extension JSONTape {
-    /// The text of a string, key or number token.
+    /// Returns the text of a string, key or number token.
     package func text(at token: Int, in bytes: UnsafeBufferPointer<UInt8>) -> String {
         let found = tokens[token]
         let raw = UnsafeBufferPointer(rebasing: bytes[found.offset..<found.offset + Int(found.length)])
@@ -230,7 +236,7 @@ extension JSONTape {
         return String(decoding: plain, as: UTF8.self)
     }
 
-    /// The value at a token. The nesting is bounded by the reader.
+    /// Returns the value at a token. The reader limits the nesting.
     package func value(at token: Int, in bytes: UnsafeBufferPointer<UInt8>) -> JSONValue {
         switch tokens[token].kind {
         case .null: return .null

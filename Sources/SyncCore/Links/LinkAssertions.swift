@@ -1,10 +1,11 @@
-/// What a payload states about one link, with what is known of the rows at its ends: what ``ResolvedForeignKeyTargets`` and
-/// ``ResolvedJoinRows`` apply the ``LinkRule`` to.
+/// The link assertions of one association, with the state of the rows at its ends.
+///
+/// ``ResolvedForeignKeyTargets`` and ``ResolvedJoinRows`` apply the ``LinkRule`` to them.
 package struct LinkAssertions: Sendable {
     /// The rows at one end.
     package struct Rows: Sendable {
         let presence: [RowState]
-        /// The entity of each; empty where the table has one only.
+        /// The entity of each row; empty if the table has only one entity.
         let entities: [Int32]
 
         package init(presence: [RowState], entities: [Int32]) {
@@ -37,11 +38,13 @@ package struct LinkAssertions: Sendable {
         checksEntities = !first.entities.isEmpty || !second.entities.isEmpty
     }
 
-    /// How many rows the payload has of an end's table.
+    /// Returns the number of nodes of an end's table.
     package func count(_ end: CompiledAssociation.End) -> Int { end == .first ? first.count : second.count }
 
-    /// How far a statement counts: one about rows that are both there, or will be, and of the entities that the link is
-    /// between. One that names by its id a row that is not is awaited.
+    /// Returns the effect of a link assertion.
+    ///
+    /// It has none unless both rows are stored or new, and of the entities that the association connects. An assertion
+    /// that references a missing row by ID is appended to `awaited`.
     @inline(__always)
     func standing(
         _ assertion: LinkBatch.Assertion, awaiting awaited: inout [LinkBatch.Assertion]
@@ -58,7 +61,7 @@ package struct LinkAssertions: Sendable {
             && (!checksEntities || fits(assertion, .first) && fits(assertion, .second))
     }
 
-    /// Whether the row at an end is of an entity that the link leads to, and of the kind that the statement names.
+    /// Returns whether the row at an end is of the association's entity, and of the entity that the assertion states.
     private func fits(_ assertion: LinkBatch.Assertion, _ end: CompiledAssociation.End) -> Bool {
         let (node, rows) = end == .first ? (assertion.first, first) : (assertion.second, second)
         guard !rows.entities.isEmpty else { return true }
@@ -67,20 +70,20 @@ package struct LinkAssertions: Sendable {
         return assertion.kind(at: end).map { model.entity(entity, isKindOf: $0) } ?? true
     }
 
-    /// Whether a reference names a row that is there, but is of another kind than it says.
+    /// Returns whether an assertion references an existing row that is of another entity than it states.
     private func namesOther(_ assertion: LinkBatch.Assertion, _ end: CompiledAssociation.End) -> Bool {
         let (node, rows) = end == .first ? (assertion.first, first) : (assertion.second, second)
         return checksEntities && rows.presence[node.index] != .missing && !fits(assertion, end)
     }
 
-    /// The pairs of stored or new rows that records which count say are linked, or list, whether or not they hold.
+    /// The effective assertions between stored or new rows, whether or not the links hold.
     package var stated: some Sequence<LinkBatch.Assertion> {
         batch.assertions.lazy.filter { records.standing($0) != .none && isPossible($0) }
     }
 
     // MARK: Ends
 
-    /// When the links at an end were last replaced by records that count.
+    /// Returns when effective records last replaced the links at an end.
     package func replacedEnd(_ end: CompiledAssociation.End) -> ReplacedEnd {
         guard batch.replacements.contains(where: { $0.end == end }) else { return ReplacedEnd() }
         var spoken = ReplacedEnd(count: count(end))
@@ -90,12 +93,13 @@ package struct LinkAssertions: Sendable {
         return spoken
     }
 
-    /// When either end was last spoken for in words: also by an id whose row is not there, which will hold once it is.
+    /// Returns when either end was last replaced, including references by ID to missing rows. Such a reference replaces
+    /// the list once its row arrives.
     package func replacedEndsWithPending() -> (first: ReplacedEnd, second: ReplacedEnd) {
         var claimed = (first: replacedEndWithPending(.first), second: replacedEndWithPending(.second))
         guard !link.first.isToMany || !link.second.isToMany else { return claimed }
         for assertion in batch.assertions where records.standing(assertion) == .full {
-            // An object that was refused says nothing about the row it would have been.
+            // A rejected object says nothing about the row that it describes.
             let saysBoth = assertion.isByID ? !namesOther(assertion, assertion.saidBy.other) : isPossible(assertion)
             if !link.first.isToMany, saysBoth || assertion.saidBy == .first {
                 claimed.first.record(assertion.first, assertion.sequence, deletes: false)
@@ -107,7 +111,7 @@ package struct LinkAssertions: Sendable {
         return claimed
     }
 
-    /// With room for what is linked to it, if to be linked is to be spoken for.
+    /// Returns a replaced end that can record links, if a link at this end replaces the earlier one.
     private func replacedEndWithPending(_ end: CompiledAssociation.End) -> ReplacedEnd {
         let spoken = replacedEnd(end)
         let makesRoom = spoken.isEmpty && !link.side(end).isToMany && !batch.assertions.isEmpty
@@ -115,62 +119,64 @@ package struct LinkAssertions: Sendable {
     }
 }
 
-/// The one rule for links.
+/// The rule that decides which links hold.
 ///
-/// Every statement of a payload has its place in document order, its sequence. What is said of a link counts until one of
-/// its ends is spoken for later: by a list, an id or null, which says what all the links of a row are. So a pair
+/// Every statement of a payload has a sequence number in document order. A statement about a link applies until a later
+/// list, ID or null replaces all links of a row at one of its ends. A link therefore
 ///
-/// - **holds** if it was said to be linked, and neither end was spoken for after that;
-/// - **stays** as it is stored if neither end was spoken for at all;
-/// - and is **gone** otherwise.
+/// - **holds** if the payload asserts it and replaces neither end after that;
+/// - **stays** as stored if the payload replaces neither end;
+/// - is **removed** otherwise.
 ///
-/// A list that may not link one of its rows, because the operations allow neither to insert nor to update it, keeps a pair
-/// that is stored: that this very list speaks for its end is no reason against it. Rows at both ends may have such lists.
+/// The operations may allow neither to insert nor to update a listed row. Its list then keeps a stored link to it,
+/// although it replaces its end. Rows at both ends may have such lists.
 ///
-/// At an end that has one link at most, to be linked is to be spoken for.
+/// At an end with at most one link, a link assertion replaces the end.
 package enum LinkRule {
-    /// The sequence of what was not said.
+    /// The sequence number of a statement that the payload does not make.
     package static let never: Int64 = -1
 
-    /// Whether a pair stands against what was said of its ends.
+    /// Returns whether a link holds or stays.
     ///
     /// - Parameters:
-    ///   - said: When it was last said to be linked; ``never`` to ask whether a stored pair stays.
-    ///   - kept: When a list last had it that may only keep it.
-    ///   - first: When its first end was last spoken for, and its second.
+    ///   - said: The sequence of the last assertion of the link; ``never`` to test whether a stored link stays.
+    ///   - kept: The sequence of the last list that may only keep the link.
+    ///   - first: The sequence of the last replacement at the first end.
+    ///   - second: The sequence of the last replacement at the second end.
     @inline(__always)
     package static func stands(said: Int64, kept: Int64, first: Int64, second: Int64) -> Bool {
         stands(said: said, keptByFirst: kept, keptBySecond: kept, first: first, second: second)
     }
 
-    /// The same where each end may have a list that may only keep the pair.
+    /// Returns whether a link holds or stays, with a separate list at each end that may only keep it.
     @inline(__always)
     static func stands(said: Int64, keptByFirst: Int64, keptBySecond: Int64, first: Int64, second: Int64) -> Bool {
         (first <= said || first == keptByFirst) && (second <= said || second == keptBySecond)
     }
 }
 
-/// Which records of a payload count: where operations are restricted or values required, not all of them do.
+/// The effective records of a payload. If operations are restricted or values required, not all records are effective.
 package struct EffectiveRecords: Sendable {
-    /// How far a statement about a link counts.
+    /// The effect of a link assertion.
     package enum Effect: Sendable {
         case none
-        /// The link stays if it is stored: the child may be neither inserted nor updated.
+        /// The link stays if it is stored. The child may be neither inserted nor updated.
         case keeps
         case full
     }
 
     private let mentions: [PayloadGraph.RecordOccurrence]
-    /// By mention; empty where all count.
+    /// Whether each occurrence is effective; empty if all are.
     package var counts: [Bool] = []
 
     package init(_ mentions: [PayloadGraph.RecordOccurrence]) { self.mentions = mentions }
 
-    /// Whether what a record says counts; a mention of -1 is of a record that nobody asks about.
+    /// Returns whether a record is effective. An occurrence of -1, which is not tracked, always is.
     @inline(__always)
     package func counts(_ mention: Int32) -> Bool { mention < 0 || counts.isEmpty || counts[Int(mention)] }
 
-    /// How far a statement counts. That of a listed child is the child's own, but the list is of the record around it.
+    /// Returns the effect of a link assertion. Its occurrence may be the listed child, while the list belongs to the
+    /// record around it.
     @inline(__always)
     package func standing(_ assertion: LinkBatch.Assertion) -> Effect {
         if counts(assertion.mention) { return .full }
@@ -179,15 +185,15 @@ package struct EffectiveRecords: Sendable {
     }
 }
 
-/// How a row that the payload speaks of stands to the store.
+/// The state of a node's row in the store.
 package enum RowState: UInt8, Sendable {
-    /// Not stored and not (or not yet) to be inserted.
+    /// Not stored, and not to be inserted, or not yet.
     case missing
     case stored
     /// To be inserted.
     case new
 
-    // Other modules compare these at every row, where a synthesized operator is a call through the conformance.
+    // Other modules compare these for every row, where a synthesized operator is a call through the conformance.
     @inlinable
     package static func == (left: RowState, right: RowState) -> Bool {
         unsafeBitCast(left, to: UInt8.self) == unsafeBitCast(right, to: UInt8.self)
@@ -197,25 +203,27 @@ package enum RowState: UInt8, Sendable {
     package static func != (left: RowState, right: RowState) -> Bool { !(left == right) }
 }
 
-/// When the links of rows at one end of a link were last spoken for as a whole, by node.
+/// The sequence of the last replacement of the links of each node at one end of an association.
 package struct ReplacedEnd: Sendable {
-    /// The sequence of the last statement and one; 0 for none.
+    /// The sequence of the last replacement plus one; 0 for none.
     private var sequences: [UInt32] = []
     private var deletions: [Bool] = []
 
-    /// An end of which nobody speaks.
+    /// Creates an end that no statement replaces.
     package init() {}
 
-    /// - Parameter count: How many rows there are at the end.
+    /// Creates an end without replacements yet.
+    ///
+    /// - Parameter count: The number of nodes at the end.
     package init(count: Int) {
         sequences = Array(repeating: 0, count: count)
         deletions = Array(repeating: false, count: count)
     }
 
-    /// Whether it may speak of any row.
+    /// Whether it can have no replacements.
     package var isEmpty: Bool { sequences.isEmpty }
 
-    /// Records a statement; the last one applies.
+    /// Records a replacement. The last one applies.
     package mutating func record(_ node: NodeID, _ sequence: UInt32, deletes: Bool) {
         let index = node.index
         guard sequence &+ 1 >= sequences[index] else { return }
@@ -223,7 +231,7 @@ package struct ReplacedEnd: Sendable {
         deletions[index] = deletes
     }
 
-    /// When the links of a row were last spoken for; ``LinkRule/never`` if they were not, or for no row of the payload.
+    /// Returns when the links of a row were last replaced; ``LinkRule/never`` if they were not or the row has no node.
     @inline(__always)
     package func sequence(of node: NodeID?) -> Int64 {
         guard let node, !sequences.isEmpty else { return LinkRule.never }
@@ -235,19 +243,19 @@ package struct ReplacedEnd: Sendable {
         target.number < 0 || sequences.isEmpty ? LinkRule.never : Int64(sequences[Int(target.number)]) - 1
     }
 
-    /// Whether anything was said of all the links of a row.
+    /// Returns whether the links of a row were replaced.
     @inline(__always)
     package func speaks(of node: NodeID?) -> Bool { sequence(of: node) >= 0 }
 
     @inline(__always)
     package func speaks(of target: LinkTarget) -> Bool { sequence(of: target) >= 0 }
 
-    /// Whether the rows that the last statement leaves out go, rather than only their links.
+    /// Returns whether the last replacement deletes the rows that it omits, instead of unlinking them.
     package func deletes(at node: NodeID?) -> Bool {
         guard let node, !deletions.isEmpty else { return false }
         return deletions[node.index]
     }
 
-    /// The rows that are spoken for.
+    /// The nodes whose links were replaced.
     package var nodes: [NodeID] { sequences.indices.lazy.filter { sequences[$0] > 0 }.map { NodeID($0) } }
 }

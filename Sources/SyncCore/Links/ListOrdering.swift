@@ -1,27 +1,29 @@
-/// How the rows of ordered lists are numbered.
+/// The rules that give the rows of ordered lists their positions.
 ///
-/// A list has the rows that are linked to one row, its owner. The number of a row in a list is its *place*. Four rules give it:
+/// A list has the rows that are linked to one row, its owner. The parameters call a position a *place*. Four rules give
+/// it:
 ///
-/// 1. A row that a list of the payload names has the place at which it is named. Of several lists the last one counts.
-/// 2. A list reserves the places of the rows that it names and that are not stored yet.
-/// 3. All other rows come after these: first the rows that stay in the list, in their stored order, then new ones as they come.
-/// 4. If this is the stored order, the stored places stay, with their gaps. A list with reserved places gets its own places.
+/// 1. A row in a list of the payload gets its index there. If several lists have it, the last one applies.
+/// 2. A list reserves the positions of the rows that it contains and that are not stored yet.
+/// 3. All other rows follow: first the rows that stay in the list, in their stored order, then new rows in their order.
+/// 4. If the result is the stored order, the stored positions stay, with their gaps. A list with reserved positions
+///    gets new positions.
 ///
-/// No other code chooses places. Callers pass columns, with an element for each row, and store the columns that they get back.
-/// What a caller knows of its lists decides which function it calls: all rows of many lists, new rows only, or one stored list.
+/// No other code chooses positions. Callers pass columns with one element for each row, and store the returned columns.
+/// Three groups of functions serve callers that know all rows of many lists, only new rows, or one stored list.
 package enum ListOrdering {
     // MARK: All rows of many lists
 
-    /// The rows of a table that are in one list at most, because they reference its owner by a foreign key.
+    /// The rows of a table that are in at most one list each, because they reference its owner by a foreign key.
     package struct Rows: Sendable {
         /// The list of each row, by its owner.
         package var lists: [LinkTarget]
-        /// Where a list of the payload names each row; -1 if none does.
+        /// The index of each row in a list of the payload; -1 if it is in none.
         package var positions: [Int32]
         package var presence: [RowState]
         /// The lists in which the rows are stored.
         package var storedLists: [LinkTarget]
-        /// Their places in those lists; nil for a row that has none.
+        /// The positions in those lists; nil for a row without one.
         package var storedPositions: [Int64?]
 
         package init(
@@ -37,8 +39,8 @@ package enum ListOrdering {
 
         fileprivate func stays(_ row: Int) -> Bool { lists[row] == storedLists[row] }
 
-        /// The rows that no list of the payload names: first those that stay, in their stored order. A place in another list
-        /// means nothing here.
+        /// The rows in no list of the payload. Those that stay come first, in their stored order. A position in another
+        /// list is ignored.
         fileprivate var others: [Int] {
             lists.indices
                 .filter { positions[$0] < 0 && presence[$0] != .missing && lists[$0] != .nowhere }
@@ -48,13 +50,13 @@ package enum ListOrdering {
         }
     }
 
-    /// The places of rows in their lists; nil for a row that is in none.
+    /// Returns the positions of rows in their lists; nil for a row in no list.
     ///
     /// - Parameters:
-    ///   - reserved: The places that the lists reserve.
-    ///   - replaced: The lists that the payload replaces. Only their stored places may stay.
-    ///   - storedEnds: Returns where lists end as they are stored. It is called once at most, with the lists that only new rows
-    ///     join: all rows of the other ones are known.
+    ///   - reserved: The positions that the lists reserve.
+    ///   - replaced: The lists that the payload replaces. Only their stored positions may stay.
+    ///   - storedEnds: Returns the ends of stored lists. It is called at most once, with the lists that only new rows
+    ///     join, because all rows of the other lists are known.
     package static func places(
         of rows: Rows, reserved: ListEnds, replaced: ReplacedEnd, storedEnds: (_ lists: [NodeID]) throws -> [Int64]
     ) rethrows -> [Int64?] {
@@ -69,7 +71,7 @@ package enum ListOrdering {
         for row in others {
             let stored = rows.storedPositions[row]
             guard let list = rows.lists[row].node else {
-                // Its owner is not in the payload.
+                // The owner of the list is not in the payload.
                 places[row] = stored
                 continue
             }
@@ -88,16 +90,16 @@ package enum ListOrdering {
         return places
     }
 
-    /// Gives rows their stored places back in the replaced lists whose new order is the stored one (rule 4).
+    /// Restores the stored positions in replaced lists whose new order is the stored one (rule 4).
     ///
     /// - Parameters:
-    ///   - lists: The list of each row; ``LinkTarget/nowhere`` for a row that is in none.
-    ///   - stored: The stored place of each row in that list; nil for a row that has none there.
+    ///   - lists: The list of each row; ``LinkTarget/nowhere`` for a row in no list.
+    ///   - stored: The stored position of each row in that list; nil if it has none there.
     package static func preserveStoredOrder(
         _ places: inout [Int64?], in lists: [LinkTarget], stored: [Int64?], replaced: ReplacedEnd, reserved: ListEnds
     ) {
         guard !replaced.isEmpty else { return }
-        // By list. Only lists in which a stored row would move are looked at.
+        // Indexed by list. Only lists in which a stored row would move can change.
         var keeps = Array(repeating: false, count: reserved.count)
         for row in places.indices where stored[row] != nil && places[row] != stored[row] {
             guard let list = lists[row].node, replaced.speaks(of: list), reserved[list] == nil else { continue }
@@ -119,11 +121,11 @@ package enum ListOrdering {
 
     // MARK: New rows
 
-    /// Gives each row without a place one after all others in its list. Only the ends of the lists need to be known.
+    /// Gives each row without a position one after all others in its list. Only the ends of the lists need to be known.
     ///
     /// - Parameters:
     ///   - lists: The list of each row, by its owner.
-    ///   - storedEnds: Returns where lists end as they are stored. It is called once at most.
+    ///   - storedEnds: Returns the ends of stored lists. It is called at most once.
     package static func append(
         _ places: inout [Int64?], in lists: [NodeID], reserved: ListEnds,
         storedEnds: (_ lists: [NodeID]) throws -> [Int64]
@@ -137,16 +139,17 @@ package enum ListOrdering {
 
     // MARK: One stored list
 
-    /// The first place after all rows of a list and after the places that it reserves.
+    /// Returns the first position after all rows of a list and after its reserved positions.
     package static func end(of places: [Int64?], reserved: [Int64]) -> Int64 {
         max(places.reduce(0) { max($0, after($1 ?? -1)) }, reserved.reduce(0) { max($0, after($1)) })
     }
 
-    /// The places of a list whose other rows come after those that the payload names: as they are, if they do already.
+    /// Returns the positions of a list in which all rows follow those that the payload lists. They are unchanged if
+    /// they follow already.
     ///
     /// - Parameters:
-    ///   - named: Whether a list of the payload names each row.
-    ///   - places: The places of the rows, in their stored order.
+    ///   - named: Whether a list of the payload has each row.
+    ///   - places: The positions of the rows, in their stored order.
     package static func movingOthers(behind named: [Bool], in places: [Int64?]) -> [Int64?] {
         var end = Self.end(of: places.indices.map { named[$0] ? places[$0] : nil }, reserved: [])
         let others = places.indices.filter { !named[$0] }
@@ -159,8 +162,8 @@ package enum ListOrdering {
         return places
     }
 
-    /// The places of a list in which a row gets the place that was reserved for it. If another row has that place, it moves
-    /// on by one, and so do all rows behind it.
+    /// Returns the positions of a list with one row at its reserved position. If another row has that position, that
+    /// row and all rows behind it move by one.
     package static func inserting(_ row: Int, at place: Int64, in places: [Int64?]) -> [Int64?] {
         guard places[row] != place else { return places }
         var new = places
@@ -171,21 +174,21 @@ package enum ListOrdering {
         return new
     }
 
-    /// Programs besides Sync write places too, the last possible one among them.
+    /// Other programs write positions too, so the largest integer can occur.
     fileprivate static func after(_ place: Int64) -> Int64 { place < .max ? place + 1 : place }
 }
 
-/// Where lists end while their rows get places: by list, the first place after all that are taken.
+/// The ends of lists while their rows get positions. An end is the first position after all that are taken.
 package struct ListEnds: Sendable {
-    /// By list; 0 if no place is taken.
+    /// The end of each list; 0 if no position is taken.
     private var taken: [Int64]
-    /// The ends of lists as they are stored; empty unless asked for.
+    /// The ends of stored lists; empty before ``ask(_:_:)``.
     private var stored: [Int64] = []
 
-    /// - Parameter count: How many lists there are.
+    /// - Parameter count: The number of lists.
     package init(count: Int) { taken = Array(repeating: 0, count: count) }
 
-    /// The lists of an end, with the places that they reserve (rule 2).
+    /// Creates the ends of the lists at an end, with the positions that they reserve (rule 2).
     ///
     /// - Parameter awaited: References to rows that are not stored.
     package init(reserving awaited: [LinkBatch.Assertion], at end: CompiledAssociation.End, count: Int) {
@@ -197,21 +200,21 @@ package struct ListEnds: Sendable {
 
     package var count: Int { taken.count }
 
-    /// Nil for a list of which no place is taken.
+    /// The end of a list; nil if none of its positions is taken.
     package subscript(list: NodeID) -> Int64? { taken[list.index] > 0 ? taken[list.index] : nil }
 
     mutating func take(_ place: Int64, in list: NodeID) {
         taken[list.index] = max(taken[list.index], ListOrdering.after(place))
     }
 
-    /// Takes the first place after all others.
+    /// Takes the first position after all others.
     mutating func append(to list: NodeID) -> Int64 {
         let place = stored.isEmpty ? taken[list.index] : max(taken[list.index], stored[list.index])
         taken[list.index] = ListOrdering.after(place)
         return place
     }
 
-    /// Asks where lists end as they are stored, once for each list.
+    /// Asks for the ends of stored lists, once for each list.
     mutating func ask(_ lists: [NodeID], _ storedEnds: ([NodeID]) throws -> [Int64]) rethrows {
         guard !lists.isEmpty else { return }
         stored = Array(repeating: -1, count: count)
@@ -226,7 +229,8 @@ package struct ListEnds: Sendable {
 
 // MARK: - Positions in the lists of a payload
 
-/// Where the lists of a payload name rows (rule 1). A row that itself references an owner does not move in the list.
+/// The indexes of rows in the lists of a payload (rule 1). A row that references its owner itself does not move in the
+/// list.
 struct ListPositions {
     private var position: [Int32]
     private var owner: [LinkTarget]
@@ -238,7 +242,7 @@ struct ListPositions {
         sequence = Array(repeating: LinkRule.never, count: count)
     }
 
-    /// Of several lists the last one counts, of several positions in it the first.
+    /// Records an index. The last list applies, and within one list the first index.
     mutating func record(_ position: Int32, of child: Int, in owner: NodeID, _ sequence: UInt32) {
         guard Int64(sequence) > self.sequence[child] else { return }
         self.sequence[child] = Int64(sequence)
@@ -246,9 +250,9 @@ struct ListPositions {
         self.owner[child] = LinkTarget(owner)
     }
 
-    /// The position of each row in the list of the row it is linked to; -1 for none.
+    /// Returns the index of each row in the list of its target; -1 for none.
     ///
-    /// - Parameter spoken: When lists were given last: a position in an earlier one does not count.
+    /// - Parameter spoken: The replacements of the lists. An index in an earlier list does not apply.
     func positions(in targets: [LinkTarget], since spoken: ReplacedEnd) -> [Int32] {
         position.indices.map { child in
             let isCurrent = owner[child] == targets[child] && sequence[child] >= spoken.sequence(of: targets[child])

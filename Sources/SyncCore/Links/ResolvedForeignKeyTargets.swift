@@ -1,15 +1,15 @@
-/// What a payload makes of a link that a row at its first end has one of at most: which row each of them leads to.
+/// The referenced row of each node at the first end of an association that is stored as a foreign key.
 package struct ResolvedForeignKeyTargets: Sendable {
-    /// By node of the first end: where it leads.
+    /// The target of each node at the first end.
     package var nodes: [LinkTarget]
-    /// Its place in the list of that one, -1 for none; empty if those are in no order.
+    /// The index of each node in the list of its target, or -1; empty if the lists are not ordered.
     package private(set) var positions: [Int32] = []
-    /// When the links of rows at the second end were last spoken for.
+    /// The replacements at the second end.
     package private(set) var second: ReplacedEnd
-    /// References by id to rows that are not there.
+    /// The references by ID to missing rows.
     package private(set) var awaited: [LinkBatch.Assertion] = []
 
-    /// - Parameter stored: What is stored, as in `nodes`.
+    /// - Parameter stored: The stored targets, in the order of `nodes`.
     package init(_ statements: LinkAssertions, stored: [LinkTarget]) {
         let link = statements.link
         let first = statements.replacedEnd(.first)
@@ -27,7 +27,7 @@ package struct ResolvedForeignKeyTargets: Sendable {
                 kept[Pair(first: assertion.first, second: LinkTarget(assertion.second))] = sequence
                 continue
             }
-            // To link it speaks for its end, even if a later statement moves the link on.
+            // The assertion replaces the second end, even if a later statement moves the link.
             if link.isOneToOne { second.record(assertion.second, assertion.sequence, deletes: false) }
             let child = assertion.first.index
             if assertion.saidBy == .second, assertion.position >= 0 {
@@ -59,24 +59,24 @@ package struct ResolvedForeignKeyTargets: Sendable {
     }
 }
 
-/// Where a row leads that has one link at most: to a node, to a stored row that is no node, or nowhere.
+/// The target of a foreign key: a node, a stored row without a node, or none.
 package struct LinkTarget: Hashable, Sendable {
-    /// The node as it is stored, negative for none: other modules read it without a call.
+    /// The stored number, negative if the target is no node. Other modules read it without a call.
     package let number: Int32
 
-    /// Of a row that leads to none.
+    /// The target of a row without a link.
     package static let nowhere = LinkTarget(number: -1)
-    /// Of a row that leads to a stored one of which the payload does not speak.
+    /// A stored row without a node.
     package static let unmentioned = LinkTarget(number: -2)
 
     @inlinable package init(_ node: NodeID) { number = node.number }
 
     private init(number: Int32) { self.number = number }
 
-    /// The node it leads to, if it is one.
+    /// The node of the target; nil if there is none.
     @inlinable package var node: NodeID? { number < 0 ? nil : NodeID(Int(number)) }
 
-    // Other modules compare these at every row, where a synthesized operator is a call through the conformance.
+    // Other modules compare these for every row, where a synthesized operator is a call through the conformance.
     @inlinable
     package static func == (left: LinkTarget, right: LinkTarget) -> Bool { left.number == right.number }
 

@@ -1,19 +1,19 @@
-/// What a payload makes of a link that rows at both ends may have several of: the pairs it says there are.
+/// The links of an association that is stored as a join table, as the payload asserts them.
 package struct ResolvedJoinRows: Sendable {
-    /// A pair that was said to be linked, with its place in the order of either end; -1 for none.
+    /// An asserted link, with its index in the list of either end; -1 for none.
     package struct Pair: Sendable {
         package let first: NodeID
         package let second: NodeID
         var sequence: UInt32
         package internal(set) var firstPosition: Int32 = -1
         package internal(set) var secondPosition: Int32 = -1
-        /// Whether it counts only where it is stored.
+        /// Whether it only keeps a stored link.
         package internal(set) var onlyKeeps: Bool
         /// Whether it is known to be stored.
         package var isStored = false
         package var isNew: Bool { !isStored && !onlyKeeps }
 
-        /// Takes over what a later statement says of the same pair.
+        /// Merges a later assertion of the same link.
         mutating func merge(_ later: Pair) {
             let isSameList = sequence == later.sequence
             if later.firstPosition >= 0, !isSameList || firstPosition < 0 { firstPosition = later.firstPosition }
@@ -26,7 +26,7 @@ package struct ResolvedJoinRows: Sendable {
             onlyKeeps = onlyKeeps && later.onlyKeeps
         }
 
-        /// Whether it holds, or may only be kept, or neither.
+        /// Returns whether the link holds or may stay. Sets `onlyKeeps` if it can only stay.
         fileprivate mutating func stands(_ first: Int64, _ second: Int64, _ keeping: Keeping) -> Bool {
             if !onlyKeeps, keeping.stands(said: Int64(sequence), first, second) { return true }
             onlyKeeps = true
@@ -34,7 +34,7 @@ package struct ResolvedJoinRows: Sendable {
         }
     }
 
-    /// When a list of the row at either end last had a pair that may only keep it.
+    /// The sequence of the last list at either end that may only keep the link.
     fileprivate struct Keeping: Sendable {
         var first = LinkRule.never
         var second = LinkRule.never
@@ -45,18 +45,18 @@ package struct ResolvedJoinRows: Sendable {
         }
     }
 
-    /// The pairs that hold, or that are kept where they are stored; each once.
+    /// The links that hold, or that stay if they are stored. Each link occurs once.
     package var pairs: [Pair] = []
-    /// When the links of rows at either end were last spoken for.
+    /// The replacements at either end.
     package let first: ReplacedEnd
     package let second: ReplacedEnd
-    /// References by id to rows that are not there.
+    /// The references by ID to missing rows.
     package private(set) var awaited: [LinkBatch.Assertion] = []
     private let order: JoinRowOrder
-    /// By pair, of those that lists may only keep.
+    /// The lists that may only keep a link, by the code of the link.
     private var keepings: [UInt64: Keeping] = [:]
 
-    /// Of a payload that says nothing.
+    /// Creates the links of a payload without assertions.
     package init() {
         order = JoinRowOrder(LinkBatch.Assertions())
         (first, second) = (ReplacedEnd(), ReplacedEnd())
@@ -84,7 +84,7 @@ package struct ResolvedJoinRows: Sendable {
                 let end = assertion.saidBy == .first ? \Keeping.first : \Keeping.second
                 keepings[order.code(pair), default: Keeping()][keyPath: end] = sequence
             }
-            // A place in a list that another list came after is none.
+            // An index in a list that a later list replaces does not apply.
             if assertion.saidBy == .first, sequence >= first.sequence(of: assertion.first) {
                 pair.firstPosition = assertion.position
             } else if assertion.saidBy == .second, sequence >= second.sequence(of: assertion.second) {
@@ -107,19 +107,19 @@ package struct ResolvedJoinRows: Sendable {
         pairs.removeLast(pairs.count - kept)
     }
 
-    /// The place of a pair among those that were said; nil if it was not.
+    /// Returns the index of a link in `pairs`; nil if the payload does not assert it.
     @inline(__always)
     package func index(of first: NodeID?, _ second: NodeID?) -> Int? {
         guard let first, let second else { return nil }
         return order.index(of: first, second, in: pairs)
     }
 
-    /// Whether it is said of a pair that it holds.
+    /// Returns whether the payload asserts a link that holds.
     package func holds(_ first: NodeID, _ second: NodeID) -> Bool {
         index(of: first, second).map { !pairs[$0].onlyKeeps } ?? false
     }
 
-    /// Whether a stored pair that was not said stays; a row that the payload does not speak of is no node.
+    /// Returns whether a stored link that the payload does not assert stays. A row without a node is nil.
     package func staysStored(_ first: NodeID?, _ second: NodeID?) -> Bool {
         LinkRule.stands(
             said: LinkRule.never, kept: LinkRule.never, first: self.first.sequence(of: first),
@@ -127,7 +127,8 @@ package struct ResolvedJoinRows: Sendable {
     }
 }
 
-/// How pairs are put in order: by the end that says most of them, which comes in the order of the payload.
+/// The order of links. The end whose lists have the last assertion is the major one, since its links come in the order
+/// of the payload.
 struct JoinRowOrder: Sendable {
     typealias Pair = ResolvedJoinRows.Pair
     private let bySecond: Bool
@@ -146,7 +147,7 @@ struct JoinRowOrder: Sendable {
     @inline(__always)
     func code(_ pair: Pair) -> UInt64 { code(pair.first, pair.second) }
 
-    /// Repeated pairs in document order.
+    /// Orders by code, then repeated links in document order.
     private func precedes(_ left: Pair, _ right: Pair) -> Bool {
         let (l, r) = (code(left), code(right))
         if l != r { return l < r }
@@ -154,7 +155,7 @@ struct JoinRowOrder: Sendable {
             < (right.sequence, max(right.firstPosition, right.secondPosition))
     }
 
-    /// The place of a pair among pairs in this order.
+    /// Returns the index of a link among links in this order; nil if there is none.
     @inline(__always)
     func index(of first: NodeID, _ second: NodeID, in pairs: [Pair]) -> Int? {
         let code = code(first, second)
@@ -167,8 +168,9 @@ struct JoinRowOrder: Sendable {
         return low < pairs.count && self.code(pairs[low]) == code ? low : nil
     }
 
-    /// Puts pairs in the order of their nodes and makes repeated ones one: the last statement counts, with the position
-    /// each end last gave (in one list the first).
+    /// Sorts links by their nodes and merges repeated ones.
+    ///
+    /// The last assertion applies, with the last index in a list of each end. Within one list the first index applies.
     func sortAndMerge(_ pairs: inout [Pair]) {
         guard pairs.count > 1 else { return }
         if zip(pairs, pairs.dropFirst()).allSatisfy({ major($0) <= major($1) }) {
@@ -194,7 +196,7 @@ struct JoinRowOrder: Sendable {
         pairs.removeLast(pairs.count - last - 1)
     }
 
-    /// Sorts the pairs of one list, which are few mostly.
+    /// Sorts the links of one list. Most lists are short.
     private func sort(_ pairs: inout [Pair], _ start: Int, _ end: Int) {
         guard end - start <= 16 else { return pairs[start..<end].sort(by: precedes) }
         for index in (start + 1)..<end {
@@ -208,7 +210,7 @@ struct JoinRowOrder: Sendable {
         }
     }
 
-    /// Whether no pair of a range comes before, or is the same as, the one before it.
+    /// Returns whether each link of a range comes after the one before it.
     private func isAscending(_ pairs: [Pair], _ start: Int, _ end: Int) -> Bool {
         for index in (start + 1)..<end where code(pairs[index - 1]) >= code(pairs[index]) { return false }
         return true

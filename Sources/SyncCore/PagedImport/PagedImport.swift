@@ -1,4 +1,4 @@
-/// One snapshot that arrives in several payloads, such as the pages of a list.
+/// A snapshot delivered as several payloads, such as the pages of a list.
 ///
 /// ```swift
 /// let run = PagedImport()
@@ -8,12 +8,13 @@
 /// let result = try await run.finish()
 /// ```
 ///
-/// Every page is applied in a transaction of its own and deletes nothing, not even children that a list leaves out: a
-/// later page may mention them. ``finish()`` deletes what none did. A run that is not finished, or one of whose pages
-/// failed, deletes nothing. Nor do pages that are one object instead of a list delete rows of the entity, unless a
-/// predicate or a parent says what they speak for.
+/// Each page is applied in a separate transaction and deletes nothing, not even children that a list omits, because a
+/// later page may contain them. ``finish()`` deletes the rows in scope that no page mentioned.
+///
+/// An import that is not finished deletes nothing. The same holds if a page failed. Pages that are a single object
+/// instead of a list delete no rows of the entity, unless a predicate or a parent sets the scope.
 public final class PagedImport: Sendable {
-    /// What all pages of a run have in common.
+    /// The parameters that all pages of a paged import share.
     package struct Parameters: Sendable {
         package var store: ObjectIdentifier
         package var entity: String
@@ -41,7 +42,7 @@ public final class PagedImport: Sendable {
         }
     }
 
-    /// Deletes what no page mentioned; made by the first page, which knows the store.
+    /// Deletes the rows that no page mentioned. The first page sets it, because it has the store.
     package typealias Finalizer = @Sendable (PagedImport) async throws -> SyncResult
 
     private struct State {
@@ -55,14 +56,15 @@ public final class PagedImport: Sendable {
 
     private let state = Locked(State())
 
-    /// A run without pages yet.
+    /// Creates a paged import without pages.
     public init() {}
 
-    /// Deletes the rows in scope that no page mentioned, and the children that lists left out, in one transaction.
+    /// Deletes, in one transaction, the rows in scope that no page mentioned and the children that lists omitted.
     ///
-    /// - Returns: What the whole run changed. A run without pages changes nothing.
-    /// - Throws: ``SyncError`` `invalidOption` if a page failed or is still being applied, or the run is finished
-    ///   already; what deleting throws, such as `deletionGuard` or `deletionDenied`: the rows of the pages stay.
+    /// - Returns: The change set of all pages and the deletions. It is empty if there are no pages.
+    /// - Throws: ``SyncError`` `invalidOption` if a page failed or is still being applied, or if the import is finished
+    ///   already. Other errors come from the deletions, such as `deletionGuard` or `deletionDenied`; the rows of the
+    ///   pages stay.
     @discardableResult
     public func finish() async throws -> SyncResult {
         let sweep = try state.withLock { state in
@@ -80,7 +82,9 @@ public final class PagedImport: Sendable {
 
     // MARK: Pages
 
-    /// - Throws: ``SyncError`` `invalidOption` if the page is of another call than the pages before it.
+    /// Begins a page.
+    ///
+    /// - Throws: ``SyncError`` `invalidOption` if the parameters differ from those of earlier pages.
     package func beginPage(_ call: Parameters, _ sweep: @escaping Finalizer) throws {
         try state.withLock { state in
             if state.isFinished { throw SyncError(.invalidOption, "the run is finished; begin another one") }
@@ -103,8 +107,8 @@ public final class PagedImport: Sendable {
         }
     }
 
-    /// Hands the memory out to be changed; ``put(_:)`` gives it back. Called while the store is being written, so by
-    /// one page at a time.
+    /// Returns the state for changes; ``put(_:)`` stores it again. Callers hold the store's write access, so only one
+    /// page at a time has it.
     package func take() -> PagedImportState {
         state.withLock { state in
             defer { state.memory = PagedImportState() }

@@ -1,9 +1,9 @@
-/// What the pages of a run have said so far, as far as it matters for what the run deletes at its end.
+/// The state that a paged import keeps between its pages, for the deletions at its end.
 package struct PagedImportState: Sendable {
-    /// A row that a page's list of its owner left out.
+    /// A row that a page omitted from a list of its owner.
     package struct RemovedListEntry: Hashable, Sendable {
         package var row: StoredRow
-        /// The link through which the owner had it, and the owner's row key.
+        /// The association through which the owner had the row, and the owner's row key.
         package var link: AssociationID
         package var owner: RowKey
 
@@ -14,7 +14,7 @@ package struct PagedImportState: Sendable {
         }
     }
 
-    /// The link of a row at an end of which it has one at most.
+    /// The link of a row at an end of an association where it has at most one.
     package struct OneLink: Hashable, Sendable {
         package var row: StoredRow
         package var link: AssociationID
@@ -27,10 +27,10 @@ package struct PagedImportState: Sendable {
         }
     }
 
-    /// A foreign key that a page set because the row which the store had remembered for it was there at last.
+    /// A foreign key that a page set because the row of a pending reference had arrived.
     package struct ResolvedReference: Sendable {
         package var target: RowKey
-        /// What it was before.
+        /// The value before that.
         package var before: RowKey?
 
         package init(target: RowKey, before: RowKey?) {
@@ -39,41 +39,42 @@ package struct PagedImportState: Sendable {
         }
     }
 
-    /// Every row that a page mentioned, and how it was counted.
+    /// The flags of every row that a page mentioned.
     package var rows = RowFlagTable()
-    /// The temporary table that has the marks of rows that became too many for memory.
+    /// The temporary table of row flags that take too much memory.
     package var table: String?
-    /// Rows that stay until the end of the run, in case a later page mentions them.
+    /// Rows that stay until the end of the import, because a later page may list them.
     package var unlisted: Set<RemovedListEntry> = []
-    /// Links whose last statement of a page waits for a row. Once that is there, they were its.
+    /// Links whose last statement on a page is a pending reference. When its row arrives, the link is that of the
+    /// import.
     package var awaited: Set<OneLink> = []
-    /// What pages linked of what had been remembered before the run, which a statement of a later page may take back.
+    /// Links from references that were pending before the import. A statement of a later page can undo them.
     package var late: [OneLink: ResolvedReference] = [:]
-    /// Rows without a key that lost a link.
+    /// Keyless rows that lost a link.
     package var orphans: Set<StoredRow> = []
-    /// The rows of the parent before the run; nil before the first page.
+    /// The parent's children before the import; nil before the first page.
     package var parentRows: [RowKey]?
-    /// What the store wants to know again at the next page.
+    /// Values that the store keeps for the next page.
     package var storeMemory: [String: Int] = [:]
-    /// How many records the pages had.
+    /// The number of root records of all pages.
     package var rootRecords = 0
-    /// The entities of which a page, or a list of one, was one object in no array.
+    /// The entities for which a page, or one of its lists, was a single object outside an array.
     package var loneObjects: Set<Int> = []
-    /// By entity: how many root records of pages have a key that cannot be read, and the path of the first.
+    /// For each entity, the number of root records with an unreadable key, and the path of the first.
     package var unread: [Int: (count: Int, first: String)] = [:]
-    /// Whether null stood among the records of a page: the pages are not all there is.
+    /// Whether a page had null among its records. The pages are then no snapshot.
     package var hasNulls = false
-    /// Whether what is applied now is the end of the run, and no page.
+    /// Whether the end of the import is being applied, and not a page.
     package var isEnding = false
-    /// What the pages changed, and by how much their counts are too high together.
+    /// The change set of the pages, with the corrections of its counts.
     package var changes = PagedImportChanges()
 
     package init() {}
 }
 
-/// What the pages of a run changed together.
+/// The changes of all pages of a paged import.
 package struct PagedImportChanges: Sendable {
-    /// How often rows were counted before by earlier pages.
+    /// The number of rows that earlier pages counted already.
     package struct Repeats: Sendable {
         package var updated = 0
         package var unchanged = 0
@@ -81,10 +82,10 @@ package struct PagedImportChanges: Sendable {
         package init() {}
     }
 
-    /// By entity name, of the page that is being applied.
+    /// The corrections by entity name, for the page that is being applied.
     package var repeats: [String: Repeats] = [:]
     package var repeatedRoots = 0
-    /// Root records that met a row which an earlier page inserted as a nested one.
+    /// The root records whose row an earlier page inserted as a nested record.
     package var insertedRoots = 0
 
     private var results = ResultAccumulator()
@@ -95,20 +96,20 @@ package struct PagedImportChanges: Sendable {
 
     package var isEmpty: Bool { results.isEmpty }
 
-    /// How many references of all pages were unresolved when their page was applied.
+    /// The number of references that were pending when their page was applied.
     package var unresolvedCount: Int { results.unresolvedCount }
 
-    /// Keeps only some of the unresolved references.
+    /// Keeps only the pending references that `kept` returns.
     package mutating func preservePending(
         _ kept: ([SyncResult.UnresolvedReference]) throws -> [SyncResult.UnresolvedReference]
     ) rethrows {
         try results.preservePending(kept)
     }
 
-    /// How many rows of an entity the pages inserted.
+    /// Returns the number of rows of an entity that the pages inserted.
     package func insertedCount(_ entity: String) -> Int { counts[entity]?.insertedCount ?? 0 }
 
-    /// Adds what one page changed.
+    /// Adds the changes of one page.
     package mutating func add(_ page: SyncResult) {
         for (name, changes) in page.entities {
             let repeated = repeats[name] ?? Repeats()
@@ -130,7 +131,7 @@ package struct PagedImportChanges: Sendable {
         results.add(page)
     }
 
-    /// What all pages changed, each row counted once; nil without pages.
+    /// Returns the changes of all pages, with each row counted once; nil if there are no pages.
     package mutating func result() -> SyncResult? {
         guard var result = results.merged() else { return nil }
         for (name, sum) in counts {
@@ -144,9 +145,9 @@ package struct PagedImportChanges: Sendable {
     }
 }
 
-/// The marks of many rows. Whole numbers that are close to each other, as most keys are, take next to no memory.
+/// A table of row flags. Integer keys close to each other, as most keys are, take little memory.
 package struct RowFlagTable: Sendable {
-    /// The marks of 64 neighbouring numbers, a bit each.
+    /// The flags of 64 neighbouring keys, one bit each.
     private struct Block: Sendable {
         var mentioned: UInt64 = 0
         var counted: UInt64 = 0
@@ -176,13 +177,13 @@ package struct RowFlagTable: Sendable {
         }
     }
 
-    /// By table.
+    /// The blocks of integer keys, by table.
     private var blocks: [[Int64: Block]] = []
     private var others: [StoredRow: RowFlags] = [:]
 
     package init() {}
 
-    /// How many bytes they take, about.
+    /// The approximate size in bytes.
     package var size: Int { blocks.reduce(0) { $0 + $1.capacity * 57 } + others.capacity * 34 + textSize }
     private var textSize = 0
 
@@ -192,9 +193,9 @@ package struct RowFlagTable: Sendable {
         return blocks[row.table.index][key >> 6]?.mark(1 << UInt64(key & 63)) ?? []
     }
 
-    /// Adds a mark to those of a row.
+    /// Adds flags to those of a row.
     ///
-    /// - Returns: Those it had.
+    /// - Returns: The flags that the row had before.
     @discardableResult
     package mutating func insert(_ mark: RowFlags, for row: StoredRow) -> RowFlags {
         guard case .integer(let key) = row.key else { return insertOther(mark, for: row) }
@@ -216,10 +217,10 @@ package struct RowFlagTable: Sendable {
         return before ?? []
     }
 
-    /// Calls `body` with each row and its marks, and forgets them.
+    /// Calls `body` with each row and its flags, and removes them.
     package mutating func removeAll(_ body: (StoredRow, RowFlags) throws -> Void) rethrows {
         for table in blocks.indices {
-            // In order, as a table takes them best.
+            // In key order, in which a table is filled fastest.
             for (high, block) in blocks[table].sorted(by: { $0.key < $1.key }) {
                 for low in 0..<64 {
                     let mark = block.mark(1 << UInt64(low))
@@ -233,22 +234,22 @@ package struct RowFlagTable: Sendable {
     }
 }
 
-/// What the pages of a run said of a row, and what became of it.
+/// The statements of earlier pages about a row, and how it was counted.
 package struct RowFlags: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// A page mentions it, if only by its id.
+    /// A page has a node of the row, which may be only a reference by ID.
     package static let mentioned = RowFlags(rawValue: 1)
-    /// It was counted as inserted, updated or unchanged.
+    /// The row was counted as inserted, updated or unchanged.
     package static let counted = RowFlags(rawValue: 2)
-    /// It was counted as inserted or updated.
+    /// The row was counted as inserted or updated.
     package static let written = RowFlags(rawValue: 4)
-    /// It was counted as inserted.
+    /// The row was counted as inserted.
     package static let inserted = RowFlags(rawValue: 32)
-    /// It was counted as a root record.
+    /// The row was counted as a root record.
     package static let root = RowFlags(rawValue: 8)
-    /// It was listed as one of the parent's.
+    /// A page listed the row as a child of the parent.
     package static let listed = RowFlags(rawValue: 16)
 }
