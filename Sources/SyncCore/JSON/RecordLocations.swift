@@ -117,7 +117,7 @@ extension RecordLocations {
         return node
     }
 
-    // MARK: Forms
+    // MARK: Formats
 
     /// One list at the end of a key path, or one record there.
     package static func list(at keyPath: [String]) -> RecordLocations {

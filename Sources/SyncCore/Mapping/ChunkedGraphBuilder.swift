@@ -1,27 +1,29 @@
 import Foundation
 
-/// Maps a payload that arrives in chunks: each piece of it by itself.
+/// Maps a payload that arrives in buffers, one chunk at a time.
 package struct ChunkedGraphBuilder {
     private let staging: PayloadGraphBuilder
     private let options: SyncOptions
     private var splitter: RecordChunker
     private var reader: JSONReader
     private let progress: (Int) -> Void
-    /// Whether a piece had a record with a readable key.
+    /// Whether a chunk had a record with a readable key.
     private var hasRecords = false
-    /// Of the pieces before there are records: the first key that does not fit.
+    /// The first key of the wrong type, from the chunks before one with a readable key.
     private var unfitKey: SyncResult.Diagnostic?
     /// The first root record without a readable key.
     private var firstKeyless: PayloadGraph.KeylessRecord?
-    /// How many root records the pieces had, and of several lists those of each.
+    /// The number of root records in all chunks.
     private var recordCount = 0
-    /// The beginning of the payload, to tell what it is if it cannot be read.
+    /// The first bytes of the payload, to detect its format if it cannot be read.
     private var head: [UInt8] = []
     private var roots: [PayloadGraph.RootList] = []
 
+    /// Creates a builder for one payload.
+    ///
     /// - Parameters:
-    ///   - staging: What maps one piece.
-    ///   - progress: Told how many bytes are mapped, after each piece.
+    ///   - staging: Maps one chunk.
+    ///   - progress: Called after each chunk with the number of mapped bytes.
     /// - Throws: ``SyncError`` `invalidOption`.
     package init(_ staging: PayloadGraphBuilder, options: SyncOptions, progress: @escaping (Int) -> Void) throws {
         try options.checkKeyPath()
@@ -35,10 +37,10 @@ package struct ChunkedGraphBuilder {
         reader = staging.layout.reader()
     }
 
-    /// Takes bytes from the front of `chunk`, up to the end of the next piece; nil once it has taken all and there is no
-    /// piece yet.
+    /// Takes bytes from the front of a buffer, up to the end of the next chunk, and maps the chunk.
     ///
-    /// - Throws: What reading and mapping throw, with places in the whole payload.
+    /// - Returns: Nil if all bytes are taken and the chunk is not complete.
+    /// - Throws: The errors of reading and mapping, with places in the whole payload.
     package mutating func next(from chunk: inout UnsafeRawBufferPointer.SubSequence) throws -> MappedPayload? {
         let given = chunk
         do {
@@ -52,9 +54,10 @@ package struct ChunkedGraphBuilder {
         }
     }
 
-    /// The rest of the payload, which ends here.
+    /// Maps the rest of the payload after its last buffer.
     ///
-    /// - Throws: ``SyncError`` `noRecords` if no piece had a record with a readable key, and what ``next(from:)`` throws.
+    /// - Throws: ``SyncError`` `noRecords` if no chunk had a record with a readable key, and the errors of
+    ///   ``next(from:)``.
     package mutating func last() throws -> MappedPayload {
         do {
             return try rest()

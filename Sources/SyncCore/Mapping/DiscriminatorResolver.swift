@@ -1,30 +1,31 @@
-/// Of which entities records are, by the members that name their kinds.
+/// Resolves the entities of records by their discriminators.
 package struct DiscriminatorResolver: Sendable {
     package typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// What the members of a record come to.
+    /// The entity of a record, or the reason why it has none.
     package enum Found {
         case entity(Int)
-        /// No member names a kind, and without one there are no rows.
+        /// The record has no discriminator, and its entity is abstract.
         case unnamed
-        /// The value at a token names no kind of the entity.
+        /// The value at a token is not a kind of the entity.
         case unknown(token: Int, of: Int)
-        /// The kind is an entity that only its sub-entities have rows of.
+        /// The kind is an abstract entity.
         case withoutRows(Int)
-        /// The kind is an entity that is not of those the record can be of.
+        /// The kind is an entity that the record cannot be of.
         case other(Int, than: Int)
     }
 
-    /// What the kind beside a reference comes to.
+    /// The entity of a referenced row, by the discriminator beside the reference.
     package enum FoundBeside {
         case entity(Int)
-        /// It is unknown, or null, and the row is one of those the relationship leads to.
+        /// The discriminator is null, or unknown with the fallback to the parent. The row can be of any entity of the
+        /// destination.
         case any
         case unknown
     }
 
     private let model: CompiledModel
-    /// By entity; empty in a model without kinds.
+    /// The table of each entity; empty in a model without discriminators.
     private let tables: [DiscriminatorTable?]
     package var isEmpty: Bool { tables.isEmpty }
 
@@ -40,12 +41,12 @@ package struct DiscriminatorResolver: Sendable {
             }
     }
 
-    /// Whether a value names a kind of an entity.
+    /// Returns whether a value is a kind of an entity.
     func knows(_ token: JSONTape.Token, of entity: Int, _ bytes: Bytes) -> Bool {
         !isEmpty && tables[entity]?.entity(of: token, bytes) != nil
     }
 
-    /// The entity of a record that is asked for as another.
+    /// Returns the entity of a record that was read as `asked`.
     ///
     /// - Parameter isResource: Whether its attributes are in a member `attributes`.
     package func entity(
@@ -70,7 +71,7 @@ package struct DiscriminatorResolver: Sendable {
         return .entity(entity)
     }
 
-    /// The entity of a row that is referred to, by the value beside the reference.
+    /// Returns the entity of a referenced row, by the value beside the reference.
     package func entity(beside value: JSONTape.Token, of destination: Int, _ bytes: Bytes) -> FoundBeside {
         guard value.kind != .null, !isEmpty, let kinds = tables[destination] else { return .any }
         if let found = kinds.entity(of: value, bytes), model.entity(found, isKindOf: destination) {
@@ -79,7 +80,7 @@ package struct DiscriminatorResolver: Sendable {
         return kinds.otherwise == .parent ? .any : .unknown
     }
 
-    /// The value that names the kind of a record; nil if it has none.
+    /// Returns the token of a record's discriminator; nil if it has none.
     private static func token(
         _ tape: JSONTape, of object: Int, _ keys: [[UInt8]], _ isResource: Bool, _ bytes: Bytes
     ) -> Int? {
@@ -93,7 +94,7 @@ package struct DiscriminatorResolver: Sendable {
 }
 
 extension DiscriminatorTable {
-    /// The entity that a text or number names; nil if it names none.
+    /// Returns the entity of a text or number; nil if it is not a kind.
     func entity(of token: JSONTape.Token, _ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         guard token.kind == .string || token.kind == .number else { return nil }
         let text = UnsafeBufferPointer(rebasing: bytes[token.offset..<token.offset + Int(token.length)])
@@ -104,14 +105,14 @@ extension DiscriminatorTable {
     }
 }
 
-/// Which entity a record of an entity is of, by the member that names its kind.
+/// The kinds of one discriminator, with their entities.
 struct DiscriminatorTable: Sendable {
-    /// The entity that has the discriminator.
+    /// The entity that declares the discriminator.
     let owner: Int
     /// The keys that lead to the member.
     let path: [[UInt8]]
     let otherwise: SyncModel.Discriminator.Fallback
-    /// There are few: comparing is quicker than hashing.
+    /// There are few kinds, so comparing is faster than hashing.
     private let kinds: [(value: [UInt8], entity: Int)]
 
     init(_ discriminator: SyncModel.Discriminator, owner: Int, of model: CompiledModel) {
@@ -123,14 +124,15 @@ struct DiscriminatorTable: Sendable {
         }
     }
 
-    /// The entity of a kind; nil if it is unknown.
+    /// Returns the entity of a kind; nil if it is unknown.
     func entity(of kind: UnsafeBufferPointer<UInt8>) -> Int? {
         kinds.first { $0.value.withUnsafeBufferPointer { TextPool.equal($0, kind) } }?.entity
     }
 }
 
 extension CompiledModel {
-    /// The nearest discriminator of an entity and those it inherits from, and the entity that has it.
+    /// Returns the discriminator of an entity, or of its nearest ancestor that has one, with the entity that declares
+    /// it.
     package func discriminator(of entity: Int) -> (discriminator: SyncModel.Discriminator, owner: Int)? {
         var next: Int? = entity
         while let id = next {
@@ -141,8 +143,8 @@ extension CompiledModel {
     }
 }
 
-/// Which keys of an entity's records name a kind: their own, or that of a row they refer to, as `commentable_type` does
-/// beside `commentable_id`.
+/// The keys of an entity's records that are discriminators: of the record, or of a row that it references, as
+/// `commentable_type` beside `commentable_id`.
 struct DiscriminatorKeys {
     private let own: String?
     private let relationships: [String: [Int]]
@@ -157,12 +159,12 @@ struct DiscriminatorKeys {
         self.relationships = relationships
     }
 
-    /// What a key is beside what it fills, at the end of a path.
+    /// Returns the discriminator targets of a key at the end of a path.
     func targets(of key: String) -> [KeyTable.Target] {
         (relationships[key] ?? []).map { .kind(relationship: $0) } + (key == own ? [.kind(relationship: -1)] : [])
     }
 
-    /// Whether a key leads to the kind of a record.
+    /// Returns whether the discriminator is nested below a key.
     func isAbove(_ key: String) -> Bool { own?.hasPrefix(key + ".") ?? false }
 
     private static func keys(beside relationship: SyncModel.Relationship) -> [String] {
@@ -177,12 +179,12 @@ struct DiscriminatorKeys {
     }
 }
 
-/// Which entities the types of JSON:API resources are: `people`, `blog-posts`, `blogPosts`.
+/// The entities of JSON:API types, such as `people`, `blog-posts`, `blogPosts`.
 package struct ResourceTypes: Sendable {
-    /// By the type an entity is declared to have, and by its name in the ways types are spelled.
+    /// The entities by declared type, and by their names in a common spelling.
     private let declared: [String: Int]
     private let spelled: [String: Int]
-    /// The entities that relationships lead to and whose key is not what a resource has as its `id`.
+    /// The entities that relationships lead to and whose key is not the `id` of a resource.
     let otherwiseKeyed: Set<Int>
 
     package init(_ model: CompiledModel) {
@@ -191,7 +193,7 @@ package struct ResourceTypes: Sendable {
         for entity in model.entities {
             if let type = model.declarations[entity.id].resourceType { declared[type] = declared[type] ?? entity.id }
         }
-        // A name itself counts before its singular.
+        // An exact name is preferred to a singular.
         for isSingular in [false, true] {
             for entity in model.entities {
                 let name = Self.spelling(isSingular ? Inflection.singular(entity.name) : entity.name)
@@ -215,13 +217,13 @@ package struct ResourceTypes: Sendable {
             })
     }
 
-    /// The entity of a type; nil if there is none.
+    /// Returns the entity of a type; nil if there is none.
     package func entity(of type: String) -> Int? {
         if let entity = declared[type] { return entity }
         let snake = type.replacing("-", with: "_")
         return spelled[Self.spelling(type)] ?? spelled[Self.spelling(Inflection.singular(snake))]
     }
 
-    /// Of a name in any case, with or without separators: its letters and digits.
+    /// Returns the lowercased letters and digits of a name, so that case and separators do not matter.
     private static func spelling(_ name: String) -> String { name.lowercased().filter { $0.isLetter || $0.isNumber } }
 }

@@ -1,11 +1,11 @@
-/// Records that are rows which earlier records gave: they are merged, and counted where they say different things. Empty for a
-/// payload without any.
+/// The records of a payload whose rows earlier records describe too. They are merged, and inconsistent ones are
+/// counted.
 struct DuplicateRecords {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// A statement about the links of a row, in such a record.
+    /// A statement of such a record about the links of its row.
     struct LinkStatement {
-        /// The links that it is one of, and from where.
+        /// The end of an association that the statement is about.
         struct Side: Hashable {
             let link: AssociationID
             let end: CompiledAssociation.End
@@ -14,7 +14,7 @@ struct DuplicateRecords {
         let side: Side
         let sequence: UInt32
         let record: Int32
-        /// Where the model has the relationship.
+        /// The entity of the relationship, and its index there.
         let entity: Int
         let index: Int
 
@@ -27,30 +27,30 @@ struct DuplicateRecords {
         }
     }
 
-    /// What the records of a table's rows say together, for those that have several, where the plan keeps them apart.
+    /// The merged values of rows with several records, where the graph keeps the records apart.
     private struct AssertedRows {
-        /// By node: where its slots begin; -1 for rows that were given once.
+        /// The index of each node's first slot; -1 for rows with one record.
         var places: [Int] = []
         var slots: [PackedValue] = []
     }
 
-    /// So many rows are remembered that records contradict each other about.
+    /// The most rows with inconsistent records that are kept.
     static let rowLimit = SyncResult.diagnosticLimit
 
-    /// Where they stand, in a payload that is mapped again because some contradict each other.
+    /// Finds the places of inconsistent records, if the payload is mapped again for that.
     private var watch: InconsistentRecordFinder?
     let isWatching: Bool
-    /// Whether the plan keeps the records of a row apart.
+    /// Whether the graph keeps the records of a row apart.
     private let areKeptApart: Bool
-    /// How many there are.
+    /// The number of records that repeat a row.
     private var count: Int32 = 0
-    /// Those of them that contradict an earlier one.
+    /// The numbers of the records that are inconsistent with an earlier one.
     private var contradicting: Set<Int32> = []
-    /// The rows whose first record contradicts one that is nested in it, and came before.
+    /// The rows whose first record is inconsistent with an earlier one that is nested in it.
     private var contradictingFirst: Set<PayloadGraph.RowReference> = []
-    /// The slots that were given different values: whatever comes next contradicts one of them.
+    /// The slots with different values. Every later value is inconsistent with one of them.
     private var contestedSlots: [PayloadGraph.RowReference: Set<Int>] = [:]
-    /// In their order.
+    /// The link statements of such records, in document order.
     private var links: [LinkStatement] = []
     private var said: [AssertedRows] = []
 
@@ -62,9 +62,9 @@ struct DuplicateRecords {
 
     mutating func add(_ statement: LinkStatement) { links.append(statement) }
 
-    /// What records that are kept apart say of a row together, to which that of one more is added.
+    /// Calls `body` with the merged values of a row's earlier records, and then merges the values of one more record.
     ///
-    /// - Parameter first: What the first of them says.
+    /// - Parameter first: The values of the first record.
     private mutating func adding(
         _ values: UnsafeBufferPointer<PackedValue>, to row: PayloadGraph.RowReference,
         startingAs first: ArraySlice<PackedValue>,
@@ -87,7 +87,7 @@ struct DuplicateRecords {
 }
 
 extension TextPool {
-    /// Whether both are values, and not the same.
+    /// Returns whether both are values and different.
     func areContrary(_ one: PackedValue, _ other: PackedValue) -> Bool {
         if one.kind == .absent || other.kind == .absent { return false }
         if one.isText, other.isText { return !TextPool.equal(bytes(one), bytes(other)) }
@@ -95,9 +95,9 @@ extension TextPool {
         return one.kind != other.kind || one.bits != other.bits
     }
 
-    /// The slots of which a record says something else than earlier ones.
+    /// Returns the slots whose values differ from those of earlier records.
     ///
-    /// - Parameter contested: The slots of which those say different things already.
+    /// - Parameter contested: The slots for which earlier records have different values already.
     func contrarySlots(
         _ row: UnsafeBufferPointer<PackedValue>, _ earlier: UnsafeBufferPointer<PackedValue>, _ contested: Set<Int>?
     ) -> [Int] {
@@ -113,9 +113,9 @@ extension TextPool {
     }
 }
 
-/// Finds where records stand that contradict each other, of rows that are known to be contested.
+/// Finds the places of inconsistent records, for rows that are known to have some.
 struct InconsistentRecordFinder {
-    /// That a record says another value of an attribute or a link than an earlier one.
+    /// A value of an attribute or a link that differs from that of an earlier record.
     struct Found {
         let record: Int32
         let earlier: Int32
@@ -137,7 +137,7 @@ struct InconsistentRecordFinder {
 
     let rows: Set<PayloadGraph.RowReference>
     private var places: [Place] = []
-    /// The last record that says each of the values.
+    /// The last record with each of the values.
     private var said: [Member: [(value: String, record: Int32)]] = [:]
     private var found: [Found] = []
 
@@ -167,7 +167,7 @@ struct InconsistentRecordFinder {
 
     mutating func add(_ contradiction: Found) { found.append(contradiction) }
 
-    /// In document order, what a record says otherwise than the same earlier one together.
+    /// The inconsistent records in document order. Differences from the same earlier record are combined.
     var contradictions: [RecordInconsistency] {
         var result: [RecordInconsistency] = []
         var last: (Int32, Int32)?
@@ -194,9 +194,9 @@ struct InconsistentRecordFinder {
 // MARK: - Comparing
 
 extension DuplicateRecords {
-    /// Compares the values of a record with what earlier ones say of its row.
+    /// Compares the values of a record with those of earlier records of its row.
     ///
-    /// - Returns: Its number among these records.
+    /// - Returns: The number of the record among those that repeat a row.
     @inline(never)
     mutating func add(
         _ row: PayloadGraph.RowReference, _ values: UnsafeBufferPointer<PackedValue>, _ plan: inout PayloadGraph,
@@ -227,7 +227,8 @@ extension DuplicateRecords {
         return count
     }
 
-    /// - Parameter record: Nil for the row's first, which may go on after a record of the row that is nested in it.
+    /// - Parameter record: Nil for the first record of the row, which can have statements after a record of the row
+    ///   nested in it.
     private mutating func recordInconsistency(
         of row: PayloadGraph.RowReference, by record: Int32?, _ plan: inout PayloadGraph
     ) {
@@ -237,15 +238,15 @@ extension DuplicateRecords {
 
     // MARK: Links
 
-    /// What is told of the links of a row.
+    /// A statement about the links of a row.
     private struct Told {
         let node: NodeID
         let sequence: UInt32
-        /// All it is told to be linked to, in the order of the nodes.
+        /// All rows that the statement links, in the order of the nodes.
         var targets: [NodeID]
     }
 
-    /// Compares what records of the same row say of its links, once all of it is known.
+    /// Compares the link statements of records of the same row, after all records are mapped.
     mutating func settle(_ plan: inout PayloadGraph) {
         for (side, links) in Dictionary(grouping: links, by: \.side) {
             let end = plan.model[side.link].side(side.end)
@@ -256,11 +257,11 @@ extension DuplicateRecords {
         plan.contradictions = contradicting.count + contradictingFirst.count
     }
 
-    /// The statements about each row of which records say different things, in their order.
+    /// Returns the statements about each row whose statements differ, in document order.
     private static func contestedStatements(_ side: LinkStatement.Side, _ plan: PayloadGraph) -> [[Told]] {
         let (batch, end) = (plan[side.link], side.end)
         let table = plan.model[side.link].side(end).table
-        // Most are said once, or agree: these are found without keeping any.
+        // Most rows have one statement or equal ones. This pass finds the others without storing any.
         var targets = [Int](repeating: -2, count: plan.rows[table.index].nodes.count)
         var contested: [NodeID: [Told]] = [:]
         statements(of: batch, end) { node, _, target in
@@ -286,8 +287,8 @@ extension DuplicateRecords {
         for none in batch.replacements where none.end == end { body(none.node, none.sequence, nil) }
     }
 
-    /// The whole lists of each row that records give several of, in their order. One that is not whole only adds to what
-    /// others say.
+    /// Returns the replaced lists of each row that has several, in document order. A list that does not replace others
+    /// only adds links.
     private static func contestedLists(_ side: LinkStatement.Side, _ plan: PayloadGraph) -> [[Told]] {
         let (batch, end) = (plan[side.link], side.end)
         let table = plan.model[side.link].side(end).table
@@ -338,12 +339,12 @@ extension DuplicateRecords {
 
     // MARK: Watching
 
-    /// Whether it is to be noted where the records of a row stand.
+    /// Returns whether the places of a row's records are recorded.
     func watches(_ row: PayloadGraph.RowReference) -> Bool { watch?.rows.contains(row) == true }
 
-    /// Notes where a record stands, and what it says otherwise than earlier ones of its row.
+    /// Records the place of a record, and its differences from earlier records of its row.
     ///
-    /// - Returns: Its number among the records that are watched.
+    /// - Returns: The number of the record among those that are recorded.
     mutating func addWatched(
         _ row: PayloadGraph.RowReference, _ values: UnsafeBufferPointer<PackedValue>, of entity: CompiledEntity,
         at path: String,
@@ -367,7 +368,7 @@ extension DuplicateRecords {
 }
 
 extension InconsistentRecordFinder {
-    /// Records that a record has other targets of a link than an earlier record.
+    /// Records that a record links other rows than an earlier record.
     fileprivate mutating func add(
         _ said: DuplicateRecords.LinkStatement, _ earlier: Int32, _ targets: [NodeID], _ earlierTargets: [NodeID],
         _ plan: PayloadGraph
@@ -391,12 +392,12 @@ extension InconsistentRecordFinder {
 }
 
 extension PayloadGraph {
-    /// Whether both are values, and not the same. Inout, so that the plan is not copied for the call.
+    /// Returns whether both are values and different. The graph is inout so that it is not copied for the call.
     mutating func areContrary(_ one: PackedValue, _ other: PackedValue, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         arena.withUnsafeBufferPointer { TextPool(payload: bytes, arena: $0).areContrary(one, other) }
     }
 
-    /// Adds what is found of contradictions to what is reported.
+    /// Adds the diagnostics of inconsistent records, up to the limit.
     mutating func add(_ found: [RecordInconsistency], revealing: Bool) {
         let room = max(0, SyncResult.diagnosticLimit - diagnostics.count)
         diagnostics += found.prefix(room).map { $0.diagnostic(revealing: revealing) }

@@ -1,4 +1,4 @@
-/// The key tables of the entities of a model, and of the objects that dotted remote keys walk into.
+/// The key tables of a model: one for each entity, and one for each object that dotted remote keys lead into.
 package struct KeyTables {
     private struct NestedObject: Hashable {
         let entity: Int
@@ -6,12 +6,12 @@ package struct KeyTables {
     }
 
     private let model: CompiledModel
-    /// Those of entities by their place in the model, then the others.
+    /// The tables of entities in the order of the model, followed by the other tables.
     package private(set) var all: [KeyTable]
     private var nested: [NestedObject: Int] = [:]
-    /// Those of the edges that records of a payload stand in, by entity; -1 where none is needed yet.
+    /// The tables of the edges around root records, by entity; -1 if it does not exist yet.
     private var rootEdges: [Int]
-    /// Whether lists may stand in `edges` or `nodes`.
+    /// Whether lists can be in `edges` or `nodes`.
     package var readsConnections = false
 
     package init(_ model: CompiledModel) {
@@ -20,7 +20,8 @@ package struct KeyTables {
         rootEdges = Array(repeating: -1, count: all.count)
     }
 
-    /// The entry of a key in a table, made if it is new. `previous` is that of the key before it in the same object, or -1.
+    /// Returns the entry of a key, and adds it if it is new. `previous` is the entry of the preceding key in the
+    /// object, or -1.
     @inline(__always)
     package mutating func entry(
         _ token: JSONTape.Token, _ table: Int, after previous: Int, _ bytes: UnsafeBufferPointer<UInt8>
@@ -35,7 +36,7 @@ package struct KeyTables {
         return plain.withUnsafeBufferPointer { otherEntry($0, table, after: previous) }
     }
 
-    /// Whether an object under a key of an attribute is only what the attribute's remote key walks into: `title` of
+    /// Returns whether an object under an attribute's key only contains the attribute's value, as with `title` of
     /// `title.rendered`.
     package func isOnlyAround(_ slot: Int, _ entry: Int, _ table: Int) -> Bool {
         let walksInto = all[table].targets[entry].contains { target in
@@ -46,8 +47,8 @@ package struct KeyTables {
         return attribute.type != .json && attribute.transformer == nil
     }
 
-    /// Whether a value other than an object is what an attribute takes under its own name, though the only remote key that
-    /// walks into the object there is its own.
+    /// Returns whether an attribute takes a value other than an object under its own name. Its remote key must be the
+    /// only one that leads into an object there.
     func isInPlaceOf(_ nested: Int, _ entry: Int, _ table: Int) -> Bool {
         all[table].targets[entry].contains { target in
             if case .attribute(let slot, _) = target { all[nested].slots == [slot] } else { false }
@@ -91,7 +92,7 @@ package struct KeyTables {
 
     // MARK: Connections
 
-    /// What stands in a connection beside its records is looked at too, so that it is known what nothing takes.
+    /// Adds targets for the members of a connection beside its records, so that unmapped ones are counted.
     private mutating func readConnection(_ key: String, _ table: Int, _ targets: inout [KeyTable.Target]) {
         let entity = model.entities[all[table].entity]
         let isList = targets.contains { target in
@@ -118,7 +119,7 @@ package struct KeyTables {
         targets.append(.nested(table: new))
     }
 
-    /// The table of the edges that the records of a payload stand in.
+    /// Returns the table of the edges around root records.
     mutating func edges(of entity: Int) -> Int {
         if rootEdges[entity] < 0 {
             rootEdges[entity] = nestedTable(["edges"], [], isKept: false, of: entity)
@@ -127,7 +128,7 @@ package struct KeyTables {
         return rootEdges[entity]
     }
 
-    /// The objects that a nested table is of, of what stands under its key: the object, or of a connection the edges.
+    /// Returns the objects that a nested table reads under its key: the object itself, or the edges of a connection.
     package func objects(_ nested: Int, _ tape: JSONTape, at value: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> [Int] {
         switch (all[nested].role, tape.tokens[value].kind) {
         case (.object, .object): return [value]
@@ -150,7 +151,7 @@ package struct KeyTables {
 
     // MARK: Attributes
 
-    /// Whether an attribute takes the object at the end of a path whole: as JSON, or through a transformer.
+    /// Returns whether an attribute takes the whole object at the end of a path, as JSON or through a transformer.
     private func keepsWhole(_ path: [String], _ names: EntityKeyMap, of entity: Int) -> Bool {
         let slots =
             path.count == 1
@@ -161,37 +162,38 @@ package struct KeyTables {
     }
 }
 
-/// Which attributes and relationships the JSON keys of one object fill, each key resolved once by its bytes.
+/// The JSON keys of one kind of object, with the attributes and relationships that they fill.
 ///
-/// A table belongs to an entity, or to an object that dotted remote keys walk into.
+/// Each key is resolved once, by its bytes. A table belongs to an entity, or to an object that dotted remote keys lead
+/// into.
 package struct KeyTable {
-    /// What a key fills.
+    /// The target of a key.
     package enum Target {
-        /// A lower strength wins; equal ones go by document order.
+        /// An attribute. A lower strength wins. If strengths are equal, the later key in the document wins.
         case attribute(slot: Int, strength: Int)
-        /// Under its own name or its remote key, where objects, ids and null may stand.
+        /// A relationship, under its name or its remote key. The value can be objects, IDs or null.
         case relationship(Int, strength: Int)
-        /// Under a key that is for ids only.
+        /// A relationship, under a key for IDs only.
         case ids(Int, strength: Int)
-        /// It names the kind of the record, or (`relationship`, else -1) that of the row a relationship leads to.
+        /// The discriminator of the record, or, if `relationship` is not -1, that of the row a relationship references.
         case kind(relationship: Int)
-        /// The values are in an object: the table of its keys.
+        /// An object that contains the values, with the table of its keys.
         case nested(table: Int)
-        /// Nothing, and nothing is missed.
+        /// Ignored, and not reported as unmapped.
         case ignored
     }
 
-    /// A key that was seen.
+    /// A key that occurred.
     package struct Entry {
         let key: KeyBytes
-        /// The one attribute it fills; -1 if it fills something else, nothing, or several things: then see `targets`.
+        /// The one attribute that the key fills; -1 if `targets` has no target, several, or another kind of target.
         package let slot: Int
         let strength: UInt8
-        /// The entry that came after this one last time.
+        /// The entry of the key that followed this one last time.
         var follower: Int32 = -1
     }
 
-    /// What kind of object it is of.
+    /// The kind of object whose keys a table has.
     enum Role {
         case object
         /// A GraphQL connection, and one of its edges.
@@ -200,19 +202,19 @@ package struct KeyTable {
 
     let entity: Int
     var role = Role.object
-    /// The dotted path from the record to the object, empty for the record itself.
+    /// The dotted path from the record to the object; empty for the record itself.
     package let path: [String]
-    /// The attributes that dotted remote keys fill from this object; null in its place clears them.
+    /// The attributes that dotted remote keys fill from this object. Null instead of the object clears them.
     package let slots: [Int]
-    /// Whether an attribute takes the object whole, so that nothing of it is lost.
+    /// Whether an attribute takes the whole object, so that its unmapped keys are not reported.
     let isKept: Bool
     package private(set) var entries: [Entry] = []
     package private(set) var names: [[UInt8]] = []
     package private(set) var targets: [[Target]] = []
-    /// By entry: how often a key that fills nothing was seen.
+    /// The number of occurrences of each key without a target.
     private(set) var unmapped: [Int] = []
     private var byHash: [Int: [Int32]] = [:]
-    /// What the first key of an object was last time.
+    /// The entry of an object's first key last time.
     private var first: Int32 = -1
 
     init(entity: Int, path: [String], slots: [Int] = [], isKept: Bool = false) {
@@ -222,7 +224,7 @@ package struct KeyTable {
         self.slots = slots
     }
 
-    /// The entry of the key at a place of `text` if it is the one that came there last time.
+    /// Returns the entry of the key at `offset` if it is the one that followed `previous` last time.
     @inline(__always)
     func follower(of previous: Int, _ text: UnsafeBufferPointer<UInt8>, at offset: Int, length: Int) -> Int? {
         let key = KeyBytes(text, at: offset, length: length)
@@ -235,14 +237,14 @@ package struct KeyTable {
         return nil
     }
 
-    /// The entry of a key; nil if it is new.
+    /// Returns the entry of a key; nil if it is new.
     mutating func entry(_ name: UnsafeBufferPointer<UInt8>, after previous: Int) -> Int? {
         guard let found = byHash[Self.hash(name)]?.first(where: { isName(Int($0), name) }) else { return nil }
         learn(found, after: previous)
         return Int(found)
     }
 
-    /// Of the whole name, and another in every process: names that are alike, or made to be, do not meet in one place.
+    /// Returns a hash of the whole name, seeded for each process, so that crafted names cannot collide.
     private static func hash(_ name: UnsafeBufferPointer<UInt8>) -> Int {
         var hasher = Hasher()
         hasher.combine(bytes: UnsafeRawBufferPointer(name))
@@ -276,15 +278,14 @@ package struct KeyTable {
     mutating func countUnmapped(_ entry: Int) { unmapped[entry] += 1 }
 }
 
-/// A key as two words, which tell keys of up to 16 bytes apart and nearly always longer ones too.
+/// A key as two words. They identify keys of up to 16 bytes, and nearly all longer ones.
 struct KeyBytes: Equatable {
     private var length: Int
-    /// The first eight bytes, zeros where there are fewer.
+    /// The first eight bytes, padded with zeros.
     private var head: UInt64
-    /// The last eight bytes of a key that is longer than that.
+    /// The last eight bytes of a longer key.
     private var tail: UInt64
 
-    /// The key at a place of a text.
     @inline(__always)
     init(_ text: UnsafeBufferPointer<UInt8>, at offset: Int, length: Int) {
         self.length = length
@@ -304,17 +305,18 @@ struct KeyBytes: Equatable {
         }
     }
 
-    /// Whether keys that are equal in this form are the same keys.
+    /// Whether equal values in this form are equal keys.
     var isWhole: Bool { length <= 16 }
 }
 
-/// Finds what a JSON key of an entity fills, by the rules of naming. Asked once per key and entity.
+/// Resolves the JSON keys of an entity to targets, by the rules of naming. It is called once for each key and entity.
 struct KeyResolver {
     let names: EntityKeyMap
-    /// Nil in a model without kinds.
+    /// Nil for a model without discriminators.
     var kinds: DiscriminatorKeys?
 
-    /// The targets of a key at the end of `path`. `nested` gives the table for an object that dotted keys walk into.
+    /// Returns the targets of a key at the end of `path`. `nested` returns the table of an object that dotted keys lead
+    /// into.
     func targets(of key: String, path: [String], nested: ([String], [Int]) -> Int) -> [KeyTable.Target] {
         let full = RemoteKeyPath.text(path + [key])
         var targets: [KeyTable.Target]

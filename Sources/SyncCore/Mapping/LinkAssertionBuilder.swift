@@ -1,17 +1,17 @@
-/// States the links of one row through one relationship, in a plan.
+/// Appends the link assertions of one row and relationship to a payload graph.
 struct LinkAssertionBuilder {
     let link: AssociationID
-    /// The end of the link at which the row is.
+    /// The end of the association at which the row is.
     let end: CompiledAssociation.End
     let isSymmetric: Bool
-    /// The entity that the link leads to.
+    /// The entity at the other end.
     let linkedEntity: Int
     let owner: PayloadGraph.RowReference
-    /// The mention of the record that states them.
+    /// The occurrence of the record that asserts the links.
     let mention: Int32
-    /// Its place among the statements of the payload.
+    /// The sequence number of the statement.
     let sequence: UInt32
-    /// Whether the row keeps its other links in any case.
+    /// Whether the row keeps its other links.
     var isAddition = false
 
     init(_ relationship: RelationshipMapping, of owner: PayloadMapper.Mapped, _ sequence: UInt32) {
@@ -24,7 +24,7 @@ struct LinkAssertionBuilder {
         self.sequence = sequence
     }
 
-    /// The links of a parent, whose rows are the payload.
+    /// Creates a builder for the children of a parent.
     init(_ parent: PayloadGraph.Parent, in model: CompiledModel) {
         link = parent.link
         end = parent.end
@@ -35,26 +35,26 @@ struct LinkAssertionBuilder {
         sequence = 0
     }
 
-    /// How a record is reached that stands in the value of the relationship.
+    /// The way in which a record in the value of the relationship is reached.
     var arrival: (link: AssociationID, end: CompiledAssociation.End, owner: NodeID) { (link, end.other, owner.node) }
 
-    /// What identifies a record without a key by its place in the value of the relationship.
+    /// Returns the identity of a keyless record by its position in the value of the relationship.
     func identity(at position: Int32) -> NodeBatch.OwnerLink {
         NodeBatch.OwnerLink(link: link, end: end, table: owner.table, node: owner.node, position: position)
     }
 
-    /// States a link to a row that an id names.
+    /// Asserts a link to a row that an ID references.
     @inline(__always)
     func add(_ target: (node: NodeID, kind: Int), at position: Int32 = -1, to plan: inout PayloadGraph) {
         add(target.node, kind: target.kind, at: position, mention: mention, isByID: true, to: &plan)
     }
 
-    /// States a link. A symmetric one is stated in both directions.
+    /// Asserts a link. The link of a symmetric association is asserted in both directions.
     ///
     /// - Parameters:
-    ///   - kind: The entity that the target is of; -1 if the payload does not say.
-    ///   - position: Its place in a list; -1 outside of lists.
-    ///   - mention: The mention of the record that counts for it; of a listed record its own.
+    ///   - kind: The entity that the payload states for the target; -1 if it states none.
+    ///   - position: The index in a list; -1 outside of lists.
+    ///   - mention: The occurrence that must be effective. For a listed record it is the record's own.
     @inline(__always)
     func add(
         _ target: NodeID, kind: Int = -1, at position: Int32 = -1, mention: Int32, isListed: Bool = false,
@@ -73,7 +73,7 @@ struct LinkAssertionBuilder {
         }
     }
 
-    /// States that the row has no links beside those with this sequence number.
+    /// Replaces all links of the row, except those with this sequence number.
     func replaceOthers(_ kind: LinkBatch.Replacement.Kind, in plan: inout PayloadGraph) {
         if isAddition { return }
         let replacement = LinkBatch.Replacement(

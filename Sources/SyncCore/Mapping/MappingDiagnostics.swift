@@ -1,10 +1,10 @@
-/// The problems of a payload that mapping reports: up to a limit, or the first one if the sync is strict.
+/// The diagnostics of mapping, up to a limit. A strict sync throws the first one instead.
 struct MappingDiagnostics {
     private let model: CompiledModel
     let isStrict: Bool
     private let revealsValues: Bool
     private(set) var reported: [SyncResult.Diagnostic] = []
-    /// How many more there are than the limit allows.
+    /// The number of diagnostics above the limit.
     private(set) var omitted = 0
 
     init(of model: CompiledModel, _ options: SyncOptions) {
@@ -13,7 +13,8 @@ struct MappingDiagnostics {
         revealsValues = options.revealsValues
     }
 
-    /// Whether one more is kept. If not, it is only counted, and needs neither a path nor a message.
+    /// Returns whether one more diagnostic is kept. Otherwise it is only counted, and needs neither a path nor a
+    /// message.
     mutating func admitsOne() -> Bool {
         if reported.count < SyncResult.diagnosticLimit { return true }
         omitted += 1
@@ -26,19 +27,19 @@ struct MappingDiagnostics {
         reported.append(.init(kind, entity: model.entities[entity].name, key: key, path: path, message: message))
     }
 
-    /// Adds the key of a record to the problems of its values, which are read before the key is known.
+    /// Adds the key of a record to the diagnostics of its values, which are read before its key.
     mutating func name(_ key: String, from first: Int) {
         for index in first..<reported.count { reported[index].key = key }
     }
 
-    /// Fails a strict sync.
+    /// Returns the error of a strict sync.
     func error(_ entity: Int, path: String, _ message: String) -> SyncError {
         SyncError(.valueDoesNotFit, message, entity: model.entities[entity].name, path: path)
     }
 
-    // MARK: Words of messages
+    // MARK: Message texts
 
-    /// A value: what kind of JSON it is, or its text if values may be shown.
+    /// Returns a description of a value: its JSON type, or its text if values may be shown.
     func describe(_ tape: JSONTape, at token: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> String {
         let kind = tape.name(of: token)
         let token = tape.tokens[token]
@@ -51,7 +52,8 @@ struct MappingDiagnostics {
         model[entity.table].attributes[slot].name
     }
 
-    /// The values that an attribute takes: its type, its format, and the Swift type that checks them.
+    /// Returns a description of the values that an attribute takes: its type, its format and the Swift type that checks
+    /// them.
     func expected(_ slot: Int, _ entity: CompiledEntity, _ conversion: ValueConversion?) -> String {
         let attribute = model[entity.table].attributes[slot]
         return Self.article(attribute.type) + (attribute.format.map { " written as \($0.text)" } ?? "")

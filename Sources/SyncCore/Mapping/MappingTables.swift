@@ -1,18 +1,20 @@
 import Foundation
 
-/// What mapping asks of a model at every value, looked up once, by number.
+/// The parts of a model that mapping needs for every value, looked up once and indexed by number.
 struct MappingTables: Sendable {
-    /// By entity: its relationships, in their order.
+    /// The relationships of each entity, in their order.
     let relationships: [[RelationshipMapping]]
-    /// By entity: its table.
+    /// The table of each entity.
     let tableOf: [TableID]
-    /// By table and slot.
+    /// The attributes, by table and slot.
     let attributes: [[AttributeMapping]]
-    /// By table and slot; empty for a table of attributes that have none.
+    /// The conversions, by table and slot; empty for a table without conversions.
     let conversions: [[ValueConversion?]]
     let kinds: DiscriminatorResolver
 
-    /// - Parameter swiftTypes: Types whose values the rows are read as, where the model does not know them.
+    /// Creates the tables of a model.
+    ///
+    /// - Parameter swiftTypes: Types that rows are read as, whose value checks the model does not have.
     init(_ source: SyncModel, checking swiftTypes: [any SyncEntity.Type] = []) {
         let model = source.compiled
         let checks = Self.checks(of: swiftTypes, in: model)
@@ -37,7 +39,7 @@ struct MappingTables: Sendable {
         kinds = DiscriminatorResolver(model)
     }
 
-    /// By table and slot, what Swift types have room for.
+    /// Returns the value checks of Swift types, by table and slot.
     private static func checks(
         of types: [any SyncEntity.Type], in model: CompiledModel
     ) -> [TableID: [Int: ValueCheck]] {
@@ -55,41 +57,41 @@ struct MappingTables: Sendable {
         return checks
     }
 
-    /// The most attributes that a record can have.
+    /// The largest number of attributes of a record.
     var maximumWidth: Int { attributes.map(\.count).max() ?? 0 }
 }
 
-/// What mapping needs of an attribute, without references.
+/// The properties of an attribute that mapping needs, without references.
 struct AttributeMapping {
     let type: AttributeType
-    /// Whether it cannot be null.
+    /// Whether null is not allowed.
     let isRequired: Bool
-    /// Whether it is the key that all rows of the table share.
+    /// Whether it is the primary key of all rows of the table.
     let isKey: Bool
     let hasConversion: Bool
 }
 
-/// What mapping needs of a relationship, without references.
+/// The properties of a relationship that mapping needs, without references.
 struct RelationshipMapping {
     let link: AssociationID
-    /// The end of the link its owner is at.
+    /// The end of the association at which the owner is.
     let end: CompiledAssociation.End
-    /// The entity that the link leads to; `destination`, unless that is narrowed.
+    /// The entity at the other end. It is `destination` unless that is narrowed.
     let linkedEntity: Int
     private(set) var destination: Int
     let isToMany: Bool
-    /// Whether the way back is to-one: a listed row has no other owner.
+    /// Whether the inverse is to-one. A listed row then has no other owner.
     let isInverseToOne: Bool
     let isSymmetric: Bool
-    /// Whether rows of the destination have keys, so that ids can be given.
+    /// Whether rows of the destination have keys, so that IDs can be given.
     private(set) var isKeyed: Bool
-    /// Whether these keys have several parts, so that an id is a list or an object.
+    /// Whether these keys are composite, so that an ID is a list or an object.
     private(set) var hasPartedIDs: Bool
-    /// Which of the parts is the way back along this link, so that the owner supplies it.
+    /// The part of the key that is the inverse of this relationship, so that the owner supplies it.
     private(set) var suppliedPart: Int?
-    /// The slot that the names of its targets fill where those are the members of an object; -1 if they never are.
+    /// The slot that the keys of members fill if the targets are members of an object; -1 if they never are.
     let nameSlot: Int
-    /// Whether that is the slot of the key.
+    /// Whether that slot is the primary key.
     let areNamesKeys: Bool
 
     init(_ relationship: CompiledRelationship, of model: CompiledModel) {
@@ -118,7 +120,7 @@ struct RelationshipMapping {
         }
     }
 
-    /// Leads to rows of one of the kinds of the destination.
+    /// Narrows the destination to one of its sub-entities.
     mutating func narrow(to entity: Int, of model: CompiledModel) {
         let kind = model.entities[entity]
         destination = entity
@@ -127,17 +129,19 @@ struct RelationshipMapping {
         suppliedPart = Self.suppliedPart(kind, link, end)
     }
 
-    /// What a list of objects does to rows it leaves out.
+    /// The effect of a list of objects on rows that it omits.
     var listKind: LinkBatch.Replacement.Kind { isToMany && isInverseToOne ? .delete : .unlink }
 }
 
-/// The link through which a parent lists the rows of an entity.
+/// The association through which a parent lists the rows of an entity.
 struct ParentLink {
     let parent: CompiledEntity
     let link: AssociationID
     /// The end at which the parent is.
     let end: CompiledAssociation.End
 
+    /// Resolves the association from the names in a call.
+    ///
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownRelationship`, or `ambiguousRelationship` with the candidates.
     init(of child: CompiledEntity, parent name: String, relationship: String?, _ model: CompiledModel) throws {
         parent = try model.entity(named: name)
@@ -165,8 +169,8 @@ struct ParentLink {
         (link, end) = (only.link, only.end)
     }
 
-    /// The parent's to-many relationships to the child entity, and the child's to-one relationships to the parent that
-    /// have no inverse, by their own names.
+    /// Returns the parent's to-many relationships to the child entity, and the child's to-one relationships to the
+    /// parent that have no inverse. The latter have the child's names.
     private static func candidates(
         _ child: CompiledEntity, _ parent: CompiledEntity, _ model: CompiledModel
     ) -> [(name: String, link: AssociationID, end: CompiledAssociation.End)] {
@@ -185,12 +189,14 @@ struct ParentLink {
     }
 }
 
-/// Maps the attributes of one JSON record, without its relationships: for filling single rows.
+/// Maps the attributes of one JSON record, without its relationships. Single rows are filled from them.
 package struct AttributeMapper {
-    /// By attribute name; only what the record says.
+    /// The values by attribute name. Attributes that the record omits are not in it.
     package let values: [String: StoredValue]
     package let diagnostics: [SyncResult.Diagnostic]
 
+    /// Maps a record.
+    ///
     /// - Throws: ``SyncError`` `unknownEntity`, `recordExpected`, `nestingTooDeep`.
     package init(_ record: JSONValue, of entity: CompiledEntity, in model: SyncModel) throws {
         guard case .object = record else {
@@ -217,16 +223,16 @@ package struct AttributeMapper {
     }
 }
 
-/// The attribute values of the record being read, one slot each, and the strength of the name each came from.
+/// The attribute values of the record that is being read, with the strength of the key that filled each slot.
 ///
-/// An array would ask at each value whether it is shared; this cannot be, because it cannot be copied. Access is checked
-/// against the row's width.
+/// An array would check for shared storage at each value. This type cannot be shared, because it cannot be copied.
+/// Access is checked against the row's width.
 struct ScratchRow: ~Copyable {
     private let slots: UnsafeMutablePointer<PackedValue>
     private let strengths: UnsafeMutablePointer<UInt8>
     private let width: Int
 
-    /// - Parameter width: The most attributes a record can have.
+    /// - Parameter width: The largest number of attributes of a record.
     init(width: Int) {
         self.width = width
         slots = .allocate(capacity: width)
@@ -239,7 +245,7 @@ struct ScratchRow: ~Copyable {
         strengths.deallocate()
     }
 
-    /// Forgets the first `count` values.
+    /// Resets the first `count` slots.
     @inline(__always)
     mutating func reset(_ count: Int) {
         precondition(count <= width)
@@ -259,7 +265,8 @@ struct ScratchRow: ~Copyable {
         }
     }
 
-    /// Whether a name of this strength may fill a slot: it is no weaker than the one that has. If so, it has from now on.
+    /// Returns whether a key of this strength may fill a slot, and records the strength if so. A weaker key than the
+    /// last one may not.
     @inline(__always)
     mutating func admits(_ strength: UInt8, in slot: Int) -> Bool {
         precondition(slot >= 0 && slot < width)
@@ -277,7 +284,7 @@ struct ScratchRow: ~Copyable {
 // MARK: - SyncModel+PrimaryKeyValue
 
 extension SyncModel {
-    /// The key that a JSON record gives a row: the parts that it has, and those of another key for the others.
+    /// Returns the key that a JSON record gives a row. Parts that the record omits come from `current`.
     ///
     /// - Throws: ``SyncError`` `recordExpected`, `nestingTooDeep`.
     package func key(of entity: CompiledEntity, in record: JSONValue, else current: RowKey) throws -> RowKey {

@@ -1,12 +1,12 @@
 import Foundation
 
 extension MappedPayload {
-    /// The payload, or its last piece where none before had a record that could be read.
+    /// Returns the payload, or its last chunk, if it has a record with a readable key.
     ///
-    /// - Throws: ``SyncError`` `noRecords` if the payload has records and none of them has a readable key: it is not the
-    ///   answer that was asked for, so nothing in it counts. Records that are refused for something else were read.
-    ///
-    /// - Parameter unfit: A key of an earlier piece that does not fit, if one does not.
+    /// - Parameter unfit: A key of the wrong type in an earlier chunk.
+    /// - Throws: ``SyncError`` `noRecords` if the payload has records and none has a readable key. It is then not the
+    ///   expected response, so nothing in it is applied. Records that were rejected for other reasons have readable
+    ///   keys.
     func requiringRecords(
         of model: SyncModel, _ options: SyncOptions, after unfit: SyncResult.Diagnostic? = nil
     ) throws -> MappedPayload {
@@ -48,9 +48,9 @@ extension PayloadGraph {
         throw error
     }
 
-    /// A strict sync takes no root record without a key.
+    /// Checks that a strict sync has no root record without a key.
     ///
-    /// - Parameter first: The first without one; nil if there is none.
+    /// - Parameter first: The first record without a key; nil if there is none.
     /// - Throws: ``SyncError`` `primaryKeyMissing`.
     func requireKeys(_ options: SyncOptions, _ first: KeylessRecord?) throws {
         guard options.isStrict, let found = first else { return }
@@ -60,7 +60,7 @@ extension PayloadGraph {
             path: found.path)
     }
 
-    /// The entities of the rows that a key of several parts is made of.
+    /// The entities of the rows that are parts of a composite key.
     private var ownersInKey: [String] {
         (model.entities[entity].compositeKey?.parts ?? []).compactMap { part in
             guard case .relationship(let index) = part else { return nil }
@@ -68,7 +68,7 @@ extension PayloadGraph {
         }
     }
 
-    /// Of several lists, each that has records must have one that can be read.
+    /// Checks that each of several lists has a readable record, if it has records.
     func requireRecords(ofEach roots: [RootList], of model: SyncModel) throws {
         guard roots.count > 1 else { return }
         for (index, root) in roots.enumerated() where root.records > 0 && root.readable == 0 {
@@ -80,7 +80,7 @@ extension PayloadGraph {
         }
     }
 
-    /// What says that the key of a record is of another type, if any does.
+    /// Returns the diagnostic of a record key of the wrong type; nil if there is none.
     func unfitKey(of model: SyncModel) throws -> SyncResult.Diagnostic? {
         let name = self.model.entities[entity].name
         let keys = try model.primaryKeyParts(of: name).map(\.remote)
@@ -93,9 +93,9 @@ extension PayloadGraph {
 
 // MARK: - PayloadGraphBuilder+DetectedFormat
 
-// Errors of a payload that is something else than it was asked for say what it seems to be.
+// If the payload has another format than the options say, its errors name the likely format.
 extension PayloadGraphBuilder {
-    /// Adds to an error what the payload seems to be, if that can be told.
+    /// Returns the error with the likely format of the payload, if it can be detected.
     func recognized(_ error: SyncError, _ head: PayloadPrefix) -> SyncError {
         guard error.mayBeOfForm else { return error }
         guard error.code != .malformedJSON else {
@@ -105,7 +105,7 @@ extension PayloadGraphBuilder {
         return recognized(error, head.value)
     }
 
-    /// The same of a payload of values.
+    /// Returns the error with the likely format of a payload of values, if it can be detected.
     func recognized(_ error: SyncError, _ value: JSONValue?) -> SyncError {
         guard layout.isPlain, case .places = layout.form, error.mayBeOfForm, let value else { return error }
         if let form = document(value) { return error.looking(like: form) }
@@ -128,7 +128,8 @@ extension PayloadGraphBuilder {
         }
     }
 
-    /// Members are records if each has what the entity knows; a part of one record has another name for each.
+    /// Members are records if each has an attribute of the entity. The members of a single record differ in their
+    /// contents.
     private func keyed(_ members: [JSONValue.Member]) -> DetectedFormat? {
         let entity = model.compiled.entities[layout.lists[0].entity]
         let names = model.compiled.names(of: entity)
@@ -137,13 +138,13 @@ extension PayloadGraphBuilder {
             guard case .object(let fields) = member.value else { return false }
             return fields.contains { names.attribute(forKey: $0.key) != nil }
         }
-        // A name that is a member of the entity stands for one thing of it.
+        // A key that is a member of the entity belongs to a single record.
         guard areRecords, !sample.contains(where: { isMember($0.key, of: entity) }) else { return nil }
         guard let slot = entity.keySlot else { return .keyed(namesFitKey: false) }
         let type = model.compiled[entity.table].attributes[slot].type
         let fits = sample.allSatisfy { member in
             guard let key = Coercion.storedValue(.string(member.key), as: type), !key.isNull else { return false }
-            // Where the records say their key themselves, the names must be it.
+            // If the records have keys too, the members' keys must be equal to them.
             guard case .object(let fields) = member.value,
                 let said = fields.first(where: { names.attribute(forKey: $0.key)?.slot == slot })?.value
             else { return true }
@@ -158,7 +159,7 @@ extension PayloadGraphBuilder {
         return entity.relationships.contains { AttributeNaming.keys(for: $0.relationship, rule).contains(key) }
     }
 
-    /// Lists are of several entities if at least two of them are named after one.
+    /// Lists are of several entities if at least two have the name of an entity.
     private func entities(_ lists: [String]) -> DetectedFormat? {
         var found: [String: String] = [:]
         for list in lists {
@@ -173,7 +174,7 @@ extension PayloadGraphBuilder {
 }
 
 extension SyncError {
-    /// Whether it may come of a payload of another form than was asked for.
+    /// Whether a wrong format can be the cause.
     fileprivate var mayBeOfForm: Bool {
         switch code {
         case .malformedJSON, .noRecords, .recordExpected, .keyPathNotFound: true
@@ -185,7 +186,7 @@ extension SyncError {
 // MARK: - PayloadFormatDetector+DetectedFormat
 
 extension PayloadFormatDetector {
-    /// The form in which it is read, for all that can be told without a model.
+    /// The format that the payload most likely has, without knowledge of the model.
     package var likelyForm: DetectedFormat {
         switch self {
         case .jsonAPI: .jsonAPI

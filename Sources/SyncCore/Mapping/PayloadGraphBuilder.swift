@@ -1,29 +1,29 @@
 package import Foundation
 
-/// The front door of mapping: a payload and what is to be done with it, to a ``PayloadGraph``.
+/// Maps a payload to a ``PayloadGraph``. This is the entry point of mapping.
 package struct PayloadGraphBuilder: Sendable {
-    /// After so many records the size of the whole plan is estimated from what the second half of them added.
+    /// The number of records after which the size of the whole graph is estimated, from the second half of them.
     private static let sampleSize = 4096
 
-    /// The plan before its first record.
+    /// The graph before its first record.
     private var base: PayloadGraph
     private var options: SyncOptions
     private let tables: MappingTables
-    /// The key of the only record, where the caller knows it better than the record.
+    /// The key of the only record, if the caller states it.
     private var rootKey: PackedValue?
     let model: SyncModel
-    /// Where the records of a payload are.
+    /// The locations of records in a payload.
     let layout: PayloadLayout
     private var keyPath: [String] { layout.keyPath }
-    /// The rows that records contradict each other about, if the payload is mapped again to say where.
+    /// The rows with inconsistent records, if the payload is mapped again to find their places.
     private var watched: Set<PayloadGraph.RowReference>?
-    /// Where the records of a payload of values are, one for each; empty where they are simply its elements.
+    /// The location of each record in a payload of values; empty if the records are its elements.
     private var places: [RecordLocation] = []
 
-    /// Checks the entity and the parent.
+    /// Creates a builder after checking the entity and the parent.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`, `abstractEntity`, `keylessEntity`, `unknownRelationship`,
-    ///   `ambiguousRelationship`, `valueDoesNotFit` (a parent id of another type), `invalidOption`.
+    ///   `ambiguousRelationship`, `invalidOption`, or `valueDoesNotFit` if the parent's ID has the wrong type.
     package init(
         inEntity name: String, of model: SyncModel, parent: (entity: String, id: JSONValue)?, relationship: String?,
         operations: SyncOperations, options: SyncOptions
@@ -78,9 +78,9 @@ package struct PayloadGraphBuilder: Sendable {
         return mapper
     }
 
-    /// A payload of bytes: strict JSON, or one record a line.
+    /// Maps a payload of bytes: strict JSON, or one record on each line.
     ///
-    /// - Throws: ``SyncError`` of the JSON with its place; `noRecords`, as all that map a payload.
+    /// - Throws: ``SyncError`` for invalid JSON, with its place; `noRecords` if no record has a readable key.
     package consuming func stage(_ data: Data, options: SyncOptions) throws -> MappedPayload {
         try options.checkKeyPath()
         return try data.withUnsafeBytes { raw in
@@ -94,9 +94,9 @@ package struct PayloadGraphBuilder: Sendable {
         }
     }
 
-    /// A payload of bytes, or a piece of one, which `reader` is about to read.
+    /// Maps a payload of bytes, or a chunk of one, with a reader at its start.
     ///
-    /// - Parameter firstRecord: How many records are in the pieces before.
+    /// - Parameter firstRecord: The number of records in the chunks before this one.
     func stage(
         _ data: Data, _ bytes: UnsafeBufferPointer<UInt8>, _ reader: inout JSONReader, from firstRecord: Int
     ) throws -> MappedPayload {
@@ -137,7 +137,7 @@ package struct PayloadGraphBuilder: Sendable {
         return MappedPayload(mapper.finish(payload: data))
     }
 
-    /// The records of a payload, or a piece of one, whose records are not simply its elements.
+    /// Maps a payload, or a chunk of one, whose records are not the elements of one list.
     private func stagePlaced(
         _ data: Data, _ bytes: UnsafeBufferPointer<UInt8>, _ reader: inout JSONReader
     ) throws -> MappedPayload {
@@ -180,7 +180,7 @@ package struct PayloadGraphBuilder: Sendable {
         return values
     }
 
-    /// A payload of values.
+    /// Maps a payload of values.
     package consuming func stage(_ value: JSONValue) throws -> MappedPayload {
         let isPlain = layout.isPlain
         if !isPlain {
@@ -209,15 +209,15 @@ package struct PayloadGraphBuilder: Sendable {
         }
     }
 
-    /// The plan of a payload without records.
+    /// Returns the graph of a payload without records.
     package consuming func planWithoutRecords() -> PayloadGraph {
         var mapper = mapper()
         return mapper.finish(payload: Data())
     }
 
-    /// A payload of one record, with a key that stands for whatever key the record has, if one is given.
+    /// Maps a payload of one record. The key replaces that of the record, if it is given.
     ///
-    /// - Throws: ``SyncError`` `recordExpected`, and what mapping throws.
+    /// - Throws: ``SyncError`` `recordExpected`, and the errors of mapping.
     package consuming func stage(singleRecord record: JSONValue, key: RowKey? = nil) throws -> MappedPayload {
         guard case .object = record else {
             throw SyncError(.recordExpected, "a record (JSON object) is expected", path: "$")
@@ -226,7 +226,7 @@ package struct PayloadGraphBuilder: Sendable {
         return try stage([record])
     }
 
-    /// What is at the key path.
+    /// Returns the value at the key path.
     private func records(in value: JSONValue) throws -> JSONValue {
         var value = value
         for (depth, key) in keyPath.enumerated() {
@@ -254,7 +254,7 @@ package struct PayloadGraphBuilder: Sendable {
         return { [staging] records in try staging.mapped(records) }
     }
 
-    /// Records mapped as they are, whatever a hook would make of them.
+    /// Maps records without the insert hook.
     consuming func mapped(_ records: [JSONValue]) throws -> PayloadGraph {
         let places = places
         return try explainedPlan(count: records.count) { index, builder in
@@ -266,7 +266,7 @@ package struct PayloadGraphBuilder: Sendable {
         }
     }
 
-    /// A payload as Foundation's JSON gives it.
+    /// Maps a payload of the types of Foundation's JSON.
     package consuming func stage(_ records: [[String: Any]]) throws -> MappedPayload {
         if let key = keyPath.first { throw SyncError.noObject(withKey: key, at: "$") }
         guard layout.isPlain else {
@@ -291,7 +291,8 @@ package struct PayloadGraphBuilder: Sendable {
         try explaining(plan(count: count, read)) { try $0.plan(count: count, read) }
     }
 
-    /// A plan with the places of its contradictions, which mapping the payload again finds, if they are asked for.
+    /// Returns the graph with the places of inconsistent records, if the caller asks for them. The payload is mapped
+    /// again to find them.
     ///
     /// - Throws: ``SyncError`` `contradictingRecords` if the sync is strict.
     private func explaining(

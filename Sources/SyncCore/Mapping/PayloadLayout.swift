@@ -1,28 +1,30 @@
-/// Where the records of a payload are and what they are of: compiled once for a call.
+/// The lists of records of a payload, with their entities. It is made once for a call.
 package struct PayloadLayout: Sendable {
     /// One list of records.
     package struct List: Sendable {
-        /// The entity of its records; that of the call where a record itself says which.
+        /// The entity of the records. If records state their own entity, it is that of the call.
         package var entity: Int
-        /// How the paths of its records begin.
+        /// The first part of the paths of the records.
         package var label = ""
-        /// Its place among the roots of the plan; -1 if its records are only mentioned.
+        /// The index in the roots of the graph; -1 if the records are not root records.
         var root: Int
-        /// The slot that the names of its records fill.
+        /// The slot that the keys of the records fill; -1 if there is none.
         package var nameSlot = -1
     }
 
     let form: JSONReader.Form
     let keyPath: [String]
     package let lists: [List]
-    /// What the types of JSON:API resources are; nil in other forms.
+    /// The entities of JSON:API types; nil in other formats.
     package let types: ResourceTypes?
-    /// Whether lists may stand in `edges` or `nodes`.
+    /// Whether lists can be in `edges` or `nodes`.
     package let readsConnections: Bool
-    /// Whether the payload is one list at the end of a key path, or a record a line.
+    /// Whether the payload is one list at the end of a key path, or one record on each line.
     package let isPlain: Bool
 
-    /// - Throws: ``SyncError`` `invalidOption`, `unknownEntity`, `unknownAttribute`.
+    /// Creates the layout that the options describe.
+    ///
+    /// - Throws: ``SyncError`` `invalidOption`, `unknownEntity`, `unknownAttribute`, `keylessEntity`.
     package init(_ options: SyncOptions, of entity: CompiledEntity, in model: CompiledModel) throws {
         try options.checkLayout()
         keyPath = options.keyPath
@@ -76,43 +78,43 @@ package struct PayloadLayout: Sendable {
             entity: entity.name)
     }
 
-    /// A reader of a payload, or of its pieces.
+    /// Returns a reader of a payload, or of its chunks.
     package func reader(_ bytes: UnsafeBufferPointer<UInt8> = .init(start: nil, count: 0)) -> JSONReader {
         JSONReader(bytes, form: form)
     }
 
-    /// Whether resources may have another key than their `id`. Then a document has to be looked through for them before any
-    /// is mapped, so that it is not cut.
+    /// Whether resources can have a key other than their `id`. The keys of a document are then read before any record
+    /// is mapped, so it is not cut into chunks.
     var hasOtherKeys: Bool { types?.otherwiseKeyed.isEmpty == false }
 
-    /// What cuts a payload into pieces.
+    /// Returns a chunker for the payload.
     func splitter(pieceSize: Int) -> RecordChunker {
         RecordChunker(form: form, pieceSize: hasOtherKeys ? Int.max : pieceSize)
     }
 }
 
-/// How the records of a list stand in JSON.
+/// The JSON container of a list.
 package enum ListLayout {
     case array
-    /// An object: each member is a record, or says by its name which.
+    /// An object whose members are records, or whose keys are IDs.
     case members
     /// The arrays of a GraphQL connection.
     case nodes, edges
 }
 
-/// A list that is no array under its key.
+/// A list and its container, which may be an object instead of an array.
 package struct NestedListLayout {
-    /// Its token: an array, or an object of members.
+    /// The token of the container: an array, or an object with members.
     package let token: Int
     package let layout: ListLayout
-    /// Whether it has all there is, and not the first page of it.
+    /// Whether the list is complete, and not one page of it.
     var isWhole = true
-    /// Whether its members are `true`, so that only their names say something.
+    /// Whether all members are `true`, so that only their keys have information.
     var hasNamesOnly = false
 }
 
 extension NestedListLayout {
-    /// An object whose members are records, or all `true`; nil if they are something else.
+    /// Creates a list from an object whose members are all records or all `true`; nil for other objects.
     package init?(membersOf object: Int, _ tape: JSONTape) {
         var objects = false
         var flags = false
@@ -130,7 +132,8 @@ extension NestedListLayout {
         self.init(token: object, layout: .members, hasNamesOnly: flags)
     }
 
-    /// The `nodes` or `edges` of a connection, whose records are all objects; nil if the object is none.
+    /// Creates a list from the `nodes` or `edges` of a connection whose elements are all objects; nil for other
+    /// objects.
     package init?(connection object: Int, _ tape: JSONTape, in bytes: UnsafeBufferPointer<UInt8>) {
         let nodes = tape.member(named: "nodes", of: object, in: bytes)
         guard let list = nodes ?? tape.member(named: "edges", of: object, in: bytes),
@@ -163,42 +166,42 @@ extension NestedListLayout {
     }
 }
 
-/// Where a record of a payload of values was found that is not simply an element of it.
+/// The location of a record in a payload of values, if the records are not its elements.
 struct RecordLocation: Sendable {
     var list: Int
     var index: Int
     var name: String?
 
-    /// The same of a record that is laid out, its name after it.
+    /// Returns the place of the record on a tape, where its key follows it.
     func place(in tape: JSONTape) -> PayloadMapper.Place {
         .init(token: 0, name: name == nil ? -1 : tape.tokens.count - 1, list: list, index: index)
     }
 }
 
 extension JSONReader {
-    /// Where the record last read is.
+    /// The place of the record that was read last.
     package var recordPlace: PayloadMapper.Place {
         .init(token: recordToken, name: nameToken, list: list, index: recordIndex)
     }
 }
 
 extension PayloadGraph {
-    /// Where there are lists inside a lone object without a key.
+    /// Records the paths of lists inside a lone object without a key.
     mutating func recordLists(_ paths: [[String]], _ reader: JSONReader) {
         fieldPath = reader.fieldPath
         listPaths = RecordLocations.fields(paths)
     }
 
-    /// What a reader found of the payload beside its records.
+    /// Records the information that a reader found beside the records.
     mutating func record(_ reader: JSONReader, _ options: SyncOptions) {
         for list in reader.loneLists where roots.indices.contains(list) { roots[list].isLoneObject = true }
         page = reader.page
-        // A first page speaks only for what it has, unless more of them are to come.
+        // A first page is complete in its scope unless another page follows.
         if page.isPart { isComplete = false }
     }
 }
 
 extension SyncOptions {
-    /// Whether the records of a payload are simply the elements of one list.
+    /// Whether the records of a payload are the elements of one list.
     var isPlain: Bool { (form == .json || form == .ndjson) && keyedBy == nil && entities.isEmpty }
 }

@@ -1,12 +1,13 @@
-/// A key of a record that names the kind of the row a relationship leads to.
+/// A member of a record that states the entity of the row a relationship references.
 struct SiblingDiscriminator {
     let relationship: Int
     let value: Int
 }
 
-// Records that say by a member of which entity they are.
+// Records with a discriminator, the member that states their entity.
 extension PayloadMapper {
-    /// The entity of a record, by its kind; -1 if that is unknown, which is reported, and the record is to be skipped.
+    /// Returns the entity of a record by its discriminator; -1 if it is unknown. The record is then reported and
+    /// skipped.
     mutating func kind(
         _ tape: JSONTape, of object: Int, as asked: Int, _ context: Context, _ bytes: Bytes
     ) -> Int {
@@ -28,13 +29,14 @@ extension PayloadMapper {
         }
     }
 
-    /// A kind for a message. It is a name, as a key is, so it is told where values are not.
+    /// Returns a discriminator's value for a message. It is shown even if values are hidden, because it is a name like
+    /// a key.
     private func kindText(_ tape: JSONTape, at token: Int, _ bytes: Bytes) -> String {
         guard [.string, .number].contains(tape.tokens[token].kind) else { return tape.name(of: token) }
         return "'\(tape.text(at: token, in: bytes).prefix(100))'"
     }
 
-    /// Passes over a record. The row with its key stays as it is.
+    /// Skips a record. The row with its key does not change.
     private mutating func skip(
         _ tape: JSONTape, _ object: Int, as entityID: Int, _ context: Context, _ bytes: Bytes, _ reason: String
     ) -> Int {
@@ -50,7 +52,9 @@ extension PayloadMapper {
         return -1
     }
 
-    /// Has a relationship lead to the kind that stands beside it; false if that is unknown, which is reported.
+    /// Narrows a relationship to the entity that a sibling member states.
+    ///
+    /// - Returns: False if that entity is unknown, which is reported.
     mutating func narrow(
         _ relationship: inout RelationshipMapping, _ candidate: RecordReader.Candidate, _ tape: JSONTape,
         from first: Int,
@@ -76,7 +80,7 @@ extension PayloadMapper {
 }
 
 extension JSONTape {
-    /// The value at the end of a path of keys; nil if there is none, or null.
+    /// Returns the value at the end of a path of keys; nil if there is none or it is null.
     func member(at path: [[UInt8]], of object: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         var value = object
         for name in path {

@@ -1,10 +1,10 @@
-// Relationships of a record: the records and ids under their keys are mapped, and links to them stated.
+// Relationships of a record: maps the nested records and IDs, and asserts their links.
 extension PayloadMapper {
-    /// Maps the value under a relationship's key.
+    /// Maps the value of a relationship.
     ///
     /// - Parameters:
-    ///   - owner: The record that has it; nil if that is skipped.
-    ///   - mention: The owner's.
+    ///   - owner: The record that contains it; nil if that record is skipped.
+    ///   - mention: The occurrence of that record.
     mutating func map(
         _ candidate: RecordReader.Candidate, _ tape: JSONTape, of owner: Mapped?, _ mention: Int32, as entity: Int,
         _ context: Context, kindsFrom firstKind: Int, _ bytes: Bytes
@@ -20,13 +20,13 @@ extension PayloadMapper {
             let statement = LinkAssertionBuilder(relationship, of: owner, sequence)
             return linkKeyPart(relationship, statement, tape, at: candidate.value, bytes)
         }
-        // The row that gives a child states their link. What the child says of that row states none.
+        // The link is asserted by the row that lists a child, not by the child.
         let wayBack = relationship.isToMany ? nil : giver
         var statement: LinkAssertionBuilder?
         if let owner, wayBack == nil {
             var stated = LinkAssertionBuilder(relationship, of: owner, sequence)
             if let giver, isKnownByOwner(owner) {
-                // The links are further ones, beside that to the owner.
+                // These links are additional to that of the owner.
                 stated.isAddition = true
                 stated.add(giver, mention: mention, to: &plan)
             }
@@ -41,9 +41,9 @@ extension PayloadMapper {
         try mapValue(of: candidate, relationship, tape, stating: statement, entity, around, bytes)
     }
 
-    /// Maps the value under the key by its shape.
+    /// Maps a value by its shape.
     ///
-    /// - Parameter statement: Nil where no links are stated: the rows in the value are only mentioned, so that they are not
+    /// - Parameter statement: Nil if no links are asserted. The rows in the value only get nodes, so that they are not
     ///   deleted.
     private mutating func mapValue(
         of candidate: RecordReader.Candidate, _ relationship: RelationshipMapping, _ tape: JSONTape,
@@ -125,7 +125,7 @@ extension PayloadMapper {
         }
     }
 
-    /// - Parameter list: Of ids or references, or of members whose names are ids.
+    /// - Parameter list: A list of IDs or references, or of members whose keys are IDs.
     private mutating func mapIDs(
         of list: NestedListLayout, _ relationship: RelationshipMapping, _ tape: JSONTape,
         stating statement: LinkAssertionBuilder?, _ entity: Int, _ bytes: Bytes
@@ -134,7 +134,7 @@ extension PayloadMapper {
         var elements = ListElements(of: list, tape)
         while let element = elements.next(tape, bytes) {
             guard tape.tokens[element.value].kind != .null else { continue }
-            // Of a list that states links, an id that does not fit is reported with the path of the list.
+            // In a list that asserts links, an ID of the wrong type is reported with the path of the list.
             if statement == nil { reader.path.push(.init(list.layout, tape, at: element.place, element.index)) }
             let target = reference(
                 relationship, tape, at: element.place, entity, bytes, listedBy: statement?.owner)
@@ -145,8 +145,8 @@ extension PayloadMapper {
         statement?.replaceOthers(.unlink, in: &plan)
     }
 
-    /// The row that a relationship of a child leads back to, because it gave the child: around the record, or by that for
-    /// which a row without a key is known.
+    /// Returns the row that a child's relationship leads back to: the row that contains the record, or the owner of a
+    /// keyless row.
     private mutating func giver(
         of child: Mapped?, by relationship: RelationshipMapping, _ context: Context
     ) -> NodeID? {
@@ -163,15 +163,16 @@ extension PayloadMapper {
         return owner.node
     }
 
-    /// Whether a row has no key, so that it is the owner's who gave it, whatever its JSON says.
+    /// Returns whether a row is keyless. Its owner is then the row that contains it, regardless of its JSON.
     private func isKnownByOwner(_ row: Mapped) -> Bool {
         plan.rows[row.table.index].nodes[row.node.index].ownerPlace != nil
     }
 
-    /// The node an id refers to, with the kind that it says the row is of; reported if it cannot be a key of the
-    /// destination.
+    /// Returns the node that an ID references, with the entity that the ID states.
     ///
-    /// - Parameter owner: Whose list it is in, which may supply a part of it.
+    /// A value that cannot be a key of the destination is reported.
+    ///
+    /// - Parameter owner: The owner of the list, which can supply a part of a composite key.
     mutating func reference(
         _ relationship: RelationshipMapping, _ tape: JSONTape, at token: Int, _ entity: Int, _ bytes: Bytes,
         listedBy owner: PayloadGraph.RowReference? = nil
@@ -194,8 +195,8 @@ extension PayloadMapper {
         return (node, destination.id)
     }
 
-    /// Links a row with the one that its key is made of, where the record of that is skipped: it was told apart by the
-    /// key there, so it cannot be without the row.
+    /// Links a row to the row that is part of its key, if the record of that row is skipped. The key identifies the
+    /// row, so the link must exist.
     mutating func linkKeyPart(
         _ relationship: RelationshipMapping, _ statement: LinkAssertionBuilder, _ tape: JSONTape, at token: Int,
         _ bytes: Bytes

@@ -1,6 +1,6 @@
-// Resources of JSON:API, which say of which entity they are.
+// JSON:API resources, which state their entity by a type.
 extension PayloadMapper {
-    /// The entity of a type, looked up once for each type of a payload.
+    /// Returns the entity of a type. Each type of a payload is looked up once.
     mutating func entity(
         ofType tape: JSONTape, at token: Int, _ types: ResourceTypes, _ bytes: Bytes
     ) -> Int? {
@@ -14,7 +14,7 @@ extension PayloadMapper {
         return entity
     }
 
-    /// The node of a resource identifier, `{"type": …, "id": …}`, and its kind.
+    /// Returns the node of a resource identifier, `{"type": …, "id": …}`, and the entity that it states.
     mutating func resourceReference(
         _ relationship: RelationshipMapping, _ tape: JSONTape, at token: Int, _ entity: Int, _ bytes: Bytes
     ) -> (node: NodeID, kind: Int)? {
@@ -42,7 +42,7 @@ extension PayloadMapper {
     }
 }
 
-/// The keys of the resources of a JSON:API document whose `id` is not their key: others refer to them by type and id.
+/// The keys of JSON:API resources whose `id` is not their key. Other resources reference them by type and ID.
 struct ResourceKeys: Sendable {
     private struct Resource: Hashable {
         let entity: Int
@@ -58,8 +58,8 @@ struct ResourceKeys: Sendable {
 }
 
 extension PayloadMapper {
-    /// Records the key of a resource, if that is not its `id`. Called of all resources of a document before any is mapped,
-    /// by a mapper that does nothing else.
+    /// Records the key of a resource if it is not its `id`. A separate mapper calls this for all resources of a
+    /// document before any is mapped.
     mutating func addKey(_ tape: JSONTape, at place: Place, _ layout: PayloadLayout, _ bytes: Bytes) throws {
         guard let types = layout.types, let id = tape.member(named: "id", of: place.token, in: bytes),
             [.string, .number].contains(tape.tokens[id].kind),
@@ -78,7 +78,7 @@ extension PayloadMapper {
         if let rowKey { resourceKeys[entity, tape.text(at: id, in: bytes)] = rowKey }
     }
 
-    /// The row of a resource of the document that has another key than its `id`; nil if there is none.
+    /// Returns the node of a resource in the document whose key is not its `id`; nil if there is none.
     mutating func resourceNode(
         _ tape: JSONTape, at id: Int, as target: Int, _ types: ResourceTypes, _ bytes: Bytes
     ) -> NodeID? {

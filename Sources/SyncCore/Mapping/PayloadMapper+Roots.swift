@@ -1,13 +1,13 @@
 import Foundation
 
-// Root records: elements of the payload, or records of one of its lists.
+// Root records: the elements of the payload, or the records of its lists.
 extension PayloadMapper {
-    /// Where a record was found that is not simply an element of the payload.
+    /// The place of a root record that is not an element of a plain payload.
     package struct Place {
-        /// Its token, and that of the name under which it stands, or -1.
+        /// The token of the record, and that of the key under which it is nested, or -1.
         var token = 0
         var name = -1
-        /// Its list, and its index there.
+        /// The list of the record, and its index there.
         var list = 0
         var index = 0
     }
@@ -54,7 +54,7 @@ extension PayloadMapper {
         plan.roots[list.root].readable += plan.readableRootRecords - readable
     }
 
-    /// - Parameter list: The place of its list among the roots of the plan.
+    /// - Parameter list: The index of its list in the roots of the graph.
     private mutating func mapRoot(
         _ tape: JSONTape, at token: Int, as entity: Int, _ context: Context, ofList list: Int, _ bytes: Bytes
     ) throws {
@@ -73,7 +73,7 @@ extension PayloadMapper {
             at: Int32(truncatingIfNeeded: plan.firstRecord + plan.rootRecords - 1), mention: root.mention, to: &plan)
     }
 
-    /// The entity of a record of a list; nil if it names a type that no entity has, which is reported.
+    /// Returns the entity of a record of a list; nil if no entity has its type, which is reported.
     private mutating func entity(
         _ tape: JSONTape, at place: Place, _ list: PayloadLayout.List, _ layout: PayloadLayout, _ bytes: Bytes
     ) -> Int? {
@@ -91,20 +91,20 @@ extension PayloadMapper {
         return nil
     }
 
-    /// The record just mapped is one object in no array: it says what it is, not what else there is. Where it has no key,
-    /// the records may be in a list inside it.
+    /// Records that the payload is a single object outside an array. It deletes no other rows. If it has no key, its
+    /// lists may contain the records.
     mutating func recordLoneObject(_ tape: JSONTape, _ bytes: Bytes) {
         plan.roots[0].isLoneObject = true
         if plan.readableRootRecords == 0 { plan.listPaths = tape.listPaths(in: bytes) }
     }
 
-    /// Tells how far mapping is, and notices a cancelled task.
+    /// Reports the progress of mapping, and throws if the task is cancelled.
     func notifyProgress(_ completed: Int, of total: Int) throws {
         if Task.isCancelled { throw CancellationError() }
         options.progress?(SyncProgress(.mapping, completed: completed, total: total))
     }
 
-    /// The plan, with what was counted on the way. Nothing more is mapped.
+    /// Returns the graph with all counts. Nothing more is mapped.
     mutating func finish(payload: Data) -> PayloadGraph {
         plan.payload = payload
         plan.diagnostics = reader.diagnostics.reported
@@ -125,11 +125,11 @@ extension PayloadMapper {
 
 // MARK: - Keys of root records
 
-/// What is known of the key of a root record.
+/// The state of the key of a root record.
 enum RootKeyState {
-    /// It has none, or null.
+    /// The record has no key, or null.
     case lacking
-    /// It has one that is not of the type, or only a part of one: it may be of any row.
+    /// The key has the wrong type, or is only a part of a composite key. The record can describe any row.
     case unreadable
     case read
 }
@@ -147,7 +147,7 @@ extension PayloadMapper {
         plan.roots[root].unread += 1
     }
 
-    /// A resource that has an id and does not say of which type may be of any row.
+    /// Reports a resource without a type. If it has an `id`, it can describe any row.
     mutating func reportResourceWithoutType(_ tape: JSONTape, at place: Place, _ root: Int, _ bytes: Bytes) {
         if let type = tape.member(named: "type", of: place.token, in: bytes), tape.tokens[type].kind == .string {
             return

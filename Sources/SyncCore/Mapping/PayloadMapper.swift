@@ -1,44 +1,44 @@
-/// Turns records into a ``PayloadGraph``: names to slots, values to storage classes, nesting to links.
+/// Maps records to a ``PayloadGraph``: keys to slots, values to storage classes, nesting to links.
 ///
-/// It never asks the store. One record at a time, depth first: a record's own values are merged into its node before
-/// anything nested in it is looked at, so that mentions are merged in document order. Made for one payload, or piece of
-/// one, and never copied.
+/// It never reads the store. Records are mapped one at a time, depth first. The values of a record are merged into its
+/// node before its nested records, so records are merged in document order. A mapper serves one payload or chunk and is
+/// never copied.
 ///
-/// It has the plan. What reads a record (``RecordReader``), states its links (``LinkAssertionBuilder``) and compares it with
-/// others of its row (``DuplicateRecords``) is given the plan for that.
+/// It owns the graph, and passes it to the parts that read a record (``RecordReader``), state its links
+/// (``LinkAssertionBuilder``) and compare it with other records of its row (``DuplicateRecords``).
 package struct PayloadMapper: ~Copyable {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// How a record came to be in the payload, which decides what may be done with it and how it is identified.
+    /// The place of a record in the payload. It decides which operations are allowed and how the record is identified.
     struct Context {
         var permission: AllowedOperations
-        /// The mention of the record around it; -1 at the root.
+        /// The occurrence of the record that contains it; -1 at the root.
         var mention: Int32 = -1
-        /// The link it was reached through, the end it is at, and the node at the other: a to-one way back is not read
-        /// from its JSON.
+        /// The association through which it was reached, its end, and the node at the other end. A to-one relationship
+        /// back to that node is not read from its JSON.
         var arrival: (link: AssociationID, end: CompiledAssociation.End, owner: NodeID)?
-        /// What identifies it if it has no key; nil where it must have one.
+        /// The identity of a record without a key; nil if the record needs a key.
         var owner: NodeBatch.OwnerLink?
-        /// The owner of the child in which it stands as the way back: what it is without a key.
+        /// The row that this record is if it has no key: it is nested in a child of that row, under the inverse.
         var wayBack: NodeID?
         var isRoot = false
-        /// Whether it is reported if it lacks its key: not where it belongs to a record that does.
+        /// Whether a missing key is reported. It is not if no link to the record is asserted.
         var isReported = true
-        /// Whether it is a resource of a JSON:API document, whose values stand in `attributes` and `relationships`.
+        /// Whether it is a resource of a JSON:API document, with its values in `attributes` and `relationships`.
         var isResource = false
-        /// The token of the name under which it stands, and the slot that this fills; -1 if there is none.
+        /// The token of the key under which it is nested, and the slot that the key fills; -1 if there is none.
         var name: Int32 = -1
         var nameSlot: Int32 = -1
     }
 
-    /// A record's node, and the mention it makes.
+    /// The node of a record, and its occurrence.
     struct Mapped {
         var table: TableID
-        /// The entity it was read as.
+        /// The entity as which the record was read.
         var entity: Int
         var node: NodeID
         var mention: Int32
-        /// Its number among the records that are rows which earlier ones gave; -1 for the first of a row.
+        /// The number among the records that repeat a row; -1 for the first record of a row.
         var repetition: Int32 = -1
     }
 
@@ -49,25 +49,27 @@ package struct PayloadMapper: ~Copyable {
     let layout: PayloadLayout?
     let tracksOccurrences: Bool
     var reader: RecordReader
-    /// The row of the record being mapped, once it is known.
+    /// The row of the record that is being mapped, once it is known.
     var current: Mapped?
-    /// The key of the only root record, where the caller knows it better than the record.
+    /// The key of the only root record, if the caller states it.
     var rootKey: PackedValue?
-    /// What is known of the key of the root record that is being mapped.
+    /// The state of the key of the root record that is being mapped.
     var rootKeyState = RootKeyState.lacking
-    /// How many records of lists were mapped.
+    /// The number of mapped records of lists.
     var placedRecords = 0
-    /// The place of the last statement about links; the root list's own is 0.
+    /// The sequence number of the last statement about links. That of the root list is 0.
     var sequence: UInt32 = 0
-    /// The types of resources seen so far, and the keys of resources that are not their ids.
+    /// The types of resources found so far, and the keys of resources whose `id` is not their key.
     var knownTypes: [(type: [UInt8], entity: Int?)] = []
     var resourceKeys = ResourceKeys()
-    /// Of records that are rows which earlier ones gave.
+    /// The records that repeat a row.
     var repeats: DuplicateRecords
 
+    /// Creates a mapper.
+    ///
     /// - Parameters:
-    ///   - plan: One without records yet.
-    ///   - watch: Finds the places of contradictions, in a payload that is mapped again because it has some.
+    ///   - plan: A graph without records.
+    ///   - watch: Finds the places of inconsistent records, if the payload is mapped again for that.
     init(
         _ plan: PayloadGraph, options: SyncOptions, _ tables: MappingTables, layout: PayloadLayout? = nil,
         watch: InconsistentRecordFinder? = nil
@@ -85,8 +87,9 @@ package struct PayloadMapper: ~Copyable {
         repeats = DuplicateRecords(watch, areKeptApart: tracksOccurrences)
     }
 
-    /// Maps a record and everything nested in it. Nil if it is skipped, which is reported; what is nested in it is
-    /// mapped all the same.
+    /// Maps a record and the records nested in it.
+    ///
+    /// - Returns: Nil if the record is skipped, which is reported. Its nested records are mapped nevertheless.
     mutating func record(
         _ tape: JSONTape, at token: Int, as asked: Int, _ context: Context, _ bytes: Bytes
     ) throws -> Mapped? {
@@ -118,7 +121,7 @@ package struct PayloadMapper: ~Copyable {
         return mapped
     }
 
-    /// The attribute values of one record, one slot each.
+    /// Returns the attribute values of one record, one for each slot.
     mutating func attributes(_ tape: JSONTape, of entity: CompiledEntity, _ bytes: Bytes) throws -> [PackedValue] {
         try reader.read(tape, at: 0, as: entity.id, Context(permission: .full), bytes, &plan)
         return Array(reader.row.first(tables.attributes[entity.table.index].count))
@@ -126,7 +129,7 @@ package struct PayloadMapper: ~Copyable {
 
     // MARK: Nodes
 
-    /// The key of the record just read; absent or null if it has none.
+    /// Returns the key of the record just read; absent or null if it has none.
     @inline(__always)
     private mutating func key(
         of entity: CompiledEntity, _ tape: JSONTape, _ context: Context, from marks: RecordReader.Marks, _ bytes: Bytes
@@ -138,8 +141,7 @@ package struct PayloadMapper: ~Copyable {
         return reader.key(of: entity, tape, context, from: marks, bytes, &plan)
     }
 
-    /// Gives the values just read to their node. A record that is skipped has none: it says nothing of its own row, but
-    /// mentions what is in it.
+    /// Merges the values just read into their node. A skipped record has no node, but its nested records are mapped.
     private mutating func commit(
         _ key: PackedValue, as entity: CompiledEntity, _ context: Context, _ bytes: Bytes
     ) -> (mapped: Mapped?, mention: Int32) {
@@ -148,7 +150,7 @@ package struct PayloadMapper: ~Copyable {
         var mention: Int32 = -1
         if tracksOccurrences {
             mention = Int32(truncatingIfNeeded: plan.mentions.count)
-            // What is nested in a record that is refused for its entity is mentioned only.
+            // Records nested in one of the wrong entity only reference their rows.
             let permission = node == nil && hasKey ? [] : context.permission
             plan.mentions.append(
                 .init(
@@ -169,7 +171,7 @@ package struct PayloadMapper: ~Copyable {
         return (mapped, mention)
     }
 
-    /// - Returns: The number of the record among those that are noted; -1 if it is not.
+    /// - Returns: The number among the records that repeat a row; -1 if it is not recorded.
     private mutating func recordDuplicate(
         of row: PayloadGraph.RowReference, _ values: UnsafeBufferPointer<PackedValue>, _ entity: CompiledEntity,
         _ bytes: Bytes
@@ -179,7 +181,7 @@ package struct PayloadMapper: ~Copyable {
         return repeats.addWatched(row, values, of: entity, at: reader.pathText(bytes), plan, bytes)
     }
 
-    /// The node of a key, made if it is new. An id alone says nothing about the entity of the row.
+    /// Returns the node of a key, and creates it if it is new. An ID alone does not state the entity of the row.
     mutating func node(
         forKey key: PackedValue, keyOwner: Int, _ entity: CompiledEntity, _ bytes: Bytes
     ) -> (node: NodeID, isNew: Bool) {
@@ -189,8 +191,9 @@ package struct PayloadMapper: ~Copyable {
         }
     }
 
-    /// The node of a record with a key: of the most specific entity that records give it as. Nil if another record has
-    /// it as one that is no kin of this one.
+    /// Returns the node of a record with a key. Its entity is the most specific one that its records state.
+    ///
+    /// - Returns: Nil if another record states an entity that is neither a sub-entity nor a parent entity of this one.
     private mutating func node(
         ofRecord key: PackedValue, _ entity: CompiledEntity, _ context: Context, _ bytes: Bytes
     ) -> NodeID? {
@@ -214,7 +217,8 @@ package struct PayloadMapper: ~Copyable {
         return node
     }
 
-    /// The node of a record without a key: known by its owner, or the row that it leads back to. Nil if it is neither.
+    /// Returns the node of a record without a key: that of its owner link, or the row it leads back to; nil if there is
+    /// neither.
     private mutating func node(ofKeyless entity: CompiledEntity, _ context: Context, _ bytes: Bytes) -> NodeID? {
         let isUnreadable = reader.hasUnreadableKey || reader.hasSomePart(entity)
         if context.isRoot, isUnreadable { rootKeyState = .unreadable }
@@ -234,7 +238,7 @@ package struct PayloadMapper: ~Copyable {
 
     // MARK: Reports
 
-    /// Reports a problem of the record being mapped.
+    /// Reports a problem of the record that is being mapped.
     mutating func report(_ kind: SyncResult.Diagnostic.Kind, _ entity: Int, _ bytes: Bytes, _ message: String) {
         guard reader.diagnostics.admitsOne() else { return }
         reader.diagnostics.add(

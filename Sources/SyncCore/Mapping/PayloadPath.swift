@@ -1,33 +1,33 @@
-/// The way from the root of the payload to the value being mapped, kept as numbers until somebody asks for text.
+/// The path from the root of the payload to the value that is being mapped. It is stored as numbers until text is
+/// needed.
 package struct PayloadPath {
     package enum Step {
         case index(Int)
-        /// A key, by the place of its text in the payload, and the table of the object that has it: dotted remote keys
-        /// lead there.
+        /// A key, as the place of its text in the payload, with the table of the object that contains it.
         case key(offset: Int, length: Int, table: Int = -1)
-        /// The name of a member that is a record, by the place of its text.
+        /// The key of a member that is a record, as the place of its text.
         case name(offset: Int, length: Int)
-        /// A record of a connection: in `nodes`, or the `node` of one of its `edges`.
+        /// A record of a connection, in `nodes` or in the `node` of one of its `edges`.
         case connected(Int, isEdge: Bool)
     }
 
-    /// Where a root record stands that is not simply an element of the payload.
+    /// The place of a root record that is not an element of a plain payload.
     package struct Root {
-        /// How its path begins, by the number of its list.
+        /// The number of the list, whose label begins the path.
         var list: Int
         var index: Int
-        /// The place of its name, where it has one instead of the index.
+        /// The place of the member's key, if the path has it instead of the index.
         var nameOffset = 0
         var nameLength = -1
     }
 
     private(set) var steps: [Step] = []
-    /// The root record, among those of the payload, or of the piece of it that is mapped.
+    /// The index of the root record in the payload, or in the chunk that is being mapped.
     private(set) var rootIndex = 0
-    /// How the paths of the records of each list begin, and where the root record stands; nil if it is an element.
+    /// The first part of the paths of each list's records, and the place of the root record; nil if it is an element.
     package var labels: [String] = []
     package var root: Root?
-    /// How many root records are in the pieces before.
+    /// The number of root records in the chunks before this one.
     var firstRecord = 0
 
     package init() {}
@@ -39,7 +39,7 @@ package struct PayloadPath {
         rootIndex = record
     }
 
-    /// How the record being mapped is reached from the one around it: under a key, perhaps in a list.
+    /// The place of the record in the record that contains it: a key, and an index if it is in a list.
     var mark: PayloadGraph.RecordOccurrence.Mark {
         switch (steps.last, steps.dropLast().last) {
         case (.index(let index), .key(let offset, let length, let table)):
@@ -63,7 +63,7 @@ package struct PayloadPath {
             index: Int32(truncatingIfNeeded: root.index))
     }
 
-    /// `[3].notes[0].created_at`
+    /// Returns the path as text, such as `[3].notes[0].created_at`.
     package func text(_ bytes: UnsafeBufferPointer<UInt8>, _ tables: [KeyTable], adding last: Step? = nil) -> String {
         var text = root.map { rootText($0, bytes) } ?? "[\(firstRecord + rootIndex)]"
         for step in steps + (last.map { [$0] } ?? []) {
@@ -86,12 +86,12 @@ package struct PayloadPath {
         return label + Self.nameText(root.nameOffset, root.nameLength, bytes)
     }
 
-    /// `["AD"]`
+    /// Returns the step to a member, such as `["AD"]`.
     private static func nameText(_ offset: Int, _ length: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> String {
         "[\"" + String(decoding: bytes[offset..<offset + length], as: UTF8.self) + "\"]"
     }
 
-    /// The same way for a hook that rewrites the record there.
+    /// Returns the path for an insert hook, which replaces the record there.
     func recordPath(_ bytes: UnsafeBufferPointer<UInt8>, _ tables: [KeyTable]) -> RecordPath {
         var path = RecordPath(root: rootIndex, steps: [])
         for step in steps {
@@ -116,7 +116,7 @@ package struct PayloadPath {
 // MARK: - Places
 
 extension PayloadPath.Step {
-    /// The step to an element of a list, or to a member by its name.
+    /// Creates the step to an element of a list, or to a member by its key.
     package init(_ layout: ListLayout, _ tape: JSONTape, at place: Int, _ index: Int) {
         self =
             switch layout {

@@ -1,11 +1,12 @@
-// Keys of records: of one attribute, or of parts that come from the record, the rows it refers to, and the row that lists it.
+// Keys of records. A key is one attribute, or has parts from the record, the rows it references, and the row that lists
+// it.
 extension RecordReader {
-    /// A part of a key that is the row around it.
+    /// A part of a key that is supplied by the row around the record.
     typealias SuppliedPart = (index: Int, owner: PayloadGraph.RowReference)
 
-    /// The key of the record in the row; absent if it lacks a part.
+    /// Returns the key of the record in `row`; absent if a part is missing.
     ///
-    /// - Parameter marks: The record's candidates begin there, and are chosen.
+    /// - Parameter marks: The first candidate of the record. Its candidates have been chosen.
     @inline(__always)
     mutating func key(
         of entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context, from marks: Marks,
@@ -40,13 +41,13 @@ extension RecordReader {
         return Coercion.append(keyText.bytes, to: &plan.arena)
     }
 
-    /// Whether the record in the row has a part of its key, but not all of it.
+    /// Returns whether the record in `row` has a part of its composite key.
     func hasSomePart(_ entity: CompiledEntity) -> Bool {
         entity.compositeKey?.slots.contains { ![.absent, .null].contains(row[$0].kind) } ?? false
     }
 
-    /// Adds the key of the row that a relationship of the record leads to: the one that lists the record, else the one
-    /// that the record names.
+    /// Appends the key of the row that a relationship of the record references: the row that lists the record, or the
+    /// row that the record references.
     private mutating func appendTarget(
         _ index: Int, of entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context,
         from marks: Marks, _ bytes: Bytes, _ plan: inout PayloadGraph
@@ -64,11 +65,11 @@ extension RecordReader {
         return appendKey(tape, at: candidate.value, of: model.entities[relationship.destination], bytes, &plan)
     }
 
-    // MARK: Ids
+    // MARK: IDs
 
-    /// The key that an id is; nil if it is none of the destination.
+    /// Returns the key that an ID states; nil if it is not a key of the destination.
     ///
-    /// - Parameter owner: Whose list it is in. Where the owner is a part of the key, the id need not name it.
+    /// - Parameter owner: The owner of the list. If it is a part of the key, the ID can omit that part.
     mutating func id(
         _ tape: JSONTape, at token: Int, of destination: CompiledEntity, _ relationship: RelationshipMapping,
         listedBy owner: PayloadGraph.RowReference?, _ bytes: Bytes, _ plan: inout PayloadGraph
@@ -83,7 +84,7 @@ extension RecordReader {
         guard appendKey(tape, at: token, of: destination, bytes, &plan, supplied: supplied) else { return nil }
         let named = keyText.bytes
         if supplied != nil {
-            // An id that names its owner names the one whose list it is in.
+            // If the ID states its owner, it must be the owner of the list.
             keyText.removeAll()
             if appendKey(tape, at: token, of: destination, bytes, &plan), keyText.bytes != named { return nil }
         }
@@ -92,7 +93,7 @@ extension RecordReader {
 
     // MARK: Records that are not mapped
 
-    /// The key that an id or a record has that is not mapped; nil if it lacks a part.
+    /// Returns the key in an ID, or in a record that is not mapped; nil if a part is missing.
     mutating func key(
         at token: Int, of entity: CompiledEntity, _ tape: JSONTape, _ bytes: Bytes, _ plan: inout PayloadGraph
     ) -> PackedValue? {
@@ -107,7 +108,7 @@ extension RecordReader {
         return key
     }
 
-    /// The key of a record that is skipped, with what that says of it. Nil if it has none that can be read.
+    /// Returns the key of a skipped record, with the state of the key. The key is nil if it is unreadable.
     mutating func key(
         ofSkipped object: Int, as entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context,
         _ bytes: Bytes, _ plan: inout PayloadGraph
@@ -159,11 +160,11 @@ extension RecordReader {
 
     // MARK: Parts
 
-    /// Adds the key that a value stands for: an id, or the object that has it.
+    /// Appends the key in a value, which is an ID or an object.
     ///
     /// - Parameters:
-    ///   - supplied: The part that is the row around it.
-    ///   - name: What the member's name fills, whatever stands inside.
+    ///   - supplied: The part that is the row around the value.
+    ///   - name: The key of the member, and the slot that it fills. It overrides the value inside.
     private mutating func appendKey(
         _ tape: JSONTape, at token: Int, of entity: CompiledEntity, _ bytes: Bytes, _ plan: inout PayloadGraph,
         supplied: SuppliedPart? = nil, name: (slot: Int, token: Int)? = nil
@@ -209,7 +210,7 @@ extension RecordReader {
         return append(value, bytes, &plan)
     }
 
-    /// Adds the key of a row of the plan, which may have none.
+    /// Appends the key of a node, which may have none.
     private mutating func appendKey(of row: PayloadGraph.RowReference, _ bytes: Bytes, _ plan: inout PayloadGraph)
         -> Bool
     {
@@ -228,9 +229,9 @@ extension RecordReader {
         }
     }
 
-    /// Where the parts of a key stand; -1 for those that are not there. Nil if the value is no key.
+    /// Returns the tokens of the parts of a key, -1 for missing ones; nil if the value is no key.
     ///
-    /// - Parameter supplied: The part that need not be there.
+    /// - Parameter supplied: The part that can be omitted.
     private mutating func partTokens(
         _ key: CompositeKey, _ tape: JSONTape, at token: Int, of entity: CompiledEntity, _ bytes: Bytes, supplied: Int?
     ) -> [Int]? {
@@ -255,7 +256,7 @@ extension RecordReader {
         }
     }
 
-    /// Where the value of an attribute stands in an object, by the rules of naming; -1 if it is not there.
+    /// Returns the token of an attribute's value in an object, by the rules of naming; -1 if it is missing.
     private mutating func find(
         _ slot: Int, _ tape: JSONTape, object: Int, _ entity: CompiledEntity, _ bytes: Bytes
     ) -> Int {
@@ -296,7 +297,7 @@ extension RecordReader {
 }
 
 extension KeyTable.Target {
-    /// How strongly it speaks for a part of a key, the lower the stronger; nil if it does not.
+    /// Returns the priority of the target for a part of a key, lower first; nil if it does not fill the part.
     fileprivate func strength(for part: CompositeKey.Part) -> Int? {
         switch (self, part) {
         case (.attribute(let slot, let strength), .attribute(let wanted)): slot == wanted ? strength : nil

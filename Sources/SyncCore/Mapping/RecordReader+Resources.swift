@@ -1,7 +1,8 @@
-// Resources of JSON:API, which have their values in `attributes` and `relationships`.
+// JSON:API resources, with values in `attributes` and `relationships`.
 extension RecordReader {
-    /// Reads a resource: what is in `attributes` as its own members, the linkage in `relationships` as references. What the
-    /// protocol has beside them (`meta`) gives way to attributes of that name, and those to the resource's `id`.
+    /// Reads a resource: the members of `attributes`, and the linkage in `relationships` as references.
+    ///
+    /// The attributes override other members of the resource (`meta`), and its `id` overrides the attributes.
     mutating func scanResource(
         _ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
     ) throws {
@@ -16,7 +17,8 @@ extension RecordReader {
             } else if isObject, tape.isText(key, "relationships", in: bytes) {
                 relationships = key
             } else if isObject, tape.isText(key, "links", in: bytes) {
-                // Where the service has the resource: the protocol's own, unless the model asks for it.
+                // These links are members of the protocol, which are ignored unless the model has a remote key for
+                // them.
                 try scanMember(tape, key: key, of: table, keyTable, isOwn: true, bytes, &plan)
             } else if tape.isText(key, "id", in: bytes) {
                 id = key
@@ -34,7 +36,8 @@ extension RecordReader {
         if id >= 0 { try scanID(tape, key: id, of: table, keyTable, bytes, &plan) }
     }
 
-    /// - Parameter isOwn: Whether it is a member of the protocol's, which counts only where the model asks for it.
+    /// - Parameter isOwn: Whether it is a member of the protocol, which is read only if the model has a remote key for
+    ///   it.
     private mutating func scanMember(
         _ tape: JSONTape, key: Int, of table: TableID, _ keyTable: Int, isOwn: Bool = false, _ bytes: Bytes,
         _ plan: inout PayloadGraph
@@ -48,13 +51,13 @@ extension RecordReader {
         }
     }
 
-    /// By its id others refer to the resource, whatever its attributes say.
+    /// Reads the ID. It overrides the attributes, because other resources reference this one by it.
     private mutating func scanID(
         _ tape: JSONTape, key: Int, of table: TableID, _ keyTable: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
     ) throws {
         let entry = keyTables.entry(tape.tokens[key], keyTable, after: -1, bytes)
         let slot = Int(keyTables.all[keyTable].entries[entry].slot)
-        // What tells the resource apart is missed nowhere.
+        // An `id` that the model does not read is not reported as unmapped.
         if keyTables.all[keyTable].targets[entry].isEmpty { return }
         guard slot >= 0, row[slot].kind != .absent, row[slot].kind != .null else {
             return try scanMember(tape, key: key, of: table, keyTable, bytes, &plan)
@@ -71,7 +74,7 @@ extension RecordReader {
         }
     }
 
-    /// A relationship without `data` says nothing about links.
+    /// Reads the linkage. A relationship without `data` asserts no links.
     private mutating func scanLinkage(_ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes) {
         var key = object + 1
         let end = Int(tape.tokens[object].next)
@@ -91,7 +94,7 @@ extension RecordReader {
             isTaken = true
             addCandidate(index, isIDKey: true, strength, key: key, keyTable, value: data, isReference: true)
         }
-        // Nothing is lost of a relationship to nothing.
+        // An empty relationship is not reported as unmapped, because no link is lost.
         let isEmpty =
             tape.tokens[data].kind == .null
             || Int(tape.tokens[data].next) == data + 1 && tape.tokens[data].kind == .array

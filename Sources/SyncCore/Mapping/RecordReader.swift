@@ -1,28 +1,28 @@
-/// Reads one record at a time: the values of its attributes, and the keys that speak for its relationships.
+/// Reads one record at a time: the values of its attributes, and the keys of its relationships.
 ///
-/// It knows the names of the model and where the mapper is in the payload. The plan it is given for each record takes the
-/// texts that are not in the payload as they are stored.
+/// It has the names of the model and the mapper's path in the payload. Texts that are stored in another form than the
+/// payload's are appended to the graph's arena.
 struct RecordReader: ~Copyable {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// A key of a record that speaks for a relationship.
+    /// A key of a record that can give the value of a relationship.
     struct Candidate {
         var relationship: Int
         var isIDKey: Bool
         var strength: Int
         var key: Int
-        /// The table of the object that has the key.
+        /// The table of the object that contains the key.
         var table: Int
         var value: Int
-        /// Whether an object there only names a row: the linkage of a resource.
+        /// Whether an object as its value only references a row, as the linkage of a resource does.
         var isReference = false
-        /// The lower, the more it has to say about its relationship; nil until two have to be compared.
+        /// The priority among candidates of one relationship, lower first; nil until two are compared.
         var rank: Int?
-        /// Whether it is the one that speaks for its relationship.
+        /// Whether the relationship is read from this key.
         var isChosen = true
     }
 
-    /// Where the candidates of a record begin, and its keys that name kinds.
+    /// The first candidate of a record, and its first sibling discriminator.
     struct Marks {
         let candidates: Int
         let kinds: Int
@@ -33,15 +33,15 @@ struct RecordReader: ~Copyable {
     var keyTables: KeyTables
     var diagnostics: MappingDiagnostics
     var path = PayloadPath()
-    /// The values of the record last read.
+    /// The values of the record that was read last.
     var row: ScratchRow
-    /// Whether it has a key, but none of its type.
+    /// Whether it has a key of the wrong type.
     var hasUnreadableKey = false
     private(set) var candidates: [Candidate] = []
     private(set) var kindsBeside: [SiblingDiscriminator] = []
-    /// By relationship: the best candidate found so far; -1 between records.
+    /// The best candidate for each relationship so far; -1 between records.
     private var best: [Int]
-    /// Where keys of several parts are put together, and what the last one lacked.
+    /// The text of composite keys, and the part that the last one lacked.
     var keyText = CompositeKeyText()
     var missingPart = ""
 
@@ -57,16 +57,16 @@ struct RecordReader: ~Copyable {
 
     // MARK: Records
 
-    /// Where the candidates of the next record begin.
+    /// The marks of the next record's candidates.
     var marks: Marks { Marks(candidates: candidates.count, kinds: kindsBeside.count) }
 
-    /// Forgets the candidates of a record that is mapped.
+    /// Removes the candidates of a mapped record.
     mutating func forget(from marks: Marks) {
         if candidates.count > marks.candidates { candidates.removeLast(candidates.count - marks.candidates) }
         if kindsBeside.count > marks.kinds { kindsBeside.removeLast(kindsBeside.count - marks.kinds) }
     }
 
-    /// Reads a record: its values into the row, its relationships into the candidates.
+    /// Reads a record: values into the row, relationships into the candidates.
     mutating func read(
         _ tape: JSONTape, at object: Int, as entity: Int, _ context: PayloadMapper.Context, _ bytes: Bytes,
         _ plan: inout PayloadGraph
@@ -83,7 +83,7 @@ struct RecordReader: ~Copyable {
         if candidates.count > first + 1 { chooseCandidates(from: first, entity, tape, bytes) }
     }
 
-    /// Reads what stands beside a record in its edge of a connection, so that it is known what nothing takes.
+    /// Reads the members beside a record in its edge of a connection, so that unmapped ones are counted.
     mutating func readEdge(_ tape: JSONTape, of entity: Int, _ bytes: Bytes, _ plan: inout PayloadGraph) throws {
         row.reset(tables.attributes[tables.tableOf[entity].index].count)
         try scan(tape, object: 0, keyTable: keyTables.edges(of: entity), bytes, &plan)
@@ -110,7 +110,7 @@ struct RecordReader: ~Copyable {
         }
     }
 
-    /// A key that fills something else than one attribute.
+    /// Reads a key that does not fill exactly one attribute.
     mutating func follow(
         _ entry: Int, of table: TableID, _ tape: JSONTape, key: Int, _ keyTable: Int, _ bytes: Bytes,
         _ plan: inout PayloadGraph
@@ -139,7 +139,7 @@ struct RecordReader: ~Copyable {
         }
     }
 
-    /// Walks into an object that dotted remote keys lead through. Null clears all attributes below.
+    /// Reads an object that dotted remote keys lead through. Null clears all attributes below it.
     private mutating func descend(
         _ tape: JSONTape, key: Int, into keyTable: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
     ) throws {
@@ -199,8 +199,9 @@ struct RecordReader: ~Copyable {
         }
     }
 
-    /// The value of an attribute: by its transformers and format if it has any, else by the coercion table. Nil if it does
-    /// not fit.
+    /// Returns the value of an attribute, from its transformers and format if it has any, else from the coercion table.
+    ///
+    /// - Returns: Nil if the value has the wrong type.
     @inline(__always)
     func value(
         _ tape: JSONTape, at token: Int, for slot: Int, of table: TableID, _ bytes: Bytes, _ plan: inout PayloadGraph
@@ -215,8 +216,8 @@ struct RecordReader: ~Copyable {
         return Coercion.slot(tape, at: token, as: attribute.type, bytes: bytes, arena: &plan.arena)
     }
 
-    /// The name under which a record stands fills an attribute. It counts more than what the record itself says: it is
-    /// what tells the members apart.
+    /// Fills an attribute from the key under which a record is nested. It overrides the record's value, because the key
+    /// is what identifies the members.
     private mutating func fillName(
         _ tape: JSONTape, _ context: PayloadMapper.Context, as entityID: Int, _ bytes: Bytes, _ plan: inout PayloadGraph
     ) throws {
@@ -254,8 +255,8 @@ struct RecordReader: ~Copyable {
                 isReference: isReference))
     }
 
-    /// Chooses the candidate that speaks for each relationship of one record: an object beats an id key, an id key beats a
-    /// null object; then the stronger name, then the later key.
+    /// Chooses the key for each relationship of a record. An object is preferred to an ID key, and an ID key to a null
+    /// object. After that, the stronger name is preferred, then the later key.
     private mutating func chooseCandidates(from first: Int, _ entity: Int, _ tape: JSONTape, _ bytes: Bytes) {
         for index in first..<candidates.count {
             let relationship = candidates[index].relationship
@@ -289,18 +290,18 @@ struct RecordReader: ~Copyable {
 
     // MARK: Reports
 
-    /// How the path to the value being mapped is written.
+    /// Returns the path of the value that is being mapped.
     func pathText(_ bytes: Bytes, adding last: PayloadPath.Step? = nil) -> String {
         path.text(bytes, keyTables.all, adding: last)
     }
 
-    /// Reports a problem of a record of which no row is known yet.
+    /// Reports a problem of a record whose row is not known yet.
     mutating func report(_ kind: SyncResult.Diagnostic.Kind, _ entity: Int, _ bytes: Bytes, _ message: String) {
         guard diagnostics.admitsOne() else { return }
         diagnostics.add(kind, entity, path: pathText(bytes), message)
     }
 
-    /// Reports a value that does not fit, or fails the sync if it is strict.
+    /// Reports a value of the wrong type, or throws if the sync is strict.
     private mutating func reportValue(
         _ entity: Int, _ tape: JSONTape, key: Int, _ bytes: Bytes, _ message: String
     ) throws {

@@ -1,21 +1,23 @@
-/// The shape of the value under a relationship's key.
+/// The shape of the value of a relationship.
 enum RelationshipShape {
     case null
     case object
-    /// An id: a string or number, or an array or object where keys have several parts.
+    /// An ID: a string or number, or an array or object if keys are composite.
     case id
-    /// A list of objects, nulls aside.
+    /// A list of objects. It may contain nulls.
     case records(NestedListLayout)
-    /// A list of ids, nulls aside.
+    /// A list of IDs. It may contain nulls.
     case ids(NestedListLayout)
-    /// A list without elements, or of nulls only.
+    /// An empty list, or a list of nulls.
     case empty(hasNulls: Bool)
-    /// `true`, `false`, nested arrays, or a mixture.
+    /// `true`, `false`, nested arrays, or a list of both objects and IDs.
     case other
 
+    /// Determines the shape of a value.
+    ///
     /// - Parameters:
-    ///   - areIDs: Whether only ids may stand there, so that an object is one that names its parts.
-    ///   - readsConnections: Whether an object may be a GraphQL connection.
+    ///   - areIDs: Whether the key is for IDs only, so that an object is a composite ID.
+    ///   - readsConnections: Whether an object can be a GraphQL connection.
     init(
         _ tape: JSONTape, at index: Int, of relationship: RelationshipMapping, areIDs: Bool = false,
         readsConnections: Bool, _ bytes: UnsafeBufferPointer<UInt8>
@@ -59,7 +61,7 @@ enum RelationshipShape {
         }
     }
 
-    /// The ids of rows whose keys have several parts are arrays or, where only ids may stand, objects.
+    /// Composite IDs are arrays. Under a key for IDs only they can also be objects.
     private mutating func readPartedIDs(_ tape: JSONTape, at index: Int, isToMany: Bool, _ areIDs: Bool) {
         let list = NestedListLayout(token: index, layout: .array)
         switch (self, isToMany) {
@@ -75,7 +77,7 @@ enum RelationshipShape {
         }
     }
 
-    /// Whether all elements of an array are of these kinds.
+    /// Returns whether all elements of an array are of these kinds.
     private static func isList(of kinds: [JSONTape.Kind], at list: Int, _ tape: JSONTape) -> Bool {
         guard tape.tokens[list].kind == .array else { return false }
         var element = list + 1
@@ -86,7 +88,7 @@ enum RelationshipShape {
         return true
     }
 
-    /// An object may be a list in another layout: a connection, or records and ids by name.
+    /// An object can be a list in another layout: a connection, or records or IDs as members.
     private mutating func readPlacedList(
         _ tape: JSONTape, at index: Int, of relationship: RelationshipMapping, _ readsConnections: Bool,
         _ bytes: UnsafeBufferPointer<UInt8>
@@ -95,17 +97,17 @@ enum RelationshipShape {
         if readsConnections { found = NestedListLayout(connection: index, tape, in: bytes) }
         if found == nil, relationship.nameSlot >= 0 { found = NestedListLayout(membersOf: index, tape) }
         guard let list = found else { return }
-        // Names with `true` are ids only where names are keys.
+        // Keys with the value `true` are IDs only if the keys are primary keys.
         if list.hasNamesOnly, !relationship.areNamesKeys { return }
         if tape.tokens[list.token].length == 0 {
-            // A page without records says nothing of those on others.
+            // An empty page states nothing about the rows of other pages.
             self = .empty(hasNulls: !list.isWhole)
         } else {
             self = list.hasNamesOnly ? .ids(list) : .records(list)
         }
     }
 
-    /// Whether it can stand for a relationship of this kind.
+    /// Returns whether the value can be that of a to-one or to-many relationship.
     func fits(toMany: Bool) -> Bool {
         switch self {
         case .null: true
@@ -116,12 +118,12 @@ enum RelationshipShape {
     }
 }
 
-/// Goes through the elements of a list, whatever its layout.
+/// Iterates over the elements of a list in any layout.
 struct ListElements {
     struct Element {
-        /// The element; of a member its name.
+        /// The token of the element; for a member that of its key.
         let place: Int
-        /// The record, the id, or null.
+        /// The token of the record, the ID, or null.
         let value: Int
         let index: Int
     }
@@ -146,7 +148,7 @@ struct ListElements {
         case .array, .nodes: break
         case .members: value = place + 1
         case .edges:
-            // Without a node it is a record without a key, and reported as that.
+            // An edge without a node is reported as a record without a key.
             if tape.tokens[place].kind == .object { value = tape.member(named: "node", of: place, in: bytes) ?? place }
         }
         next = Int(tape.tokens[layout == .members ? value : place].next)
