@@ -1,12 +1,12 @@
-// The bytes of the characters that JSON, numbers, dates and predicates are made of. Letters are written
-// `UInt8(ascii: "e")`. Optimized, all of them are the constants they stand for.
+// ASCII characters of JSON, numbers, dates and predicates. Letters are written `UInt8(ascii: "e")`. Optimized builds
+// turn all of them into constants.
 extension UInt8 {
     @inline(__always) static var backspace: UInt8 { 0x08 }
     @inline(__always) static var tab: UInt8 { 0x09 }
     @inline(__always) static var newline: UInt8 { 0x0A }
     @inline(__always) static var formFeed: UInt8 { 0x0C }
     @inline(__always) static var carriageReturn: UInt8 { 0x0D }
-    /// What is below it is a control character.
+    /// A space. All lower bytes are control characters.
     @inline(__always) static var blank: UInt8 { 0x20 }
     @inline(__always) static var quote: UInt8 { 0x22 }
     @inline(__always) static var percent: UInt8 { 0x25 }
@@ -27,27 +27,28 @@ extension UInt8 {
     @inline(__always) static var closeBrace: UInt8 { 0x7D }
     @inline(__always) static var delete: UInt8 { 0x7F }
 
-    /// The bit that a small letter has and its capital has not.
+    /// The bit that is set in lowercase letters and not in uppercase ones.
     @inline(__always) static var caseBit: UInt8 { 0x20 }
 
-    /// From `0` to `9`.
+    /// Whether the byte is one of `0` to `9`.
     @inline(__always) var isDigit: Bool { self &- .digit0 <= 9 }
 }
 
-/// Eight bytes of a text at a time.
+/// Operations on eight bytes of a text at once.
 enum ByteWord {
     static let ones: UInt64 = 0x0101_0101_0101_0101
-    /// The high bit of each byte, where what is found is marked.
+    /// The high bit of each byte, in which matches are marked.
     static let highs: UInt64 = 0x8080_8080_8080_8080
 
-    /// Marks the bytes that equal an ASCII byte; above the first of them perhaps others too. To be masked with `highs`.
+    /// Returns a word with the bytes marked that equal an ASCII byte. Bytes above the first match can be marked too.
+    /// Mask the result with `highs`.
     @inline(__always)
     static func equal(_ word: UInt64, _ byte: UInt8) -> UInt64 {
         let difference = word ^ (ones &* UInt64(byte))
         return (difference &- ones) & ~difference
     }
 
-    /// Marks, in the same way, what may end a string or begin an escape.
+    /// Returns a word with the bytes marked that can end a string or begin an escape, as ``equal(_:_:)`` does.
     @inline(__always)
     static func quoteOrBackslash(_ word: UInt64) -> UInt64 { equal(word, .quote) | equal(word, .backslash) }
 }

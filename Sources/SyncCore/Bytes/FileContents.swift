@@ -6,7 +6,7 @@ package import Foundation
     import Musl
 #endif
 
-/// The bytes of a file that is needed whole, whatever kind of file it is.
+/// Reads whole files of any kind into memory.
 package enum FileContents {
     #if os(Windows) || SYNC_FOUNDATION_FILES
         /// Reads a file.
@@ -20,7 +20,8 @@ package enum FileContents {
             }
         }
     #else
-        /// Reads a pipe to its end, and a large file into huge pages (``HugePages``): its bytes are then read from all over.
+        /// Reads a file or pipe to its end. Large files are read into huge pages (``HugePages``), because their bytes
+        /// are accessed in no order.
         ///
         /// - Throws: ``SyncError`` `unreadableFile`.
         package static func read(_ path: String) throws -> Data {
@@ -32,21 +33,21 @@ package enum FileContents {
                 guard let size = size(descriptor), size >= HugePages.size, let data = try read(descriptor, size) else {
                     return try handle.readToEnd() ?? Data()
                 }
-                // What was added meanwhile.
+                // Bytes that were appended since the size was read.
                 return try handle.readToEnd().map { data + $0 } ?? data
             } catch {
                 throw unreadable(path, error.localizedDescription)
             }
         }
 
-        /// The size of a file that has one; nil for a pipe or a device, which end where they end.
+        /// Returns the size of a regular file; nil for a pipe or a device, whose size is not known.
         private static func size(_ descriptor: Int32) -> Int? {
             var status = stat()
             guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
             return Int(status.st_size)
         }
 
-        /// At most so many bytes; nil if there is no memory to be had in this way.
+        /// Reads at most `size` bytes; nil if the memory cannot be allocated.
         private static func read(_ descriptor: Int32, _ size: Int) throws -> Data? {
             var memory: UnsafeMutableRawPointer?
             guard posix_memalign(&memory, HugePages.size, size) == 0, let memory else { return nil }
@@ -71,14 +72,14 @@ package enum FileContents {
     }
 }
 
-/// Memory in pages of 2 MB: what is written once and read out of order waits less for the first touch of each page, and
-/// for finding it again.
+/// Memory in pages of 2 MB. It reduces page faults and TLB misses for memory that is written once and read out of
+/// order.
 package enum HugePages {
-    /// The size of a huge page, and how memory must be aligned to be one.
+    /// The size of a huge page, which is also the alignment of its memory.
     package static let size = 1 << 21
 
-    /// Asks the system to use huge pages for those that lie wholly in a range of memory nobody has touched yet. Where it
-    /// cannot, nothing changes.
+    /// Advises the system to use huge pages for those that are completely in a range of untouched memory. Systems
+    /// without them ignore it.
     package static func advise(_ start: UnsafeRawPointer, byteCount: Int) {
         #if os(Linux)
             let first = (UInt(bitPattern: start) + UInt(size - 1)) & ~UInt(size - 1)
@@ -90,7 +91,7 @@ package enum HugePages {
 }
 
 extension Array {
-    /// Makes room for so many elements, in huge pages if that is much.
+    /// Reserves capacity for a number of elements, in huge pages if it is large.
     mutating func reserve(_ count: Int) {
         guard count > capacity else { return }
         reserveCapacity(count)

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A value that one thread at a time reads or changes.
+/// A value with exclusive access for one thread at a time.
 ///
 /// `Mutex` of the standard library does the same, but needs macOS 15.
 ///
-/// `@unchecked Sendable`: the value is only touched while `lock` is held.
+/// `@unchecked Sendable`: the value is only accessed while `lock` is held.
 package final class Locked<Value: Sendable>: @unchecked Sendable {
     private let lock = NSLock()
     private var current: Value
@@ -14,7 +14,7 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
     /// A copy of the value.
     package var value: Value { withLock { $0 } }
 
-    /// Reads or changes the value. The body must not ask for the same lock.
+    /// Calls `body` with exclusive access to the value. `body` must not use the same lock.
     @discardableResult
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         lock.lock()
@@ -25,7 +25,7 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
 
 // MARK: - Feed
 
-/// Passes elements on to all streams that were asked for.
+/// Passes elements to all its streams.
 package final class Feed<Element: Sendable>: Sendable {
     private struct State: Sendable {
         var listeners: [Int: AsyncStream<Element>.Continuation] = [:]
@@ -40,7 +40,7 @@ package final class Feed<Element: Sendable>: Sendable {
         self.buffering = buffering
     }
 
-    /// The elements from now on, until the feed is finished or gone.
+    /// Returns a stream of the elements from now on, until the feed is finished or deallocated.
     package func stream() -> AsyncStream<Element> {
         AsyncStream(bufferingPolicy: buffering) { listener in
             let id: Int? = state.withLock { state in

@@ -1,7 +1,7 @@
-/// Makes a hash of bytes. Another seed gives another hash. Stores and servers keep hashes, so the function must never change.
+/// A hash function for bytes, with a seed. Stores and servers keep hashes, so the function must never change.
 ///
-/// Two chains of 64 × 64 → 128 bit products run over the same words with secrets of their own; each folds its product to
-/// 64 bits. Two given texts collide once in about 2¹²⁸.
+/// Two chains of 64 × 64 → 128 bit products read the same words, with different secrets. Each chain folds its products
+/// to 64 bits. The probability that two given texts collide is about 2⁻¹²⁸.
 package struct RecordHasher: Sendable {
     private let seed: RecordHash
     private let first: UInt64
@@ -9,7 +9,7 @@ package struct RecordHasher: Sendable {
 
     package init(seed: RecordHash) {
         self.seed = seed
-        // The secrets must not be what the chains begin with.
+        // The secrets must differ from the initial values of the chains.
         first = Self.fold(seed.low ^ 0xA076_1D64_78BD_642F, seed.high ^ 0xE703_7ED1_A0B4_28DB) | 1
         second = Self.fold(seed.high ^ 0x8EBC_6AF0_9C88_C6E3, seed.low ^ 0x5899_65CC_7537_4CC3) | 1
     }
@@ -20,7 +20,7 @@ package struct RecordHasher: Sendable {
         return product.high ^ product.low
     }
 
-    /// The hash of some bytes.
+    /// Returns the hash of the bytes.
     package func hash(_ bytes: UnsafeRawBufferPointer) -> RecordHash {
         var low = seed.low
         var high = seed.high
@@ -41,7 +41,7 @@ package struct RecordHasher: Sendable {
     }
 }
 
-/// 128 bits that stand for some bytes.
+/// A hash of 128 bits.
 package struct RecordHash: Sendable, Hashable {
     package let low: UInt64
     package let high: UInt64

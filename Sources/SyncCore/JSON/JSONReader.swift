@@ -1,51 +1,52 @@
-/// Reads the records of a JSON document one by one, strictly by RFC 8259 and in strict UTF-8.
+/// A reader of the records in a JSON document, strictly by RFC 8259 and in strict UTF-8.
 ///
-/// NDJSON gives one record a line. Of any other document, ``RecordLocations`` says where the records are. The whole document is
-/// checked, also what stands around the records.
+/// NDJSON has one record on each line. In any other document, ``RecordLocations`` state where the records are. The
+/// whole document is checked, including the parts around the records.
 package struct JSONReader {
     package enum Form: Sendable {
-        /// A record on each line.
+        /// One record on each line.
         case ndjson
-        /// One document, with records in these places.
+        /// One document, with records at these locations.
         case places(RecordLocations)
 
-        /// One document: a root array has the records, or a root object is the only one.
+        /// One document, whose root is an array of records or a single record.
         package static var json: Form { .places(.list(at: [])) }
     }
 
     private var scanner: JSONScanner
     private let maximumDepth: Int
     private var cursor: RecordLocationCursor
-    /// Where the bytes stand in the document, and whether it ends with them.
+    /// The place of the bytes in the document, and whether they are its end.
     private var place = JSONChunk.Place()
     private var isLast = true
-    /// What is passed over is read into it.
+    /// The tape of skipped values.
     private var spare = JSONTape()
-    /// Whether a place of records was met.
+    /// Whether a place for records has been found.
     private var hasPlace = false
 
-    /// The index of the record last read in its list, from 0; -1 before the first.
+    /// The index of the last record in its list, from 0; -1 before the first record.
     package private(set) var recordIndex = -1
-    /// The list that it is in.
+    /// The list of the last record.
     package private(set) var list = 0
-    /// Where the record last read stands in its tape, and where the name does under which it does, or -1: after the record.
+    /// The tokens of the last record and of the key under which it is nested. The key's token follows the record, or is
+    /// -1.
     package private(set) var recordToken = 0
     package private(set) var nameToken = -1
-    /// Whether records were found to be one object, in no array, and in which lists.
+    /// Whether a record outside an array was found, and the lists of such records.
     package private(set) var isLoneObject = false
     private(set) var loneLists: Set<Int> = []
-    /// What the document says of the page after it.
+    /// The pagination information of the document.
     private(set) var page = PaginationInfo()
 
-    /// How many bytes have been read.
+    /// The number of bytes read so far.
     var position: Int { scanner.position }
 
-    /// The key path to the record last read, if that is in no array, from inside the envelope.
+    /// The key path to the last record, without the envelope, if the record is outside an array.
     package var fieldPath: [String] { cursor.keys.first == "data" ? Array(cursor.keys.dropFirst()) : cursor.keys }
 
     private var places: RecordLocations { cursor.places }
 
-    /// A reader of a whole document; without bytes, of one in pieces: see ``read(_:at:isLast:)``.
+    /// Creates a reader of a whole document, or without bytes, of a document in chunks: see ``read(_:at:isLast:)``.
     package init(
         _ bytes: UnsafeBufferPointer<UInt8> = .init(start: nil, count: 0), form: Form = .json, maximumDepth: Int = 512
     ) {
@@ -54,19 +55,19 @@ package struct JSONReader {
         self.maximumDepth = maximumDepth
     }
 
-    /// Goes on with the next piece of the document, once the one before is read. Pieces end where a record does, but for
-    /// the last, or one in which the document is found to be wrong.
+    /// Continues with the next chunk of the document, after the previous one is read. A chunk ends with a record,
+    /// unless it is the last one or the document is invalid in it.
     package mutating func read(_ bytes: UnsafeBufferPointer<UInt8>, at place: JSONChunk.Place, isLast: Bool) {
         scanner = JSONScanner(bytes, maximumDepth: maximumDepth, isStart: place.isStart)
         self.place = place
         self.isLast = isLast
     }
 
-    /// Reads the next record into `tape`; false at the end of a document that is right to its last byte, or of a piece
-    /// that is not its last.
+    /// Reads the next record into `tape`.
     ///
-    /// - Throws: ``SyncError`` `malformedJSON`, `invalidUTF8`, `nestingTooDeep` with line and column, `recordExpected`
-    ///   with a path, `keyPathNotFound`; `noRecords` where there is nothing at all; `serviceErrors`.
+    /// - Returns: False at the end of a valid document, or of a chunk that is not the last one.
+    /// - Throws: ``SyncError`` `malformedJSON`, `invalidUTF8` or `nestingTooDeep` with line and column,
+    ///   `recordExpected` with a path, `keyPathNotFound`, `serviceErrors`, or `noRecords` for an empty document.
     package mutating func next(into tape: inout JSONTape) throws -> Bool {
         tape.tokens.removeAll(keepingCapacity: true)
         do {
@@ -108,7 +109,7 @@ package struct JSONReader {
         }
     }
 
-    /// Nothing is no answer: it is what a transfer that failed leaves.
+    /// An empty document is an error, because it is the result of a failed transfer.
     private static var nothing: SyncError {
         SyncError(.noRecords, "the JSON is empty; a list without records is written '[]'")
     }
@@ -117,7 +118,7 @@ package struct JSONReader {
 // MARK: - Around records
 
 extension JSONReader {
-    /// Reads the value at a place, or into it; true if that was a record.
+    /// Reads or enters the value at a node. Returns true if it was a record.
     private mutating func value(at node: Int, into tape: inout JSONTape) throws -> Bool {
         let start = scanner.position
         guard !scanner.isAtEnd else {
@@ -172,7 +173,7 @@ extension JSONReader {
         }
     }
 
-    /// Something else is at a place than records, or an object around them.
+    /// Throws the error for a value that is neither a record nor an object around records.
     private mutating func refuse(at node: Int) throws {
         if let key = places.nextKey(at: node) { throw SyncError.noObject(withKey: key, at: cursor.path) }
         try pass()
@@ -180,7 +181,7 @@ extension JSONReader {
         throw SyncError(.recordExpected, "\(expected) expected, found \(spare.name(of: 0))", path: cursor.path)
     }
 
-    /// What should be at a place, for messages.
+    /// Returns a description of the values that are possible at a node, for messages.
     private func expectation(at node: Int) -> String {
         guard places.isPlain, node >= 0 else { return "a value" }
         return places.nextKey(at: node).map { "an object with the key '\($0)'" } ?? Self.records
@@ -188,7 +189,7 @@ extension JSONReader {
 
     private static var records: String { "an array of records or an object" }
 
-    /// Reads the key of the next member of the innermost object, or the end of the object; true if that was a record.
+    /// Reads the next key of the innermost object, or the end of the object. Returns true if the object is a record.
     private mutating func member(into tape: inout JSONTape) throws -> Bool {
         let isFirst = cursor.levels.last?.names.isEmpty ?? true
         if try scanner.peek(isFirst ? "a key or '}'" : "',' or '}'") == .closeBrace { return try leave(into: &tape) }
@@ -210,7 +211,7 @@ extension JSONReader {
             path: cursor.objectPath)
     }
 
-    /// The innermost object ends. If it has none of the places it could have, it may be the record itself.
+    /// Leaves the innermost object. If it has none of the possible members, it can be a record.
     private mutating func leave(into tape: inout JSONTape) throws -> Bool {
         guard let level = cursor.levels.last else { return false }
         let node = places.nodes[level.node]
@@ -232,7 +233,7 @@ extension JSONReader {
 // MARK: - Records
 
 extension JSONReader {
-    /// Reads an element of the list that is open; false if that is no record, or the list ends.
+    /// Reads an element of the open list. Returns false if it is no record, or if the list ends.
     private mutating func element(of container: RecordLocations.Container, into tape: inout JSONTape) throws -> Bool {
         let isFirst = recordIndex < 0
         let byte = try scanner.peek(container.expectation(isFirst: isFirst))
@@ -265,7 +266,7 @@ extension JSONReader {
         return true
     }
 
-    /// Whether a value in a list is a record; false for null where that is no error.
+    /// Returns whether a value in a list is a record; false for null where null is allowed.
     @inline(__always)
     private mutating func isRecord(_ tape: JSONTape, _ token: Int, _ name: JSONTape.Token? = nil) throws -> Bool {
         if tape.tokens[token].kind == .object { return true }
@@ -274,7 +275,7 @@ extension JSONReader {
         return false
     }
 
-    /// The name of a member, its colon, and the blanks before its value.
+    /// Reads the key of a member, its colon, and the blanks before its value.
     private mutating func memberName() throws -> JSONTape.Token {
         scanner.skipBlanks()
         guard try scanner.peek("a key") == .quote else { throw scanner.failure(expected: "a key") }
@@ -294,10 +295,10 @@ extension JSONReader {
 }
 
 extension RecordLocations.Container {
-    /// What closes it.
+    /// The byte that closes the container.
     fileprivate var end: UInt8 { self == .members ? .closeBrace : .closeBracket }
 
-    /// What may come next in it, for messages.
+    /// Returns a description of what can follow in the container, for messages.
     fileprivate func expectation(isFirst: Bool) -> String {
         let end = self == .members ? "'}'" : "']'"
         return isFirst ? "a record or \(end)" : "',' or \(end)"

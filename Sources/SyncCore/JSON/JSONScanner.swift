@@ -1,15 +1,16 @@
-/// The grammar of JSON over bytes: one pass, bounds-checked, nothing allocated per value.
+/// A scanner of JSON over bytes. It makes one pass, checks bounds, and allocates nothing per value.
 struct JSONScanner {
     let bytes: UnsafeBufferPointer<UInt8>
     private let maximumDepth: Int
     var position = 0
     private let tokens = TokenBuffer()
 
-    /// - Parameter isStart: Whether the text begins here, perhaps with a byte order mark.
+    /// Creates a scanner.
+    ///
+    /// - Parameter isStart: Whether the document begins here, so that a byte order mark is allowed.
     init(_ bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int, isStart: Bool = true) {
         self.bytes = bytes
         self.maximumDepth = maximumDepth
-        // A byte order mark is these three bytes.
         if isStart, bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { position = 3 }
     }
 
@@ -37,7 +38,7 @@ struct JSONScanner {
         position += 1
     }
 
-    /// After an NDJSON record only blanks may stand on its line.
+    /// Checks that only blanks follow an NDJSON record on its line.
     mutating func endLine() throws {
         while position < bytes.count {
             switch bytes[position] {
@@ -67,16 +68,16 @@ struct JSONScanner {
 
     // MARK: Values
 
-    /// Reads one value with everything in it, in the place of what the tape had. `depth` is how many objects and arrays
-    /// are open around it.
+    /// Reads one complete value and replaces the contents of the tape. `depth` is the number of open objects and arrays
+    /// around it.
     mutating func value(into tape: inout JSONTape, depth: Int) throws {
         let count = try value(depth: depth)
         tape.tokens.removeAll(keepingCapacity: true)
         tape.tokens.append(contentsOf: tokens.first(count))
     }
 
-    /// Reads a value into `tokens` and says how many it took. While an object or array is open, its `next` is the index of
-    /// the one around it.
+    /// Reads a value into `tokens` and returns the number of tokens. While an object or array is open, its `next` is
+    /// the index of the container around it.
     private mutating func value(depth: Int) throws -> Int {
         var count = 0
         var container = -1
@@ -107,7 +108,7 @@ struct JSONScanner {
             default: throw failure(expected: "a value")
             }
             count += 1
-            // Close what ends here; stop at the value that comes next.
+            // Close the containers that end here, and stop at the next value.
             while true {
                 if container < 0 { return count }
                 skipBlanks()
@@ -148,7 +149,7 @@ struct JSONScanner {
         failure(.nestingTooDeep, "objects and arrays are nested deeper than \(maximumDepth) levels", at: position)
     }
 
-    /// In an open object or array, after a value or (`isOpened`) at its beginning.
+    /// Returns the error for an object or array that is not closed, after a value or at its beginning (`isOpened`).
     private func unfinished(_ isObject: Bool, _ isOpened: Bool) -> SyncError {
         isOpened
             ? failure(expected: isObject ? "a key or '}'" : "a value or ']'")
@@ -205,9 +206,9 @@ struct JSONScanner {
 
 // MARK: - Strings
 
-/// The grammar of strings, eight bytes at a time where nothing special is in them.
+/// Strings are read eight bytes at a time, as long as they have no special bytes.
 extension JSONScanner {
-    /// Reads a string from its opening quote to past its closing one. The token covers what is between.
+    /// Reads a string from its opening quote to after its closing one. The token covers the text between them.
     @inline(__always)
     mutating func string(next: UInt32 = 0) throws -> JSONTape.Token {
         let raw = UnsafeRawBufferPointer(bytes)
@@ -238,15 +239,15 @@ extension JSONScanner {
             hasEscapes: hasEscapes)
     }
 
-    /// The high bit of each byte that is a quote, a backslash, a control character or not ASCII; above the first such
-    /// byte also of some others.
+    /// Returns a word with the high bit of each quote, backslash, control character or non-ASCII byte. Bytes above the
+    /// first such byte can be marked too.
     @inline(__always)
     private static func specialBytes(_ word: UInt64) -> UInt64 {
         let control = (word &- ByteWord.ones &* 0x20) & ~word
         return (ByteWord.quoteOrBackslash(word) | control | word) & ByteWord.highs
     }
 
-    /// Passes an escape, a run of characters beyond ASCII, or one plain byte near the end of the text.
+    /// Reads an escape, a run of non-ASCII characters, or one plain byte near the end of the text.
     private mutating func special(_ hasEscapes: inout Bool, since start: Int) throws {
         guard position < bytes.count else {
             throw failure(.malformedJSON, "the string is not closed", at: start - 1)
@@ -300,7 +301,7 @@ extension JSONScanner {
         return value
     }
 
-    /// Reads one character beyond ASCII, by the table of well-formed sequences of the Unicode standard.
+    /// Reads one non-ASCII character, by the table of well-formed byte sequences in the Unicode standard.
     mutating func multibyte() throws {
         let first = bytes[position]
         let lower: UInt8
@@ -328,9 +329,9 @@ extension JSONScanner {
 
 // MARK: - Failures
 
-/// What is wrong, and where.
+/// Errors with their place.
 extension JSONScanner {
-    /// Something else was expected at the position reached.
+    /// Returns the error for an unexpected byte or end at the current position.
     func failure(expected: String) -> SyncError {
         guard position < bytes.count else {
             return failure("\(expected) is expected, but the text ends here", at: position)

@@ -1,14 +1,14 @@
-/// One JSON value as a flat list of tokens in document order, reused from record to record.
+/// One JSON value as a flat list of tokens in document order. The list is reused for each record.
 ///
-/// An object's token is followed by its members, each a string token for the key and then the value; an array's by
-/// its elements. `next` of a token is the index of the first token after its whole value.
+/// The members of an object follow its token: for each, a string token for the key, and then the value. The elements of
+/// an array follow its token. `next` is the index of the first token after the whole value.
 package struct JSONTape: Sendable {
     package enum Kind: UInt8, Sendable { case null, false_, true_, number, string, object, array }
 
     package struct Token: Sendable {
-        /// Where the value's text starts in the payload: after the quote of a string, at the first digit of a number.
+        /// The start of the text in the payload: after the quote of a string, or at the first byte of a number.
         package var offset: Int
-        /// The text's length in bytes; of an object or array the number of members or elements.
+        /// The length of the text in bytes, or the number of members or elements.
         package var length: UInt32
         /// The index of the token after this value.
         package var next: UInt32
@@ -30,9 +30,9 @@ package struct JSONTape: Sendable {
     package init() {}
 }
 
-/// Room for the tokens of one value, written one by one as they are read.
+/// A buffer for the tokens of one value, written one by one as they are read.
 ///
-/// An array would ask at each of them whether it is shared. Access is checked against the room there is.
+/// An array would check for shared storage at each token. Access is checked against the capacity.
 final class TokenBuffer {
     private var tokens: UnsafeMutablePointer<JSONTape.Token>
     private var capacity = 256
@@ -53,7 +53,7 @@ final class TokenBuffer {
         }
     }
 
-    /// Makes room for so many tokens.
+    /// Makes room for this number of tokens.
     @inline(__always)
     func reserve(_ count: Int) {
         if count > capacity { grow(to: count) }
@@ -75,12 +75,12 @@ final class TokenBuffer {
 // MARK: - Lists
 
 extension JSONTape {
-    /// So many lists are told, and keys up to this length in bytes.
+    /// The limits for the number of lists, and for the length of their keys in bytes.
     private static let mostLists = 8
     private static let longestKey = 100
 
-    /// The key paths to lists of objects inside the object at the first token, outer ones first; to empty lists if there
-    /// are no others.
+    /// Returns the key paths to lists of objects inside the object at the first token, outer ones first. If there are
+    /// none, it returns the paths to empty lists.
     package func listPaths(in bytes: UnsafeBufferPointer<UInt8>) -> [[String]] {
         var lists: [[String]] = []
         var empty: [[String]] = []
@@ -114,8 +114,8 @@ extension JSONTape {
 // MARK: - Open path
 
 extension JSONTape {
-    /// The path to where a value would come next, while it is being laid out: `.notes[2].id`. Open objects and arrays
-    /// have no `next` yet.
+    /// Returns the path to the next value while a value is being built: `.notes[2].id`. Open objects and arrays have no
+    /// `next` yet.
     func openPath(in bytes: [UInt8]) -> String {
         var path = ""
         var container = 0
@@ -149,7 +149,7 @@ extension JSONTape {
 // MARK: - Members and texts
 
 extension JSONTape {
-    /// What a token is, for messages.
+    /// Returns a description of a token's kind, for messages.
     func name(of token: Int) -> String {
         switch tokens[token].kind {
         case .null: "null"
@@ -161,7 +161,7 @@ extension JSONTape {
         }
     }
 
-    /// The value of a member of an object, the last of that name; nil if there is none.
+    /// Returns the value of a member, the last one with that name; nil if there is none.
     package func member(named name: StaticString, of object: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         var found: Int?
         var key = object + 1
@@ -173,7 +173,7 @@ extension JSONTape {
         return found
     }
 
-    /// Whether a string is written just so, without escapes.
+    /// Returns whether a string has exactly this text, without escapes.
     @inline(__always)
     func isText(_ token: Int, _ text: StaticString, in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let count = text.utf8CodeUnitCount
@@ -182,7 +182,7 @@ extension JSONTape {
         return (0..<count).allSatisfy { bytes[start + $0] == text.utf8Start[$0] }
     }
 
-    /// The text of a string as it stands in a path: in quotes.
+    /// Returns a string in quotes, as it is written in a path.
     static func quoted(_ token: Token, in bytes: UnsafeBufferPointer<UInt8>) -> String {
         "\"" + String(decoding: bytes[token.offset..<token.offset + Int(token.length)], as: UTF8.self) + "\""
     }

@@ -1,30 +1,31 @@
 import Foundation
 
-/// Lays values that are not bytes out as tapes, their texts appended to a buffer that stands in for the payload.
+/// Builds tapes from values that are not bytes. Their texts are appended to a buffer that replaces the payload.
 package struct JSONTapeBuilder {
     static let maximumDepth = 512
 
-    /// The value laid out last.
+    /// The tape of the last value.
     package private(set) var tape = JSONTape()
-    /// The texts of all values so far: what the tapes and the slots filled from them point into.
+    /// The texts of all values so far. The tapes, and the packed values read from them, reference these bytes.
     package private(set) var bytes: [UInt8] = []
     var shapes = ObjectShapes()
-    /// Where the members of the objects being laid out stand in their dictionaries, the innermost last.
+    /// The dictionary indices of the members of the open objects, the innermost last.
     var members: [Dictionary<String, Any>.Index] = []
 
     package init() {}
 
-    /// Lays out a value in the place of the one before.
+    /// Builds the tape of a value, which replaces the last one.
     ///
-    /// - Throws: ``SyncError`` `nestingTooDeep`, `valueDoesNotFit` for a number that is not JSON.
+    /// - Throws: ``SyncError`` `nestingTooDeep`, or `valueDoesNotFit` for a number that is not JSON.
     package mutating func read(_ value: JSONValue) throws {
         tape.tokens.removeAll(keepingCapacity: true)
         try append(value, depth: 0)
     }
 
-    /// Lays out what `JSONSerialization` gives, and the Swift values people put beside it, in the place of the value before.
+    /// Builds the tape of a value of the types of `JSONSerialization` or of common Swift types, which replaces the last
+    /// one.
     ///
-    /// - Throws: ``SyncError`` `nestingTooDeep`, `valueDoesNotFit` with the path of a value that has no JSON form.
+    /// - Throws: ``SyncError`` `nestingTooDeep`, or `valueDoesNotFit` with the path of a value that has no JSON form.
     package mutating func read(any value: Any, path: @autoclosure () -> String) throws {
         tape.tokens.removeAll(keepingCapacity: true)
         do {
@@ -81,7 +82,7 @@ package struct JSONTapeBuilder {
                 next: UInt32(truncatingIfNeeded: tape.tokens.count + 1)))
     }
 
-    /// Appends a text to the bytes. One that lies in memory as it is, as nearly all do, is copied at once.
+    /// Appends a text to the bytes. Nearly all strings have contiguous storage, which is copied at once.
     mutating func store(_ text: String) -> Range<Int> {
         let start = bytes.count
         if text.utf8.withContiguousStorageIfAvailable({ bytes.append(contentsOf: $0) }) == nil {
@@ -90,7 +91,7 @@ package struct JSONTapeBuilder {
         return start..<bytes.count
     }
 
-    /// Begins an object or array; its `next` stays 0 while it is open.
+    /// Begins an object or array. Its `next` is 0 while it is open.
     mutating func open(_ kind: JSONTape.Kind) -> Int {
         tape.tokens.append(.init(kind: kind, offset: 0))
         return tape.tokens.count - 1
@@ -102,24 +103,25 @@ package struct JSONTapeBuilder {
     }
 }
 
-/// The sets of keys that objects had, in order: an object with the same keys as one before need not be sorted, nor are
-/// the texts of its keys stored again.
+/// The sets of keys of earlier objects, in order. The keys of an object with a known set are neither sorted nor stored
+/// again.
 struct ObjectShapes {
     /// One key of an object.
     struct Key {
         let name: String
-        /// Where its text is stored.
+        /// The place where its text is stored.
         let text: Range<Int>
     }
 
-    /// Objects of one size seldom have many sets of keys, and where they do, each one that does not fit costs a look-up.
+    /// Objects with an equal number of keys rarely have many sets of keys. Each set that does not match costs a lookup.
     private static let limit = 4
     private static let maximumCount = 64
 
-    /// By the number of keys.
+    /// The sets by the number of keys.
     private var shapes: [[[Key]]] = []
 
-    /// The keys of an object if its shape is known, and where its members stand, appended in the order of the keys.
+    /// Returns the keys of an object if its set is known. The indices of its members are appended in the order of the
+    /// keys.
     mutating func keys(of object: [String: Any], members: inout [Dictionary<String, Any>.Index]) -> [Key]? {
         guard object.count < shapes.count else { return nil }
         let first = members.count
@@ -130,8 +132,10 @@ struct ObjectShapes {
         return nil
     }
 
-    /// A dictionary also finds a key that only looks alike, such as one with a Kelvin sign for a K. Of such keys only one
-    /// is ASCII, and it is shorter than the others.
+    /// Returns whether an object has exactly these keys.
+    ///
+    /// A dictionary also finds canonically equivalent keys, such as one with a Kelvin sign instead of a K. Of such keys
+    /// only one is ASCII, and it is shorter than the others.
     private static func locate(
         _ keys: [Key], in object: [String: Any], _ members: inout [Dictionary<String, Any>.Index]
     ) -> Bool {
@@ -144,7 +148,7 @@ struct ObjectShapes {
         return true
     }
 
-    /// Keeps keys in their order, if they are ASCII.
+    /// Stores keys in their order, if they are ASCII.
     mutating func remember(_ keys: [Key]) {
         guard keys.count <= Self.maximumCount, keys.allSatisfy({ $0.name.utf8.allSatisfy { $0 < 0x80 } }) else {
             return
@@ -157,10 +161,11 @@ struct ObjectShapes {
 // MARK: - Any
 
 extension JSONTapeBuilder {
-    /// What `NSNumber` makes of a Boolean, a class of its own.
+    /// The class of an `NSNumber` made from a Boolean, which differs from that of other numbers.
     private static let booleanType: Any.Type = type(of: NSNumber(value: true) as Any)
 
-    /// Asks for the exact type first: a cast that fails costs several times one that succeeds.
+    /// Appends a value. It tests the exact type first, because a cast that fails costs several times as much as one
+    /// that succeeds.
     mutating func append(any value: Any, depth: Int) throws {
         try checkDepth(depth)
         let type: Any.Type = type(of: value)
@@ -191,7 +196,7 @@ extension JSONTapeBuilder {
         }
     }
 
-    /// A value of any other type, or of one that only stands for one of them: bridged, optional, a subclass.
+    /// Appends a value of another type, or of a type that converts to a known one: bridged, optional, or a subclass.
     private mutating func append(other value: Any, depth: Int) throws {
         switch value {
         case let string as String: add(.string, string)
@@ -217,7 +222,7 @@ extension JSONTapeBuilder {
 
     // MARK: Objects and arrays
 
-    /// The members in the order of their keys: what a record says must not depend on the order of a dictionary.
+    /// Appends the members in the order of their keys, so that the result does not depend on the order of a dictionary.
     private mutating func append(_ object: [String: Any], depth: Int) throws {
         let token = open(.object)
         let first = members.count
@@ -248,7 +253,7 @@ extension JSONTapeBuilder {
 
     // MARK: Scalars
 
-    /// A boxed number: a boolean only if it was made from one.
+    /// Appends a boxed number. It is a boolean only if it was made from one.
     private mutating func append(_ number: NSNumber) throws {
         switch UInt8(bitPattern: number.objCType.pointee) {
         case UInt8(ascii: "B"), UInt8(ascii: "c"): add(number.boolValue ? .true_ : .false_)

@@ -1,6 +1,6 @@
-/// The text of JSON strings.
+/// Conversion of JSON strings from and to text.
 package enum JSONText {
-    /// Appends the UTF-8 that a string's raw text stands for. The text has been checked by the reader.
+    /// Appends the unescaped UTF-8 of a string's raw text. The reader has checked the text.
     package static func unescape(_ raw: UnsafeBufferPointer<UInt8>, into out: inout [UInt8]) {
         var index = 0
         while index < raw.count {
@@ -56,8 +56,8 @@ package enum JSONText {
     }
 }
 
-/// JSON in one spelling: compact, keys sorted by their bytes, numbers in their shortest exact form, nothing escaped
-/// that need not be. Equal values have equal bytes.
+/// JSON in canonical form: compact, keys sorted by their bytes, numbers in their shortest exact form, minimal escapes.
+/// Equal values have equal bytes.
 package enum CanonicalJSON {
     package static func bytes(_ value: JSONValue) -> [UInt8] {
         var out: [UInt8] = []
@@ -96,8 +96,8 @@ package enum CanonicalJSON {
         }
     }
 
-    /// The members by the bytes of their keys, the last of repeated ones. Swift's strings do not tell apart all texts
-    /// that JSON does: an `é` of one character and one of two are equal.
+    /// Returns the members sorted by the bytes of their keys, with the last of repeated ones. Swift strings are not
+    /// compared, because canonically equivalent keys, such as two spellings of `é`, differ in JSON.
     private static func sorted(_ members: [JSONValue.Member]) -> [JSONValue.Member] {
         let byKey = members.enumerated().sorted { left, right in
             let (first, second) = (left.element.key.utf8, right.element.key.utf8)
@@ -122,7 +122,7 @@ package enum CanonicalJSON {
 // MARK: - Writing
 
 extension JSONText {
-    /// Appends the compact text of a value, its members in their order and its numbers as they are spelled.
+    /// Returns the compact text of a value, with its order of members and its spelling of numbers.
     package static func bytes(of value: JSONValue) -> [UInt8] {
         var bytes: [UInt8] = []
         append(value, to: &bytes)
@@ -154,12 +154,12 @@ extension JSONText {
         }
     }
 
-    /// Appends the text as a JSON string, quotes included; nothing is escaped that need not be.
+    /// Appends a text as a JSON string with quotes and minimal escapes.
     package static func append(quoted text: String, to out: inout [UInt8]) {
         append(quoted: text.utf8, to: &out)
     }
 
-    /// The same of bytes in memory, which mostly have nothing to escape.
+    /// Appends bytes in memory as a JSON string. Most have nothing to escape.
     package static func append(quoted text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) {
         guard text.contains(where: { $0 < .blank || $0 == .quote || $0 == .backslash }) else {
             out.append(.quote)
@@ -169,7 +169,7 @@ extension JSONText {
         append(quoted: text[...], to: &out)
     }
 
-    /// The same of the bytes of a text.
+    /// Appends bytes as a JSON string with quotes and minimal escapes.
     package static func append(quoted text: some Sequence<UInt8>, to out: inout [UInt8]) {
         out.append(.quote)
         for byte in text {
@@ -193,6 +193,6 @@ extension JSONText {
 // MARK: - Quoting
 
 extension JSONText {
-    /// The text as a JSON string, quotes included.
+    /// Returns a text as a JSON string with quotes.
     static func quoted(_ text: String) -> String { String(decoding: CanonicalJSON.bytes(.string(text)), as: UTF8.self) }
 }

@@ -1,20 +1,20 @@
 import Foundation
 
-/// What a document looks like that is not one list of records: for those who have to guess how to read it.
+/// The likely format of a document that is not one list of records.
 package enum PayloadFormatDetector: Sendable, Hashable {
-    /// JSON:API: `data` of resources with `type` and `id`, or `errors`.
+    /// JSON:API: `data` with resources that have `type` and `id`, or `errors`.
     case jsonAPI
-    /// An answer of a GraphQL service: `data` with a connection somewhere in it, or `errors` with messages.
+    /// A GraphQL response: `data` that contains a connection, or `errors` with messages.
     case graphQL
-    /// The members of an object, each a record.
+    /// An object whose members are records.
     case keyed
-    /// An object with several lists of records, by their names.
+    /// An object with several lists of records, with their names.
     case lists([String])
 
-    /// So many members are looked at.
+    /// The most members that are examined.
     private static let sampleSize = 100
 
-    /// What a value looks like; nil for a list, a record, or anything else.
+    /// Detects the format of a value; nil for a list, a record, or anything else.
     package init?(of value: JSONValue) {
         guard case .object(let members) = value else { return nil }
         if Self.isJSONAPI(value) {
@@ -30,7 +30,7 @@ package enum PayloadFormatDetector: Sendable, Hashable {
         }
     }
 
-    /// Whether an object is a document of JSON:API.
+    /// Returns whether an object is a JSON:API document.
     package static func isJSONAPI(_ value: JSONValue) -> Bool {
         if value["jsonapi"] != nil { return true }
         switch value["data"] {
@@ -45,7 +45,7 @@ package enum PayloadFormatDetector: Sendable, Hashable {
         return value["attributes"] != nil || value["relationships"] != nil
     }
 
-    /// Whether an object is an answer of a GraphQL service, or a connection itself.
+    /// Returns whether an object is a GraphQL response or a connection.
     package static func isGraphQL(_ value: JSONValue) -> Bool {
         if isConnection(value) { return true }
         if case .object(let fields)? = value["data"] { return fields.contains { hasConnection($0.value, depth: 3) } }
@@ -59,7 +59,7 @@ package enum PayloadFormatDetector: Sendable, Hashable {
         return members.prefix(sampleSize).contains { hasConnection($0.value, depth: depth - 1) }
     }
 
-    /// Whether a value is a list with `edges` or `nodes`.
+    /// Returns whether a value is a list with `edges` or `nodes`.
     package static func isConnection(_ value: JSONValue) -> Bool {
         if case .array(let edges)? = value["edges"] { return edges.prefix(sampleSize).allSatisfy { $0["node"] != nil } }
         guard case .array? = value["nodes"] else { return false }
@@ -67,7 +67,7 @@ package enum PayloadFormatDetector: Sendable, Hashable {
         return members.allSatisfy { ["nodes", "pageInfo", "totalCount", "__typename"].contains($0.key) }
     }
 
-    /// Whether the members of an object are records: two objects or more, which have a key in common.
+    /// Returns whether the members of an object are records: at least two objects with a common key.
     package static func isKeyed(_ members: [JSONValue.Member]) -> Bool {
         guard members.count > 1 else { return false }
         var common: Set<String>?
@@ -79,7 +79,7 @@ package enum PayloadFormatDetector: Sendable, Hashable {
         return common?.isEmpty == false
     }
 
-    /// The members of an object that are lists of objects.
+    /// Returns the names of the members that are lists of objects.
     package static func lists(in members: [JSONValue.Member]) -> [String] {
         members.filter { member in
             guard case .array(let elements) = member.value, let first = elements.first else { return false }
@@ -89,15 +89,17 @@ package enum PayloadFormatDetector: Sendable, Hashable {
     }
 }
 
-/// The beginning of a payload, to tell what it is where it cannot be read.
+/// The first bytes of a payload, to detect its format if it cannot be read.
 package struct PayloadPrefix: Sendable {
-    /// So much is looked at, in bytes.
+    /// The most bytes that are examined.
     package static let size = 1 << 16
 
     private let bytes: ArraySlice<UInt8>
     private let isWhole: Bool
 
-    /// - Parameter isWhole: Whether it is all there is, if it is no longer than what is looked at.
+    /// Creates a prefix from the first bytes.
+    ///
+    /// - Parameter isWhole: Whether the bytes are the whole payload.
     package init(_ bytes: some Collection<UInt8>, isWhole: Bool = true) {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let start = Array(bytes.prefix(Self.size))
@@ -107,7 +109,7 @@ package struct PayloadPrefix: Sendable {
 
     private static func isBlank(_ byte: UInt8) -> Bool { [.blank, .tab, .newline, .carriageReturn].contains(byte) }
 
-    /// What it seems to be, if that is not one JSON text.
+    /// The likely format of the payload if it is not one JSON text.
     package var likelyForm: DetectedFormat? {
         guard let first = bytes.first else { return nil }
         switch first {
@@ -126,7 +128,7 @@ package struct PayloadPrefix: Sendable {
         return "?!".unicodeScalars.contains(second) || second.properties.isAlphabetic ? .xml : nil
     }
 
-    /// The lines that are whole and not empty.
+    /// The complete lines that are not blank.
     private var lines: [ArraySlice<UInt8>] {
         var lines = bytes.split(separator: .newline, omittingEmptySubsequences: false)
         if !isWhole { lines.removeLast() }
@@ -143,7 +145,7 @@ package struct PayloadPrefix: Sendable {
             }
     }
 
-    /// Whether it begins as YAML does, or its first lines are keys with values, or elements.
+    /// Whether the first lines are those of YAML: a header, keys with values, or elements.
     private var isYAML: Bool {
         let lines = self.lines.prefix(20).map { String(decoding: $0, as: UTF8.self) }.filter { !$0.hasPrefix("#") }
         guard let first = lines.first, lines.count > 1 else { return false }
@@ -157,7 +159,7 @@ package struct PayloadPrefix: Sendable {
         }
     }
 
-    /// Whether the first lines have as many columns, more than one.
+    /// Whether the first lines have an equal number of columns, more than one.
     private var isCSV: Bool {
         let lines = lines.prefix(5)
         guard lines.count > 1 else { return false }
@@ -179,13 +181,13 @@ package struct PayloadPrefix: Sendable {
 
     // MARK: JSON
 
-    /// The JSON value that it is, or the beginning of; nil if it is none.
+    /// The JSON value of the payload, or of its beginning; nil if it is not JSON.
     package var value: JSONValue? {
         if isWhole { return try? JSONValue(parsing: Data(bytes)) }
         return closed.flatMap { try? JSONValue(parsing: Data($0)) }
     }
 
-    /// What is there, up to the last comma, with whatever is open closed.
+    /// The text up to the last comma, with all open containers closed.
     private var closed: [UInt8]? {
         var open: [UInt8] = []
         var isText = false
@@ -217,17 +219,17 @@ extension String {
 // MARK: - SyncError+DetectedFormat
 
 extension SyncError {
-    /// The same with what the JSON seems to be, if that can be told.
+    /// Returns the error with the likely format of the payload, if there is one.
     package func looking(like form: DetectedFormat?) -> SyncError {
         guard let form else { return self }
         var error = self
         error.likelyForm = form
-        // A list inside a document of a known form is not what has the records.
+        // In a document of these formats, a list is not where the records are.
         if form == .jsonAPI || form == .graphQL { error.keyPaths = [] }
         return error
     }
 
-    /// The same of bytes that are no JSON of the form that was asked for.
+    /// Returns the error with the likely format of bytes that are not JSON in the expected format.
     package func looking(like head: PayloadPrefix, readAsLines: Bool) -> SyncError {
         let form = head.likelyForm
         return readAsLines && form == .ndjson ? self : looking(like: form)
@@ -237,10 +239,10 @@ extension SyncError {
 // MARK: - SyncError+Service
 
 extension SyncError {
-    /// So many errors of a service are told.
+    /// The most service errors that are listed.
     private static let mostErrors = 20
 
-    /// What a document says instead of data, in its `errors`; nil if there are none.
+    /// Creates an error from the `errors` of a document; nil if there are none.
     init?(errorsOfService value: JSONValue) {
         guard case .array(let errors) = value, !errors.isEmpty else { return nil }
         let told = errors.prefix(Self.mostErrors).enumerated().map { index, error in
@@ -252,7 +254,7 @@ extension SyncError {
             problems: errors.count == 1 ? [] : told)
     }
 
-    /// The members that JSON:API and GraphQL give an error for people.
+    /// Returns the readable members of an error in JSON:API or GraphQL.
     private static func text(of error: JSONValue) -> String {
         let texts = ["status", "code", "title", "message", "detail"].compactMap { key -> String? in
             guard case .string(let text)? = error[key], !text.isEmpty else { return nil }

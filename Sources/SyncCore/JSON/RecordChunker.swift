@@ -1,12 +1,12 @@
 package import Foundation
 
-/// Cuts a JSON document that arrives in chunks into pieces of whole records.
+/// Cuts a JSON document that arrives in buffers into chunks of whole records.
 ///
-/// It only finds where records end; whether they are right is for ``JSONReader`` to say, which reads one piece after the
-/// other. As far as a document is right both agree on where its records end, so an error is found in the piece that has
-/// it. What stands around the records, and each record, is held whole.
+/// It only finds the ends of records. ``JSONReader`` reads the chunks in order and checks them. Both agree on the ends
+/// of records in a valid document, so an error is found in the chunk that contains it. Each record, and the text around
+/// the records, is held in memory as a whole.
 package struct RecordChunker {
-    /// The most that a record, or what stands before or after the records, may have: as much as SQLite takes in one row.
+    /// The most bytes of a record, or of the text before or after the records: the limit of SQLite for one row.
     static let maximumSize = 1_000_000_000
     private static let stepSize = 1 << 20
 
@@ -14,12 +14,15 @@ package struct RecordChunker {
     private let maximumSize: Int
     private var scan: RecordBoundaryScanner
     private var place = JSONChunk.Place()
-    /// What is not in a piece yet.
+    /// The bytes that are in no chunk yet.
     private var bytes: [UInt8] = []
-    /// How often it took bytes.
+    /// The number of times that it took bytes.
     package private(set) var steps = 0
 
-    /// - Parameter pieceSize: In bytes. A piece is cut after the last record that ends in so many, or the first that ends.
+    /// Creates a chunker.
+    ///
+    /// - Parameter pieceSize: The size in bytes. A chunk ends after the last record that fits, or else after the first
+    ///   record.
     package init(
         form: JSONReader.Form = .json, pieceSize: Int, maximumDepth: Int = 512,
         maximumSize: Int = RecordChunker.maximumSize
@@ -29,8 +32,9 @@ package struct RecordChunker {
         scan = RecordBoundaryScanner(form: form, maximumDepth: maximumDepth)
     }
 
-    /// Takes bytes from the front of `chunk`, up to the next piece; nil once it has taken all and there is none yet.
+    /// Takes bytes from the front of a buffer, up to the end of the next chunk.
     ///
+    /// - Returns: Nil if all bytes are taken and the chunk is not complete.
     /// - Throws: ``SyncError`` `recordTooLarge`.
     package mutating func next(from chunk: inout UnsafeRawBufferPointer.SubSequence) throws -> JSONChunk? {
         while true {
@@ -39,8 +43,8 @@ package struct RecordChunker {
             if bytes.count >= pieceSize, let end = scan.boundary, end > 0 { return cut(at: end) }
             guard bytes.count <= maximumSize else { throw tooLarge() }
             guard !chunk.isEmpty else { return nil }
-            // In growing steps, so that a record much larger than a piece is not taken byte by byte, and that what is
-            // taken beyond its end is little beside it.
+            // Steps grow, so that a record much larger than a chunk is not taken byte by byte. The bytes taken beyond
+            // its end stay few in relation to it.
             let wanted = max(1, pieceSize - bytes.count, bytes.count / 2)
             let count = min(chunk.count, Self.stepSize, wanted)
             bytes.append(contentsOf: chunk.prefix(count))
@@ -49,7 +53,7 @@ package struct RecordChunker {
         }
     }
 
-    /// The rest of the document, which ends here.
+    /// Returns the rest of the document, after its last buffer.
     package mutating func last() -> JSONChunk {
         defer { bytes = [] }
         return JSONChunk(bytes: Data(bytes), place: place, isLast: true)
@@ -71,11 +75,11 @@ package struct RecordChunker {
     }
 }
 
-/// A part of a JSON document that holds whole records, and where it stands.
+/// A chunk of a JSON document with whole records, and its place.
 package struct JSONChunk: Sendable {
-    /// Where a piece begins in its document.
+    /// The place of a chunk's start in its document.
     package struct Place: Sendable {
-        /// How many bytes are before it, how many lines end in them, and how many bytes follow the last of these.
+        /// The number of bytes before it, of lines that end in them, and of bytes after the last of these lines.
         package private(set) var offset = 0
         private var lines = 0
         private var column = 0
@@ -84,14 +88,14 @@ package struct JSONChunk: Sendable {
 
         var isStart: Bool { offset == 0 }
 
-        /// Goes on to the end of `bytes`.
+        /// Moves the place to the end of `bytes`.
         mutating func advance(over bytes: UnsafeBufferPointer<UInt8>) {
             offset += bytes.count
             lines += bytes.count { $0 == .newline }
             column = bytes.lastIndex(of: .newline).map { bytes.count - $0 - 1 } ?? column + bytes.count
         }
 
-        /// An error with its place in the document instead of in the piece.
+        /// Returns an error with its place in the document instead of in the chunk.
         func absolute(_ error: SyncError) -> SyncError {
             guard let line = error.line, let found = error.column else { return error }
             var error = error
@@ -103,7 +107,7 @@ package struct JSONChunk: Sendable {
 
     package let bytes: Data
     package let place: Place
-    /// Whether the document ends with it.
+    /// Whether this is the last chunk of the document.
     package let isLast: Bool
 
     package init(bytes: Data, place: Place, isLast: Bool) {
@@ -113,29 +117,29 @@ package struct JSONChunk: Sendable {
     }
 }
 
-/// Follows quotes and brackets of a document as it arrives, and finds after which bytes a record ends.
+/// Follows the quotes and brackets of a document as it arrives, and finds the bytes after which a record ends.
 ///
-/// It takes anything. What it notices to be wrong on its way (``isWrong``) only keeps a document that cannot be read
-/// from being held in memory whole.
+/// It accepts any input. The errors that it detects (``isWrong``) only prevent that an invalid document is held in
+/// memory as a whole.
 struct RecordBoundaryScanner {
-    /// So many bytes in which a record should be, and none is, cannot become one.
+    /// The most bytes that can come in place of a record without being one.
     private static let maximumStray = 1 << 16
 
     private let maximumDepth: Int
     private var cursor: RecordLocationCursor
     private var position = 0
-    /// How many objects and arrays are open.
+    /// The number of open objects and arrays.
     private var depth = 0
     private var isInString = false
     private var isEscaped = false
-    /// Where the string began that the scan is in. Before the records nothing is taken away, so that it is there.
+    /// The start of the current string. Nothing is cut before the records, so the string is in the bytes.
     private var stringStart = 0
     private var stray = 0
-    /// Whether something other than an object or array is where a record should be.
+    /// Whether a value other than an object or array is in place of a record.
     private var hasScalar = false
-    /// How many of the bytes end with a record.
+    /// The number of bytes up to the end of the last record.
     private(set) var boundary: Int?
-    /// Whether reading what was scanned must fail.
+    /// Whether the scanned bytes are certainly invalid.
     private(set) var isWrong = false
     private var stopsAtRecord = false
     private var isStopped = false
@@ -145,7 +149,7 @@ struct RecordBoundaryScanner {
         self.maximumDepth = maximumDepth
     }
 
-    /// The first bytes were taken away.
+    /// Adjusts positions after the first bytes are removed.
     mutating func cut(at end: Int) {
         position -= end
         stringStart -= end
@@ -153,8 +157,8 @@ struct RecordBoundaryScanner {
         isWrong = false
     }
 
-    /// Goes on to the end of the first `size` of `bytes`, and if no record ended in them, to the end of the next one, or of
-    /// all bytes. What it has scanned before it does not look at again.
+    /// Scans to the end of the first `size` bytes. If no record ends there, scans to the end of the next record, or of
+    /// all bytes. Bytes are never scanned twice.
     mutating func scan(_ bytes: [UInt8], upTo size: Int) {
         bytes.withUnsafeBufferPointer { bytes in
             stopsAtRecord = false
@@ -174,7 +178,7 @@ struct RecordBoundaryScanner {
 
     // MARK: Strings
 
-    /// Goes to the end of the string, or of the bytes.
+    /// Skips to the end of the string, or of the bytes.
     private mutating func skipString(_ bytes: UnsafeBufferPointer<UInt8>) {
         let raw = UnsafeRawBufferPointer(bytes)
         var index = position
@@ -201,7 +205,7 @@ struct RecordBoundaryScanner {
         }
     }
 
-    /// A string before, between or beside records was closed.
+    /// Handles the end of a string before, between or beside records.
     private mutating func string(_ bytes: UnsafeBufferPointer<UInt8>, upTo end: Int) {
         switch cursor.next {
         case .value(let node): cursor.enter(node, .quote)
@@ -221,7 +225,7 @@ struct RecordBoundaryScanner {
 
     // MARK: Brackets
 
-    /// Goes to the next string, or to the end of the bytes.
+    /// Skips to the next string, or to the end of the bytes.
     private mutating func skipRecords(_ bytes: UnsafeBufferPointer<UInt8>) {
         var index = position
         defer { position = index }
@@ -270,7 +274,7 @@ struct RecordBoundaryScanner {
         isStopped = true
     }
 
-    /// A byte that is no quote or bracket, before, between or beside records.
+    /// Handles a byte other than a quote or bracket, before, between or beside records.
     private mutating func other(_ byte: UInt8, at end: Int) {
         switch (cursor.next, byte) {
         case (.line, .newline): endRecord(at: end)
@@ -278,7 +282,7 @@ struct RecordBoundaryScanner {
         case (.member, _), (.value, .colon), (.element(.members), .colon): break
         case (.value(let node), _): cursor.enter(node, byte)
         case (.element, .comma):
-            // With the comma, which is what is told to be wrong after an unfinished number.
+            // The chunk includes the comma, at which the reader reports an unfinished number.
             if hasScalar, !cursor.places.admitsNull { endRecord(at: end) }
             hasScalar = false
             stray = 0

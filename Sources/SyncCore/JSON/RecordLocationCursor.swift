@@ -1,12 +1,13 @@
-/// How far a document was followed through the objects around its records: which of them are open, and what comes next.
+/// The position in a document, relative to the objects around its records.
 ///
-/// ``JSONReader`` and ``RecordBoundaryScanner`` own one each. Where a document is right, both enter and leave the same places.
+/// ``JSONReader`` and ``RecordBoundaryScanner`` each have a cursor. In a valid document, both enter and leave the same
+/// nodes.
 struct RecordLocationCursor: Sendable {
-    /// What comes next.
+    /// The next part of the document.
     enum Next: Sendable {
         /// A record on a line.
         case line
-        /// The value at a place; at -1 it does not matter.
+        /// The value at a node; -1 for a value that is skipped.
         case value(Int)
         /// A member of the innermost object, or its end.
         case member
@@ -19,18 +20,18 @@ struct RecordLocationCursor: Sendable {
     /// An open object around records.
     struct Level: Sendable {
         let node: Int
-        /// Where it begins.
+        /// The position where it begins.
         let start: Int
-        /// The places of its members that were met.
+        /// The nodes of the members found so far.
         fileprivate(set) var met: [Int] = []
-        /// The names of its members so far.
+        /// The keys of the members found so far.
         fileprivate(set) var names: [String] = []
     }
 
     let places: RecordLocations
     private(set) var next: Next
     private(set) var levels: [Level] = []
-    /// How many objects and arrays are open around what comes next.
+    /// The number of objects and arrays that are open before the next part.
     private(set) var depth = 0
 
     init(_ form: JSONReader.Form) {
@@ -42,10 +43,11 @@ struct RecordLocationCursor: Sendable {
 
     // MARK: Moving
 
-    /// Meets the value at a place, which begins with `byte`, and says what it is. An object that is walked and a list are
-    /// open from here on; any other value is taken as passed.
+    /// Enters the value at a node, which begins with `byte`, and returns its content.
     ///
-    /// - Parameter start: Where it begins.
+    /// A walked object or a list is open afterwards. Any other value is treated as passed.
+    ///
+    /// - Parameter start: The position where the value begins.
     @discardableResult
     mutating func enter(_ node: Int, _ byte: UInt8, at start: Int = 0) -> RecordLocations.Content {
         let content = meet(node) ? places.content(of: node, byte) : .passed
@@ -61,7 +63,7 @@ struct RecordLocationCursor: Sendable {
         return content
     }
 
-    /// Records that the innermost object has a member at a path. False if that does not matter.
+    /// Records that the innermost object has a member at a node. Returns false if the member is skipped.
     private mutating func meet(_ node: Int) -> Bool {
         guard node >= 0 else { return false }
         guard let met = levels.last?.met else { return true }
@@ -69,7 +71,7 @@ struct RecordLocationCursor: Sendable {
         return !places.nodes[node].isAlternative || !met.contains { places.nodes[$0].isAlternative }
     }
 
-    /// Passes the key of a member of the innermost object. Returns the place of the member; -1 if it does not matter.
+    /// Passes the key of a member of the innermost object. Returns the node of the member; -1 if it is skipped.
     @discardableResult
     mutating func pass(key: String) -> Int {
         guard !levels.isEmpty else { return -1 }
@@ -79,16 +81,16 @@ struct RecordLocationCursor: Sendable {
         return node
     }
 
-    /// Whether the innermost object has had a value at a place.
+    /// Returns whether the innermost object has had a value at a node.
     func hasMet(_ node: Int) -> Bool { levels.last?.met.contains(node) ?? false }
 
-    /// Leaves the list that is open, or else the innermost object.
+    /// Leaves the open list, or the innermost object if no list is open.
     mutating func leave() {
         if case .element = next {} else { _ = levels.popLast() }
         goOn()
     }
 
-    /// Goes on after a value.
+    /// Continues after a value.
     private mutating func goOn() {
         next = levels.isEmpty ? .end : .member
         depth = levels.count
@@ -96,7 +98,7 @@ struct RecordLocationCursor: Sendable {
 
     // MARK: Paths
 
-    /// The keys that lead to the member of the innermost object that was met last.
+    /// The keys that lead to the last member of the innermost object.
     var keys: [String] { levels.compactMap(\.names.last) }
 
     /// The path to that member.

@@ -1,73 +1,73 @@
-/// Where the records of a document stand: in one list at the end of a key path, as the members of an object, in several
-/// lists, or in an envelope of a known form.
+/// The locations of the records in a document: one list at the end of a key path, the members of an object, several
+/// lists, or the envelope of a known format.
 ///
-/// A tree over the objects around the records; the root is the document. The reader of a document and the scan that cuts
-/// it into pieces both follow it with a ``RecordLocationCursor``, so that they agree on where records end.
+/// They are a tree over the objects around the records, with the document as its root. ``JSONReader`` and
+/// ``RecordChunker`` both follow it with a ``RecordLocationCursor``, so that they agree on the ends of records.
 package struct RecordLocations: Sendable, Hashable {
-    /// What a list of records stands in.
+    /// The container of a list of records.
     package enum Container: Sendable, Hashable {
         case array
-        /// An array of objects that have their record under `node`.
+        /// An array of objects with the record under `node`.
         case edges
-        /// An object: each member is a record, its name says which.
+        /// An object whose members are records, identified by their keys.
         case members
     }
 
-    /// What is said beside the records.
+    /// Information beside the records.
     enum Remark: Sendable, Hashable {
-        /// `errors` of a service that could not answer.
+        /// The `errors` of a failed request.
         case errors
-        /// The address of the next page.
+        /// The URL of the next page.
         case link
-        /// Whether there is a next page, and what to ask it with.
+        /// Whether there is a next page, and its cursor.
         case pageInfo
     }
 
-    /// What a value at a place is.
+    /// The meaning of a value at a node.
     enum Content: Sendable, Hashable {
-        /// Of no interest; checked, and passed over.
+        /// Not used. It is checked and skipped.
         case passed
-        /// An object whose members have places.
+        /// An object whose members have nodes.
         case walked
         case list(Int, Container)
-        /// The only record of a list, in no array.
+        /// The only record of a list, outside an array.
         case record(Int)
-        /// No record, where one might have been.
+        /// No record, where one is possible.
         case nothing(Int)
         case remark(Remark)
-        /// Records are expected here, and this is none.
+        /// An error, because records are expected here.
         case refused
     }
 
-    /// A place and what may stand there.
+    /// A place in a document, with the values that are possible there.
     struct Node: Sendable, Hashable {
         var name = ""
         var array = Content.passed
         var object = Content.passed
         var null = Content.passed
         var scalar = Content.passed
-        /// The nodes of its members, of an object that is walked.
+        /// The nodes of the members of a walked object.
         var members: [Int] = []
-        /// The node of any other member; -1 if those do not matter.
+        /// The node of all other members; -1 if they are skipped.
         var otherMembers = -1
-        /// The list of which the object is a record if it has none of the members; -1 if it is none.
+        /// The list that the object is a record of if it has none of the members; -1 if it is no record.
         var bareList = -1
         var isRequired = false
-        /// Whether only the first of its kind in an object counts, because all of them have the same records.
+        /// Whether only the first alternative in an object is read, because all of them have the same records.
         var isAlternative = false
     }
 
     private(set) var nodes = [Node()]
-    /// How the paths of each list's records begin.
+    /// The first part of the paths of each list's records.
     package private(set) var labels = [""]
-    /// Whether null among records is no error.
+    /// Whether null is allowed among records.
     private(set) var admitsNull = false
-    /// Whether it is one list at the end of a key path.
+    /// Whether there is one list at the end of a key path.
     private(set) var isPlain = false
 }
 
 extension RecordLocations {
-    /// The place of a value that begins with `byte`.
+    /// Returns the content of a value at a node that begins with `byte`.
     func content(of node: Int, _ byte: UInt8) -> Content {
         switch byte {
         case .openBracket: nodes[node].array
@@ -77,12 +77,12 @@ extension RecordLocations {
         }
     }
 
-    /// The place of a member of the object at a place; -1 if it does not matter.
+    /// Returns the node of a member of the object at a node; -1 if it is skipped.
     func member(named name: String, of node: Int) -> Int {
         nodes[node].members.first { nodes[$0].name.utf8.elementsEqual(name.utf8) } ?? nodes[node].otherMembers
     }
 
-    /// The key that a key path goes on with at a place; nil at its end.
+    /// Returns the next key of the key path at a node; nil at its end.
     func nextKey(at node: Int) -> String? {
         guard isPlain, node >= 0 else { return nil }
         return nodes[node].members.first.map { nodes[$0].name }
@@ -96,7 +96,7 @@ extension RecordLocations {
         return nodes.count - 1
     }
 
-    /// Says what the value at a place may be; it is refused if it is anything else.
+    /// Sets the values that are possible at a node. All others are errors.
     private mutating func set(
         _ node: Int, array: Content = .refused, object: Content = .refused, null: Content = .refused
     ) {
@@ -106,7 +106,7 @@ extension RecordLocations {
         nodes[node].scalar = .refused
     }
 
-    /// The place at the end of a path of keys that must be there.
+    /// Returns the node at the end of a required path of keys, and adds missing nodes.
     private mutating func walk(_ path: [String], from start: Int = 0) -> Int {
         var node = start
         for key in path {
@@ -119,21 +119,22 @@ extension RecordLocations {
 
     // MARK: Formats
 
-    /// One list at the end of a key path, or one record there.
+    /// Returns the locations of one list or record at the end of a key path.
     package static func list(at keyPath: [String]) -> RecordLocations {
         var places = lists(at: [keyPath], labels: [""])
         places.isPlain = true
         return places
     }
 
-    /// Records that are the members of an object at the end of a key path. An array has its records without names.
+    /// Returns the locations of records that are members of an object at the end of a key path. In an array they have
+    /// no keys.
     package static func members(at keyPath: [String]) -> RecordLocations {
         var places = RecordLocations()
         places.set(places.walk(keyPath), array: .list(0, .array), object: .list(0, .members))
         return places
     }
 
-    /// Several lists of one document, each at the end of a key path.
+    /// Returns the locations of several lists, each at the end of a key path.
     package static func lists(at keyPaths: [[String]], labels: [String]) -> RecordLocations {
         var places = RecordLocations()
         places.labels = labels
@@ -143,7 +144,7 @@ extension RecordLocations {
         return places
     }
 
-    /// A document of JSON:API: the primary data is the first list, what is included the second.
+    /// The locations of a JSON:API document. The primary data is the first list, the included resources are the second.
     package static var jsonAPI: RecordLocations {
         var places = RecordLocations()
         places.labels = ["data", "included"]
@@ -161,10 +162,10 @@ extension RecordLocations {
         return places
     }
 
-    /// An answer of a GraphQL service: its `data`, or what that holds.
+    /// Returns the locations of a GraphQL response, in its `data` or in the value of it.
     ///
-    /// - Parameter keyPath: Leads from `data`, or from the root where there is none, to the field that has the records;
-    ///   if it is empty, they are in the only field of `data`.
+    /// - Parameter keyPath: The path from `data`, or from the root if there is no `data`, to the field with the
+    ///   records. If it is empty, `data` must have only that field.
     package static func graphQL(at keyPath: [String]) -> RecordLocations {
         var places = RecordLocations()
         places.admitsNull = true
@@ -180,14 +181,14 @@ extension RecordLocations {
             places.set(0, object: .walked)
             places.setField(places.walk(keyPath, from: data))
             if keyPath[0] != "data" { places.setField(places.walk(keyPath)) }
-            // Either is enough.
+            // One of the two paths is enough.
             for node in places.nodes[0].members { places.nodes[node].isRequired = false }
         }
         places.nodes[data].null = .passed
         return places
     }
 
-    /// A field that has a connection, a list, or one record.
+    /// Sets a node to a field with a connection, a list or one record.
     private mutating func setField(_ node: Int) {
         set(node, array: .list(0, .array), object: .walked, null: .nothing(0))
         nodes[node].bareList = 0
@@ -200,7 +201,7 @@ extension RecordLocations {
         _ = add("pageInfo", to: node) { $0.object = .remark(.pageInfo) }
     }
 
-    /// The fields of a GraphQL answer that have lists: of a connection the field, not what is in it.
+    /// Returns the fields of a GraphQL response that have lists. For a connection it is the field, not the list inside.
     package static func fields(_ paths: [[String]]) -> [[String]] {
         paths.reduce(into: []) { fields, path in
             let field = ["nodes", "edges"].contains(path.last) && path.count > 1 ? path.dropLast() : path
@@ -210,34 +211,34 @@ extension RecordLocations {
 }
 
 extension SyncError {
-    /// Something else is where a key path leads on.
+    /// Returns the error for a key path that leads through a value other than an object.
     static func noObject(withKey key: String, at path: String) -> SyncError {
         SyncError(.keyPathNotFound, "an object with the key '\(key)' is expected", path: path)
     }
 
-    /// An object has other keys than that of a key path.
+    /// Returns the error for an object without the next key of a key path.
     static func noKey(_ key: String, among keys: [String], at path: String) -> SyncError {
         let names = keys.isEmpty ? "none" : TruncatedList(keys.map { "'\($0)'" }).text
         return SyncError(.keyPathNotFound, "there is no key '\(key)'; there is \(names)", path: path)
     }
 }
 
-/// What a document says of the page after it.
+/// The pagination information of a document.
 package struct PaginationInfo: Sendable, Hashable {
-    /// What to ask for the next page with: an address, or a cursor; nil if there is none, or nothing is said of it.
+    /// The URL or cursor of the next page; nil if the document has none.
     package var next: String?
-    /// Whether there is a next page, so that the document is not all there is.
+    /// Whether there is a next page, so that the document is incomplete.
     package var hasMore = false
-    /// Whether there is a page before it.
+    /// Whether there is a previous page.
     package var hasEarlier = false
-    /// Whether null stands among the records, for some that the service keeps to itself.
+    /// Whether null is among the records. The service withholds those records.
     package var hasNulls = false
-    /// Whether there are records that the document does not have.
+    /// Whether the document omits records.
     package var isPart: Bool { hasMore || hasEarlier || hasNulls }
 
     package init() {}
 
-    /// `"next": "https://…"` or `{"href": …}`.
+    /// Records a link: `"next": "https://…"` or `{"href": …}`.
     mutating func record(link: JSONValue) {
         switch link {
         case .string(let address): next = address
@@ -247,7 +248,7 @@ package struct PaginationInfo: Sendable, Hashable {
         hasMore = next != nil
     }
 
-    /// `{"hasNextPage": true, "endCursor": …}`.
+    /// Records page information: `{"hasNextPage": true, "endCursor": …}`.
     mutating func record(pageInfo: JSONValue) {
         hasEarlier = pageInfo["hasPreviousPage"] == .bool(true)
         guard pageInfo["hasNextPage"] == .bool(true) else { return }

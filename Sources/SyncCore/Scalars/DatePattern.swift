@@ -1,11 +1,11 @@
 import Foundation
 
-/// A date pattern of Unicode Technical Standard 35, of the letters that can be read without doubt.
+/// A date pattern of Unicode Technical Standard 35, with the letters that can be parsed without ambiguity.
 ///
-/// Years (`yyyy`, `y`, `yy`), months (`M`, `MM`, `MMM`, `MMMM`), days (`d`, `dd`), weekdays (`E` to `EEE`, `EEEE`), hours
-/// (`H`, `HH`, or `h`, `hh` with `a`), minutes (`m`, `mm`), seconds (`s`, `ss`), fractions (`S` to `SSSSSSSSS`), zones
-/// (`X`, `XX`, `XXX`, `x`, `xx`, `xxx`, `Z`, `ZZZZZ`, `z`); text between apostrophes, and whatever is no letter, stands for
-/// itself. Names are English.
+/// Years (`yyyy`, `y`, `yy`), months (`M`, `MM`, `MMM`, `MMMM`), days (`d`, `dd`), weekdays (`E` to `EEE`, `EEEE`),
+/// hours (`H`, `HH`, or `h`, `hh` with `a`), minutes (`m`, `mm`), seconds (`s`, `ss`), fractions (`S` to `SSSSSSSSS`),
+/// zones (`X`, `XX`, `XXX`, `x`, `xx`, `xxx`, `Z`, `ZZZZZ`, `z`). Text in apostrophes is literal, and so are all
+/// characters that are no letters. Names are English.
 package struct DatePattern: Sendable, Hashable {
     enum Field: Sendable, Hashable {
         case year(digits: Int)
@@ -14,7 +14,7 @@ package struct DatePattern: Sendable, Hashable {
         case day(digits: Int)
         case weekday(isShort: Bool)
         case hour(digits: Int)
-        /// From 1 to 12, before or after noon.
+        /// From 1 to 12, in the morning or afternoon.
         case halfDayHour(digits: Int)
         case dayPeriod
         case minute(digits: Int)
@@ -23,11 +23,11 @@ package struct DatePattern: Sendable, Hashable {
         case zone(Zone)
         case literal([UInt8])
 
-        /// What may be there once only.
+        /// The kind of a field. Each kind may occur only once.
         enum Kind: Hashable { case year, month, day, weekday, hour, dayPeriod, minute, second, fraction, zone, literal }
     }
 
-    /// How a zone is written; any form is read.
+    /// The form in which a zone is written. All forms are parsed.
     enum Zone: Sendable, Hashable {
         /// `Z`.
         case letter
@@ -37,7 +37,7 @@ package struct DatePattern: Sendable, Hashable {
         case hours, digits, colon
     }
 
-    /// What is wrong with a pattern.
+    /// An error in a pattern.
     package struct Problem: LocalizedError {
         package let message: String
         package var errorDescription: String? { message }
@@ -45,7 +45,7 @@ package struct DatePattern: Sendable, Hashable {
 
     let fields: [Field]
 
-    /// Takes a pattern apart.
+    /// Parses a pattern.
     package init(_ pattern: String) throws(Problem) {
         var scan = DatePatternScan(pattern)
         fields = try scan.fields()
@@ -69,7 +69,7 @@ extension DatePattern.Field {
         }
     }
 
-    /// How many digits it has: nil for what is no number, 0 for one or more.
+    /// The number of digits: nil for a field that is no number, 0 for one or more.
     var digits: Int? {
         switch self {
         case .year(let digits), .month(let digits), .day(let digits), .hour(let digits), .halfDayHour(let digits),
@@ -88,21 +88,21 @@ extension DatePattern {
         "December",
     ].map { Array($0.utf8) }
 
-    /// From Sunday on.
+    /// From Sunday.
     static let weekdays = [
         "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
     ].map { Array($0.utf8) }
 
-    /// The first year that two digits stand for: `69` is 1969, `68` is 2068.
+    /// The first year of a year with two digits: `69` is 1969, `68` is 2068.
     static let firstShortYear = 1969
 }
 
-// MARK: - Reading
+// MARK: - Parsing
 
 extension DatePattern {
     private typealias Text = UnsafeBufferPointer<UInt8>
 
-    /// The parts of a date as they are read.
+    /// The parts of a date that have been parsed.
     private struct Parts {
         var year = 1
         var month = 1
@@ -118,8 +118,10 @@ extension DatePattern {
         var zone: Int64 = 0
     }
 
-    /// The instant that a text of this pattern names, to the millisecond: without a zone in UTC, without a time at midnight,
-    /// without a day on the first. Nil for any other text, and for days and times that do not exist.
+    /// Parses a text of this pattern to milliseconds since 1970.
+    ///
+    /// The defaults are UTC without a zone, midnight without a time, and the first day without a day. Other texts give
+    /// nil, and so do dates and times that do not exist.
     package func milliseconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         var parts = Parts()
         var index = 0
@@ -140,7 +142,7 @@ extension DatePattern {
         return DateText.range.contains(value) ? value : nil
     }
 
-    /// Counted from Sunday; 1 January 1970 was a Thursday.
+    /// Returns the weekday of a day, counted from Sunday. 1 January 1970 was a Thursday.
     static func weekday(ofDay daysSince1970: Int) -> Int { ((daysSince1970 % 7) + 11) % 7 }
 
     private func read(_ field: Field, _ text: Text, _ index: inout Int, _ parts: inout Parts) -> Bool {
@@ -206,7 +208,7 @@ extension DatePattern {
         return count < digits.lowerBound ? nil : value
     }
 
-    /// The position of a name, or of its first three letters, in any case.
+    /// Parses a name, or its first three letters, in any case. Returns its index.
     private static func name(_ names: [[UInt8]], _ isShort: Bool, _ text: Text, _ index: inout Int) -> Int? {
         for (position, name) in names.enumerated() {
             let name = isShort ? name.prefix(3) : name[...]
@@ -219,7 +221,7 @@ extension DatePattern {
         return nil
     }
 
-    /// `Z`, `GMT`, `UTC`, `+hh`, `+hhmm` or `+hh:mm`, as milliseconds east of UTC.
+    /// Parses `Z`, `GMT`, `UTC`, `+hh`, `+hhmm` or `+hh:mm` to milliseconds east of UTC.
     private static func zone(_ text: Text, _ index: inout Int) -> Int64? {
         guard index < text.count else { return nil }
         let rest = text[index...].prefix(3)
@@ -244,9 +246,9 @@ extension DatePattern {
 // MARK: - Writing
 
 extension DatePattern {
-    /// The text of an instant in UTC; nil for a year that two digits do not tell.
+    /// Returns the text of an instant in UTC; nil for a year that two digits cannot represent.
     ///
-    /// What the pattern has no place for is left out: a time, or the milliseconds.
+    /// Parts that the pattern lacks, such as the time or the milliseconds, are omitted.
     package func text(_ milliseconds: Int64) -> String? {
         guard DateText.range.contains(milliseconds) else { return nil }
         let sinceStart = milliseconds - DateText.range.lowerBound
@@ -298,7 +300,7 @@ extension DatePattern {
         isShort ? name.prefix(3) : name[...]
     }
 
-    /// With zeros in front, if there are more digits than the number has.
+    /// Appends a number with leading zeros, up to the number of digits.
     private static func append(_ value: Int, digits: Int, to out: inout [UInt8]) {
         let text = Array("\(value)".utf8)
         out += repeatElement(.digit0, count: max(0, digits - text.count))

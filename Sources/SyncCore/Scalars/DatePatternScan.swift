@@ -1,4 +1,4 @@
-/// Takes a date pattern apart, and refuses what could be read in two ways.
+/// Parses a date pattern, and rejects ambiguous ones.
 struct DatePatternScan {
     private let text: [Character]
     private var place = 0
@@ -29,7 +29,7 @@ struct DatePatternScan {
         return found
     }
 
-    /// Two apostrophes are one; inside of quoted text too.
+    /// Reads quoted text. Two apostrophes are one literal apostrophe, also in quoted text.
     private mutating func readQuoted() throws(DatePattern.Problem) {
         place += 1
         guard place < text.count else { throw problem("an apostrophe opens text that does not end") }

@@ -1,16 +1,16 @@
 package import Foundation
 
-/// Instants as text: UTC, proleptic Gregorian, milliseconds since 1970.
+/// Instants as text: UTC, proleptic Gregorian calendar, milliseconds since 1970.
 package enum DateText {
     /// The first instant of year 1 and the last of year 9999.
     package static let range: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
 
-    /// Writes the 23 bytes `YYYY-MM-DD HH:MM:SS.SSS`, the form stores keep. Outside the years 1 to 9999 the nearest
-    /// instant inside is written.
+    /// Writes the 23 bytes `YYYY-MM-DD HH:MM:SS.SSS`, the form that stores have. Instants outside the years 1 to 9999
+    /// are clamped.
     @inline(__always)
     package static func write(_ milliseconds: Int64, to out: UnsafeMutablePointer<UInt8>) {
         let clamped = min(max(milliseconds, range.lowerBound), range.upperBound)
-        // Since year 1, so that nothing is negative.
+        // Counted from year 1, so that no number is negative.
         let sinceStart = UInt64(bitPattern: clamped &- range.lowerBound)
         let day = UInt32(truncatingIfNeeded: sinceStart / 86_400_000)
         let rest = UInt32(truncatingIfNeeded: sinceStart &- UInt64(day) &* 86_400_000)
@@ -49,7 +49,7 @@ package enum DateText {
             of: UInt16(truncatingIfNeeded: digits).littleEndian, as: UInt16.self)
     }
 
-    /// `2024-02-29 18:29:59.999`
+    /// Returns the form of stores, such as `2024-02-29 18:29:59.999`.
     package static func string(_ milliseconds: Int64) -> String {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 23) { buffer in
             guard let base = buffer.baseAddress else { return "" }
@@ -59,7 +59,7 @@ package enum DateText {
         }
     }
 
-    /// `2024-02-29T18:29:59.999Z`, the milliseconds only if they are not zero.
+    /// Returns the form of ISO 8601, such as `2024-02-29T18:29:59.999Z`. Milliseconds are omitted if they are zero.
     package static func iso(_ milliseconds: Int64) -> String {
         var text = string(milliseconds).replacing(" ", with: "T")
         if text.hasSuffix(".000") { text.removeLast(4) }
@@ -79,7 +79,7 @@ struct CalendarDate {
         self.day = day
     }
 
-    /// Counts in eras of 400 years that begin on 1 March, so that leap days come last.
+    /// Creates a day. It counts in eras of 400 years that begin on 1 March, so that leap days come last.
     @inline(__always)
     init(daysSinceYear1 days: UInt32) {
         let shifted = days &+ 306
@@ -93,7 +93,7 @@ struct CalendarDate {
         year = Int(yearOfEra &+ era &* 400) &+ (month <= 2 ? 1 : 0)
     }
 
-    /// Of a day that is valid.
+    /// The number of days since 1970. The day must be valid.
     @inline(__always)
     var daysSince1970: Int {
         let fromMarch = UInt32(truncatingIfNeeded: month <= 2 ? year &- 1 : year)
@@ -115,13 +115,15 @@ struct CalendarDate {
     }
 }
 
-/// Reads instants: ISO 8601 and Unix time, to the millisecond.
+/// Parses instants, in ISO 8601 or as Unix time, to the millisecond.
 package enum DateParser {
     private typealias Text = UnsafeBufferPointer<UInt8>
 
-    /// `2015-06-23T14:40:08.123+02:00` in any of its forms, or digits that are a Unix time. Without a zone the time is
-    /// UTC, without a time it is midnight; fractions are cut to milliseconds. Nil for anything else, for days and times
-    /// that do not exist (leap seconds too), and for years outside 1 to 9999.
+    /// Parses `2015-06-23T14:40:08.123+02:00` in any of its forms, or digits that are a Unix time.
+    ///
+    /// The defaults are UTC without a zone and midnight without a time. Fractions are truncated to milliseconds. Nil
+    /// for other texts, for dates and times that do not exist (including leap seconds), and for years outside 1 to
+    /// 9999.
     package static func milliseconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         guard text.count >= 10, text[4] == .minus, text[7] == .minus else { return milliseconds(number: text) }
         let century = pair(text, 0)
@@ -135,10 +137,10 @@ package enum DateParser {
         return DateText.range.contains(milliseconds) ? milliseconds : nil
     }
 
-    /// What is in the place of two digits that are none: too much for any part of a date.
+    /// The value of two bytes that are not digits. It is too large for any part of a date.
     private static let none = 1_000_000
 
-    /// Two digits; `none` if they are not there.
+    /// Returns two digits as a number; `none` if they are missing.
     @inline(__always)
     private static func pair(_ text: Text, _ start: Int) -> Int {
         guard start &+ 2 <= text.count else { return none }
@@ -147,7 +149,7 @@ package enum DateParser {
         return tens > 9 || ones > 9 ? none : Int(tens) &* 10 &+ Int(ones)
     }
 
-    /// The time of day and its zone, as milliseconds to add to the day.
+    /// Returns the time of day and its zone, as milliseconds to add to the day.
     @inline(__always)
     private static func time(_ text: Text) -> Int64? {
         guard text.count >= 19, text[10] == UInt8(ascii: "T") || text[10] == .blank, text[13] == .colon,
@@ -185,7 +187,7 @@ package enum DateParser {
         return value
     }
 
-    /// `Z`, `+hh:mm`, `+hhmm`, `+hh`, or nothing, as milliseconds east of UTC.
+    /// Parses `Z`, `+hh:mm`, `+hhmm`, `+hh`, or nothing, to milliseconds east of UTC.
     @inline(__always)
     private static func zone(_ text: Text, _ start: Int) -> Int64? {
         let rest = text.count - start
@@ -207,7 +209,7 @@ package enum DateParser {
 
     // MARK: Unix time
 
-    /// Seconds below 10¹¹, milliseconds below 10¹⁴, microseconds below 10¹⁷, else nanoseconds.
+    /// Parses a Unix time: seconds below 10¹¹, milliseconds below 10¹⁴, microseconds below 10¹⁷, nanoseconds above.
     package static func milliseconds(number text: UnsafeBufferPointer<UInt8>) -> Int64? {
         guard let parts = NumberText.parts(text) else { return nil }
         if parts.digits.isEmpty { return 0 }
@@ -222,7 +224,8 @@ package enum DateParser {
         return milliseconds(parts, shift: shift)
     }
 
-    /// A number, its point moved by so many places to the right, cut to a whole one; nil for years outside 1 to 9999.
+    /// Returns a number with its point moved right by `shift` places, truncated to a whole number; nil for years
+    /// outside 1 to 9999.
     @inline(__always)
     static func milliseconds(_ parts: NumberText.Parts, shift: Int) -> Int64? {
         if parts.digits.isEmpty { return 0 }
@@ -233,18 +236,18 @@ package enum DateParser {
             value = value * 10 + (index < parts.digits.count ? Int64(parts.digits[index] - .digit0) : 0)
         }
         if parts.isNegative {
-            // Cut to the millisecond before, as a fraction of a positive time is.
+            // Rounded down, as a fraction of a positive time is.
             value = parts.digits.count > max(wholeDigits, 0) ? -value - 1 : -value
         }
         return DateText.range.contains(value) ? value : nil
     }
 }
 
-/// Instants as a number of seconds, or of parts of one, since 1970.
+/// Instants as a number of seconds, or of fractions of a second, since 1970.
 package enum UnixTime: String, Sendable, Hashable, CaseIterable {
     case seconds, milliseconds, microseconds, nanoseconds
 
-    /// How many places the point moves to the right to give milliseconds.
+    /// The number of places by which the point moves right to give milliseconds.
     private var shift: Int {
         switch self {
         case .seconds: 3
@@ -254,12 +257,13 @@ package enum UnixTime: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The milliseconds of a number, cut; nil for text that is none, and for years outside 1 to 9999.
+    /// Returns the milliseconds of a number, truncated; nil for text that is no number, and for years outside 1 to
+    /// 9999.
     package func milliseconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         NumberText.parts(text).flatMap { DateParser.milliseconds($0, shift: shift) }
     }
 
-    /// The number of an instant, exactly.
+    /// Returns the exact number of an instant.
     package func text(_ milliseconds: Int64) -> String {
         guard self == .seconds else {
             return milliseconds == 0 ? "0" : "\(milliseconds)" + String(repeating: "0", count: -shift)

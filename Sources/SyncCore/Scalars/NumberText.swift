@@ -1,6 +1,6 @@
-/// Numbers as text, read exactly.
+/// Conversion of numbers from and to text, exactly.
 package enum NumberText {
-    /// A decimal number taken apart: `digits` without leading or trailing zeros, times ten to the `exponent`.
+    /// A decimal number: `digits` without leading or trailing zeros, times ten to the `exponent`.
     package struct Parts {
         var isNegative = false
         package var digits: [UInt8] = []
@@ -9,7 +9,7 @@ package enum NumberText {
 
     private static let maximumExponent = 1_000_000
 
-    /// Whether the text is a JSON number.
+    /// Returns whether the text is a JSON number.
     static func isNumber(_ text: String) -> Bool {
         text.utf8.withContiguousStorageIfAvailable(isNumber) ?? Array(text.utf8).withUnsafeBufferPointer(isNumber)
     }
@@ -38,8 +38,9 @@ package enum NumberText {
         return index == text.count
     }
 
-    /// Takes a number apart; nil if the text is none, or has an exponent beyond a million that is not to be clamped. `+`, leading zeros and a bare point are accepted: strings in the
-    /// wild have them.
+    /// Parses a number. `+`, leading zeros and a bare point are accepted, because services send them as strings.
+    ///
+    /// Nil if the text is no number, or if its exponent is beyond a million and `clampsExponent` is false.
     package static func parts(_ text: UnsafeBufferPointer<UInt8>, clampsExponent: Bool = false) -> Parts? {
         var parts = Parts()
         var index = 0
@@ -65,7 +66,7 @@ package enum NumberText {
             guard text[index] | .caseBit == UInt8(ascii: "e"), let exponent = exponent(text, from: index + 1) else {
                 return nil
             }
-            // Zero is zero whatever its exponent; any other number must keep its own.
+            // The exponent of zero has no effect. That of any other number must be kept.
             if abs(exponent) > maximumExponent, !parts.digits.isEmpty, !clampsExponent { return nil }
             parts.exponent += exponent
         }
@@ -94,7 +95,7 @@ package enum NumberText {
         return isNegative ? -value : value
     }
 
-    /// The whole number; nil for a fraction, for text that is none, and beyond 64 bits.
+    /// Returns the whole number; nil for a fraction, for text that is no number, and beyond 64 bits.
     package static func integer(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         if text.count <= 18, let quick = plainInteger(text) { return quick }
         guard let parts = parts(text), parts.exponent >= 0, parts.digits.count + parts.exponent <= 19 else {
@@ -128,7 +129,7 @@ package enum NumberText {
         return isNegative ? 0 &- value : value
     }
 
-    /// The nearest double; nil for text that is no number, and beyond its range.
+    /// Returns the nearest double; nil for text that is no number, and beyond the range of doubles.
     package static func double(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
         if let quick = plainDouble(text) { return quick }
         guard parts(text, clampsExponent: true) != nil, let value = Double(Substring(decoding: text, as: UTF8.self)),
@@ -139,7 +140,8 @@ package enum NumberText {
         return value
     }
 
-    /// At most 15 digits and a power of ten up to 22 are exact in a double, so one division rounds correctly.
+    /// Returns a number with at most 15 digits. A double is exact for these and for powers of ten up to 22, so one
+    /// division rounds correctly.
     @inline(__always)
     private static func plainDouble(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
         guard text.count <= 16 else { return nil }
@@ -170,8 +172,8 @@ package enum NumberText {
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     ]
 
-    /// Appends the shortest exact decimal text: `7.50` gives `7.5`, `1e2` gives `100`. Numbers that would need more
-    /// than 400 digits keep an exponent. False if the text is no number.
+    /// Appends the shortest exact decimal text: `7.50` gives `7.5`, `1e2` gives `100`. Numbers of more than 400 digits
+    /// keep an exponent. Returns false if the text is no number.
     package static func appendExact(_ text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) -> Bool {
         guard let parts = parts(text) else { return false }
         append(parts, to: &out)
@@ -201,12 +203,12 @@ package enum NumberText {
     }
 }
 
-/// The one spelling of a decimal: no exponent, no needless zeros. Equal values have equal text.
+/// The canonical text of a decimal: no exponent, no unnecessary zeros. Equal values have equal text.
 package enum DecimalText {
-    /// What a decimal holds.
+    /// The most digits of a decimal.
     package static let maximumDigits = 38
 
-    /// Appends the canonical text of a number; false if it is none, or has more than 38 digits.
+    /// Appends the canonical text of a number; false if it is no number, or has more than 38 digits.
     package static func append(_ text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) -> Bool {
         guard let parts = NumberText.parts(text), parts.digits.count <= maximumDigits, abs(parts.exponent) <= 127 else {
             return false
@@ -219,13 +221,13 @@ package enum DecimalText {
 // MARK: - Int64+Clamped
 
 extension Int64 {
-    /// The sum, or the nearest `Int64` where it overflows. For numbers that come from a file.
+    /// Returns the sum, clamped to the range of `Int64`. It is for numbers that come from a file.
     package func clampedAdding(_ other: Int64) -> Int64 {
         let (sum, overflows) = addingReportingOverflow(other)
         return overflows ? (other < 0 ? .min : .max) : sum
     }
 
-    /// The difference, or the nearest `Int64` where it overflows. For numbers that come from a file.
+    /// Returns the difference, clamped to the range of `Int64`. It is for numbers that come from a file.
     package func clampedSubtracting(_ other: Int64) -> Int64 {
         let (difference, overflows) = subtractingReportingOverflow(other)
         return overflows ? (other < 0 ? .max : .min) : difference

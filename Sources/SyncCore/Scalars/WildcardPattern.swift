@@ -1,5 +1,5 @@
-/// A pattern in which `*` stands for any text and `?` for one character; a backslash before one of them, or before
-/// another backslash, takes it literally.
+/// A pattern in which `*` matches any text and `?` one character. A backslash before one of them, or before another
+/// backslash, makes it literal.
 package struct WildcardPattern: Sendable, Hashable {
     private enum Part: Hashable {
         case character(Character)
@@ -25,7 +25,8 @@ package struct WildcardPattern: Sendable, Hashable {
         self.parts = parts
     }
 
-    /// Whether all of the text matches. Goes back only to the last `*`: at most the product of the lengths.
+    /// Returns whether the whole text matches. It backtracks only to the last `*`, so it takes at most the product of
+    /// the lengths.
     package func matches(_ text: String) -> Bool {
         let characters = Array(text)
         var (part, place) = (0, 0)
