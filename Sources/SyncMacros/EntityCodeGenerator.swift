@@ -1,10 +1,11 @@
 #if Macros
     import SwiftSyntax
 
-    /// The code that `@Entity` adds. Types are named with their modules, since an app may have types of the same names.
+    /// Generates the code that `@Entity` adds. Types are qualified with their modules, because an app can have types
+    /// with equal names.
     ///
-    /// What names other types is in the type itself, where they are seen as its own lines see them. Initialisers are in the
-    /// extension, so that the type keeps the initialiser of its members.
+    /// Code that names other types is in the type itself, so that names resolve as in its source. Initialisers are in
+    /// the extension, so that the type keeps its memberwise initialiser.
     struct EntityCodeGenerator {
         private let entity: EntityDeclaration
         private var type: String { entity.declaration.name.text }
@@ -26,7 +27,7 @@
             return entity.hasColumns ? members : members + ["\(access)nonisolated enum Columns {\n\(columns)\n}"]
         }
 
-        /// The conformance.
+        /// The body of the extension with the conformance.
         var conformance: String {
             let access = entity.access
             var members = [
@@ -102,7 +103,7 @@
             return ".init(\(arguments.joined(separator: ", ")))"
         }
 
-        /// What a mark of a property says.
+        /// Appends the argument of a marker macro.
         private func add(
             _ label: String, from mark: String, of property: EntityProperty, to arguments: inout [String]
         ) {
@@ -110,7 +111,7 @@
             arguments.append("\(label): \(value.expression.trimmedDescription)")
         }
 
-        /// What `@Relationship` says.
+        /// Appends an argument of `@Relationship`.
         private func add(
             _ label: String, as name: String? = nil, of property: EntityProperty, to arguments: inout [String]
         ) {
@@ -125,13 +126,14 @@
                     "\\\(type).\(property.identifier): SyncCore.SyncProperty(\"\(property.name)\", to: \($0.type).self)"
                 }
             }
-            // The key of the one row stands for the relationship: nil where it leads to none.
+            // In conditions, the key of a to-one relationship represents the relationship: nil if there is no
+            // referenced row.
             let keys = toOne.map { "\\\(type).\($0.keyName): SyncCore.SyncProperty(\"\($0.name)\")" }
             let all = attributes + relationships + keys
             return all.isEmpty ? "[:]" : "[\n\(all.joined(separator: ",\n"))\n]"
         }
 
-        /// For GRDB's query interface: `User.filter { $0.name == "Ann" }`.
+        /// The columns for GRDB's query interface: `User.filter { $0.name == "Ann" }`.
         private var columns: String {
             let attributes = entity.attributes.map { (code: $0.identifier, name: $0.column) }
             let columns = attributes + toOne.map { (code: $0.keyName, name: $0.storedKeyColumn) }

@@ -2,12 +2,12 @@
     import SwiftParser
     import SwiftSyntax
 
-    /// A type with `@Entity`: its properties, and what is said of the entity.
+    /// A type with `@Entity`: its properties, and the arguments of the macro.
     struct EntityDeclaration {
         let node: AttributeSyntax
         let declaration: StructDeclSyntax
         let properties: [EntityProperty]
-        /// Every stored property, whether it is one of the entity's or not.
+        /// The names of all stored properties, including those that are not in the entity.
         let names: Set<String>
 
         init?(_ declaration: some DeclGroupSyntax, _ node: AttributeSyntax) {
@@ -25,13 +25,13 @@
         var attributes: [EntityProperty] { properties.filter { !$0.isRelationship } }
         var relationships: [EntityProperty] { properties.filter { $0.target != nil } }
 
-        /// `public ` where the type is, so that it fulfils the protocol everywhere.
+        /// `public ` or `package ` if the type has this access level, so that its members can satisfy the protocol.
         var access: String {
             let names = declaration.modifiers.map(\.name.text)
             return names.first { ["public", "package"].contains($0) }.map { $0 + " " } ?? ""
         }
 
-        /// Whether the type has an enumeration of its columns already.
+        /// Whether the type declares its own enumeration `Columns`.
         var hasColumns: Bool {
             declaration.memberBlock.members.contains { member in
                 member.decl.as(EnumDeclSyntax.self)?.name.text == "Columns"
@@ -57,8 +57,8 @@
 
         // MARK: The key
 
-        /// The names of the properties that the key is made of: those that are marked, those that the entity names, or
-        /// one of the usual names.
+        /// The names of the properties in the primary key: the marked ones, those in the argument `primaryKey`, or a
+        /// default name.
         var keyNames: [String] {
             if let named = argument("primaryKey") {
                 let list = named.as(ArrayExprSyntax.self)?.elements.map(\.expression) ?? [named]
@@ -69,7 +69,8 @@
             return ["remoteID", "id"].first { name in attributes.contains { $0.name == name } }.map { [$0] } ?? []
         }
 
-        /// Marked relationships can only be said of the entity, and with them the order of all parts.
+        /// The primary key of the entity, as code. If the macro has no such argument, it is nil unless a marked
+        /// property is a relationship: the model marks attributes one by one, but not relationships.
         var primaryKey: String? {
             if let named = argument("primaryKey") { return named.trimmedDescription }
             guard properties.contains(where: { $0.isPrimaryKey && $0.isRelationship }) else { return nil }
@@ -77,9 +78,9 @@
         }
     }
 
-    /// A stored property of a type with `@Entity`, as it is written.
+    /// A stored property of a type with `@Entity`, from its source.
     struct EntityProperty {
-        /// What a relationship leads to.
+        /// The destination of a relationship.
         struct Target {
             let type: String
             let isToMany: Bool
@@ -87,21 +88,21 @@
 
         let variable: VariableDeclSyntax
         let binding: PatternBindingSyntax
-        /// As code names it, with backticks if it needs them.
+        /// The name in code, with backticks if it needs them.
         let identifier: String
         let name: String
-        /// The type, written or read off a literal; nil if neither.
+        /// The declared type, or that of a literal; nil if there is neither.
         let type: String?
         let initialValue: ExprSyntax?
 
-        /// Nil for what is no stored property of a value: computed, static, or lazy ones.
+        /// Reads a property; nil if it is not a stored property: a computed, static or lazy one.
         init?(_ variable: VariableDeclSyntax) {
             let modifiers = variable.modifiers.map(\.name.text)
             guard let binding = variable.bindings.first, variable.bindings.count == 1,
                 let pattern = binding.pattern.as(IdentifierPatternSyntax.self),
                 !modifiers.contains("static"), !modifiers.contains("lazy"), !Self.isComputed(binding)
             else { return nil }
-            // A constant with a value is the same in all rows.
+            // A constant with a value is equal in all rows.
             if variable.bindingSpecifier.text == "let", binding.initializer != nil { return nil }
             self.variable = variable
             self.binding = binding
@@ -130,7 +131,7 @@
             return nil
         }
 
-        // MARK: What stands before it
+        // MARK: Macros of the property
 
         func attribute(_ name: String) -> AttributeSyntax? {
             variable.attributes.lazy.compactMap { $0.as(AttributeSyntax.self) }
@@ -146,7 +147,7 @@
         var isPrimaryKey: Bool { attribute("PrimaryKey") != nil }
         var isRelationship: Bool { attribute("Relationship") != nil }
 
-        /// The text of the first argument without label, if that is one literal.
+        /// Returns the text of the first argument if it is a string literal.
         func text(_ attribute: String) -> String? {
             arguments(attribute).first.flatMap {
                 $0.expression.as(StringLiteralExprSyntax.self)?.representedLiteralValue
@@ -158,7 +159,7 @@
 
         // MARK: Relationships
 
-        /// Where a relationship leads, by its type: `[Note]`, `Company?`; nil for other types.
+        /// The destination of a relationship, from its type: `[Note]`, `Company?`; nil for other types.
         var target: Target? {
             guard isRelationship, let type = binding.typeAnnotation?.type else { return nil }
             if let array = type.as(ArrayTypeSyntax.self) {
@@ -173,16 +174,16 @@
             return Target(type: argument.argument.trimmedDescription, isToMany: named.name.text == "Array")
         }
 
-        /// The property that has the rows.
+        /// The name of the property that stores the rows.
         var storage: String { "_\(name)".asIdentifier }
 
-        /// The property that has the key of the row a to-one relationship leads to.
+        /// The name in code of the property with the key of a to-one relationship's row.
         var keyName: String { keyColumn.asIdentifier }
 
-        /// Its usual name.
+        /// The default name of that property and its column.
         var keyColumn: String { "\(name)ID" }
 
-        /// The column that it is in.
+        /// The column of that property.
         var storedKeyColumn: String {
             let said = arguments("Relationship").first { $0.label?.text == "column" }?.expression
             return said?.as(StringLiteralExprSyntax.self)?.representedLiteralValue ?? keyColumn
@@ -190,7 +191,7 @@
     }
 
     extension String {
-        /// In backticks, if it is no plain identifier.
+        /// The name in backticks if it is not a plain identifier.
         var asIdentifier: String {
             let isPlain = unicodeScalars.allSatisfy {
                 $0 == "_" || $0.properties.isAlphabetic || ("0"..."9").contains($0)

@@ -4,7 +4,7 @@
     import SwiftSyntaxBuilder
     import SwiftSyntaxMacros
 
-    /// Makes a struct an entity: adds what it keeps for relationships, and has it conform to `EntityRecord`.
+    /// The macro `@Entity`. It adds the storage of relationships to a struct, and makes it conform to `EntityRecord`.
     struct EntityMacro: MemberMacro, ExtensionMacro {
         static func expansion(
             of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
@@ -38,14 +38,15 @@
         ) throws -> [ExtensionDeclSyntax] {
             guard let entity = EntityDeclaration(declaration, node) else { return [] }
             let code = EntityCodeGenerator(entity).conformance
-            // Under a default isolation the conformance keeps the type nonisolated, but not the members of an extension.
+            // Under a default isolation the conformance keeps the type nonisolated, but not the members of an
+            // extension.
             return try [
                 ExtensionDeclSyntax("nonisolated extension \(type.trimmed): SyncSQLite.EntityRecord \(raw: code)")
             ]
         }
     }
 
-    /// Says something of a property, which `@Entity` reads.
+    /// A macro without expansion. It marks a property for `@Entity`.
     struct MarkerMacro: PeerMacro {
         static func expansion(
             of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
@@ -53,7 +54,8 @@
         ) throws -> [DeclSyntax] { [] }
     }
 
-    /// Has a property read and write the rows that `@Entity` keeps for it, so that types may refer to each other.
+    /// The macro `@Relationship`. The property's accessors use the storage that `@Entity` adds, so that types can
+    /// reference each other.
     struct RelationshipMacro: AccessorMacro {
         static func expansion(
             of node: AttributeSyntax, providingAccessorsOf declaration: some DeclSyntaxProtocol,

@@ -3,7 +3,7 @@
     import SwiftSyntax
     import SwiftSyntaxBuilder
 
-    /// What is wrong with a type that has `@Entity`, as far as its own lines show it, and how it is mended.
+    /// Finds the errors of a type with `@Entity` that its own source shows, with their fixes.
     struct EntityValidator {
         private let entity: EntityDeclaration
 
@@ -69,7 +69,8 @@
             return name.dropFirst(prefix?.count ?? 0) + "Value"
         }
 
-        /// Names that become columns, and those of the members that the type gets.
+        /// Returns the reason why a name cannot be used: it would be a reserved column, or a member that the macro
+        /// adds.
         private static func reserved(_ name: String) -> String? {
             let folded = name.lowercased()
             if folded.hasPrefix("sync_") || folded.hasPrefix("sqlite_") {
@@ -100,7 +101,7 @@
             ]
         }
 
-        /// What a type is that no row can keep; nil for those that may be fine.
+        /// Returns a description of a type that a row cannot store; nil for all other types.
         private static func unfit(_ type: TypeSyntax) -> String? {
             if let optional = type.as(OptionalTypeSyntax.self) { return unfit(optional.wrappedType) }
             if let attributed = type.as(AttributedTypeSyntax.self) { return unfit(attributed.baseType) }
@@ -150,7 +151,7 @@
             return found + inverseProblems(property, target)
         }
 
-        /// The inverse must be a property of the rows that the relationship leads to.
+        /// Checks that the inverse is a property of the destination.
         private func inverseProblems(_ property: EntityProperty, _ target: EntityProperty.Target) -> [Diagnostic] {
             let inverse = property.arguments("Relationship").first { $0.label?.text == "inverse" }?.expression
             guard let path = inverse?.as(KeyPathExprSyntax.self), let root = path.root,
@@ -253,7 +254,7 @@
         }
     }
 
-    /// What is wrong with a type that has `@Entity`.
+    /// An error of a type with `@Entity`.
     enum EntityDiagnostic: DiagnosticMessage {
         case noStruct
         case noPrimaryKey(String)
@@ -291,7 +292,7 @@
         var severity: DiagnosticSeverity { .error }
     }
 
-    /// How a problem is mended.
+    /// A fix for an error.
     struct EntityFixIt: FixItMessage {
         let message: String
         var fixItID: MessageID { MessageID(domain: "Sync", id: message) }

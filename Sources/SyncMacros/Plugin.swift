@@ -2,13 +2,13 @@
     import SwiftCompilerPlugin
     import SwiftSyntaxMacros
 
-    /// The macros of the package, as the compiler loads them.
+    /// The compiler plugin with the macros of the package.
     @main
     struct Plugin: CompilerPlugin {
         let providingMacros: [any Macro.Type] = [EntityMacro.self, RelationshipMacro.self, MarkerMacro.self]
     }
 #else
-    /// Without the trait there are no macros; SwiftPM builds the target all the same.
+    /// Without the trait there are no macros, but SwiftPM builds the target nevertheless.
     @main
     struct Plugin {
         static func main() {}

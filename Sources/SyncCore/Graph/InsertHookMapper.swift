@@ -1,7 +1,7 @@
 /// Calls an insert hook with the records of new rows, outer records first, and maps the payload again with its answers.
 ///
-/// Only the store can tell which rows are new. Each mapping is therefore matched with it, until the hook has seen all
-/// new rows.
+/// Only the store can tell which rows are new. Each mapping is therefore matched with the stored rows, until the
+/// hook has seen all new rows.
 package struct InsertHookMapper: Sendable {
     typealias Hook = @Sendable (SyncOptions.Insertion) throws -> JSONValue
 

@@ -63,8 +63,8 @@ package struct NodeBatch: Sendable {
     private var keyOwners: [Int] = []
     private var indexes: [KeyIndex] = []
     private var nodeByOwner: [OwnerLink: NodeID] = [:]
-    /// A time for each slot, larger for a later value. It is empty until a keyless row occurs again, because two
-    /// keyless nodes can turn out to be one row.
+    /// A time for each slot, larger for a later value. It is empty until a record repeats a row in a table with keyless
+    /// rows, whose nodes can turn out to be one row.
     private var times: [UInt32] = []
     private var lastTime: UInt32 = 0
     /// The number of nodes after half of a sample.

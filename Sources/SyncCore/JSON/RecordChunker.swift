@@ -119,7 +119,7 @@ package struct JSONChunk: Sendable {
 
 /// Follows the quotes and brackets of a document as it arrives, and finds the bytes after which a record ends.
 ///
-/// It accepts any input. The errors that it detects (``isWrong``) only prevent that an invalid document is held in
+/// It accepts any input. The errors that it detects (``isWrong``) only keep an invalid document from being held in
 /// memory as a whole.
 struct RecordBoundaryScanner {
     /// The most bytes that can come in place of a record without being one.

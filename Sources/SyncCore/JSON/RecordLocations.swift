@@ -1,8 +1,8 @@
-/// The locations of the records in a document: one list at the end of a key path, the members of an object, several
-/// lists, or the envelope of a known format.
+/// The locations of the records in a document.
 ///
-/// They are a tree over the objects around the records, with the document as its root. ``JSONReader`` and
-/// ``RecordChunker`` both follow it with a ``RecordLocationCursor``, so that they agree on the ends of records.
+/// Records are in one list at the end of a key path, in several lists, in an object, or in the envelope of a known
+/// format. The locations are a tree over the objects around the records, with the document as its root. ``JSONReader``
+/// and ``RecordChunker`` both follow it with a ``RecordLocationCursor``, so that they agree on the ends of records.
 package struct RecordLocations: Sendable, Hashable {
     /// The container of a list of records.
     package enum Container: Sendable, Hashable {

@@ -220,7 +220,7 @@ package struct ReplacedEnd: Sendable {
         deletions = Array(repeating: false, count: count)
     }
 
-    /// Whether it can have no replacements.
+    /// Whether it has no nodes, so that nothing is replaced.
     package var isEmpty: Bool { sequences.isEmpty }
 
     /// Records a replacement. The last one applies.

@@ -144,8 +144,8 @@ package enum ListOrdering {
         max(places.reduce(0) { max($0, after($1 ?? -1)) }, reserved.reduce(0) { max($0, after($1)) })
     }
 
-    /// Returns the positions of a list in which all rows follow those that the payload lists. They are unchanged if
-    /// they follow already.
+    /// Returns the positions of a list in which the rows that the payload omits follow the others. They are unchanged
+    /// if they do already.
     ///
     /// - Parameters:
     ///   - named: Whether a list of the payload has each row.

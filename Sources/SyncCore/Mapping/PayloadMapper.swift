@@ -4,8 +4,8 @@
 /// node before its nested records, so records are merged in document order. A mapper serves one payload or chunk and is
 /// never copied.
 ///
-/// It owns the graph, and passes it to the parts that read a record (``RecordReader``), state its links
-/// (``LinkAssertionBuilder``) and compare it with other records of its row (``DuplicateRecords``).
+/// It owns the graph and passes it to its parts. ``RecordReader`` reads a record, ``LinkAssertionBuilder`` asserts its
+/// links, and ``DuplicateRecords`` compares it with other records of its row.
 package struct PayloadMapper: ~Copyable {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
@@ -19,7 +19,8 @@ package struct PayloadMapper: ~Copyable {
         var arrival: (link: AssociationID, end: CompiledAssociation.End, owner: NodeID)?
         /// The identity of a record without a key; nil if the record needs a key.
         var owner: NodeBatch.OwnerLink?
-        /// The row that this record is if it has no key: it is nested in a child of that row, under the inverse.
+        /// The row that contains the child, if the record is nested in that child under the inverse. A record without a
+        /// key is that row.
         var wayBack: NodeID?
         var isRoot = false
         /// Whether a missing key is reported. It is not if no link to the record is asserted.

@@ -1,10 +1,12 @@
 import Foundation
 
-/// Reads the XML of a Core Data model. What cannot be read is noted, and the rest read on.
+/// Reads the XML of a Core Data model. Errors are recorded in the draft, and reading continues.
 struct CoreDataModel {
     var draft = ModelDraft()
 
-    /// - Throws: ``SyncError`` `unreadableModel` with line and column if the data is not such XML at all.
+    /// Reads a draft of the model.
+    ///
+    /// - Throws: ``SyncError`` `unreadableModel` with line and column if the data is not such XML.
     static func draft(of data: Data) throws -> ModelDraft {
         let root = try CoreDataXML.root(of: data)
         guard root.name == "model" else {
@@ -114,7 +116,7 @@ struct CoreDataModel {
         case "Date": .date
         case "UUID": .uuid
         case "URI": .url
-        // In the models this reads, Binary holds any JSON, and so can an attribute without type.
+        // In these models, Binary attributes and attributes without a type can have any JSON.
         case "Binary", "Undefined": .json
         case "Transformable": .transformable
         default: nil
@@ -131,12 +133,13 @@ struct CoreDataModel {
         }
     }
 
-    /// The names that Foundation itself registers say how Core Data archives a value, not what it is made from.
+    /// Returns the transformer's name. Foundation's names state how Core Data archives a value, not how it is converted
+    /// from JSON.
     private static func transformer(_ element: CoreDataElement) -> String? {
         element.text("valueTransformerName").flatMap { $0.hasPrefix("NS") ? nil : $0 }
     }
 
-    /// Dates are seconds since 2001; everything else is text of the attribute's type.
+    /// Returns the default value. Dates are seconds since 2001, and all other values are text of the attribute's type.
     private mutating func defaultValue(
         _ element: CoreDataElement, _ type: AttributeType, of entity: String, _ name: String
     ) -> StoredValue? {
@@ -159,7 +162,7 @@ struct CoreDataModel {
     }
 }
 
-/// An element of the XML of a Core Data model, with its place.
+/// An XML element of a Core Data model, with its line.
 struct CoreDataElement {
     let name: String
     let attributes: [String: String]
@@ -168,18 +171,18 @@ struct CoreDataElement {
 
     func children(named name: String) -> [CoreDataElement] { children.filter { $0.name == name } }
 
-    /// A flag as Core Data writes it; absent is false.
+    /// Returns a flag in the spelling of Core Data. An absent flag is false.
     func flag(_ name: String) -> Bool { attributes[name] == "YES" }
 
-    /// An attribute's text, if there is any.
+    /// Returns the text of an XML attribute; nil if it is absent or empty.
     func text(_ name: String) -> String? { attributes[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// The name in an earlier model: the renaming identifier, which Xcode writes as `elementID`.
+    /// The name in an earlier model, which is the renaming identifier. Xcode writes it as `elementID`.
     var formerName: String? { text("elementID") ?? text("renamingIdentifier") }
 }
 
-/// What the user info of a model, an entity, an attribute or a relationship says about mapping, under the prefix `sync.` or the older
-/// `hyper.`. The newer spelling counts if both are there.
+/// The mapping entries in the user info of a model, an entity, an attribute or a relationship. Their prefix is `sync.`,
+/// or `hyper.` in older models. If both are present, `sync.` applies.
 struct CoreDataUserInfo {
     private var entries: [String: String] = [:]
 
@@ -192,7 +195,7 @@ struct CoreDataUserInfo {
     private func value(_ name: String) -> String? { entries["sync.\(name)"] ?? entries["hyper.\(name)"] }
     private func text(_ name: String) -> String? { value(name).flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// What stands between commas.
+    /// Returns the texts of a list with commas.
     private func texts(_ name: String) -> [String] {
         let parts = (text(name) ?? "").split(separator: ",")
         return parts.map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }.filter { !$0.isEmpty }
@@ -200,10 +203,10 @@ struct CoreDataUserInfo {
 
     var isPrimaryKey: Bool { ["YES", "true"].contains(value("isPrimaryKey")) }
     var remoteKey: String? { text("remoteKey") }
-    /// Several in a chain stand between commas.
+    /// A chain of several transformers is a list with commas.
     var transformers: [String] { texts("valueTransformer") }
     var format: AttributeFormat? { text("format").map(AttributeFormat.init) }
-    /// As a schema file spells it.
+    /// The key case, in the spelling of schema files.
     var keys: String? { text("keys") }
     var ignore: [String] { texts("ignore") }
     var resourceType: String? { text("type") }
@@ -214,20 +217,20 @@ struct CoreDataUserInfo {
     var keyedBy: KeyedBy? {
         text("keyedBy").map { ["YES", "true"].contains($0) ? .primaryKey : .attribute($0) }
     }
-    /// The key of the member that tells the kinds of an entity apart.
+    /// The key of the discriminator.
     var discriminator: String? { text("discriminator") }
     var otherwise: String? { text("otherwise") }
-    /// What that member says of an entity; several with commas between them.
+    /// The values of the discriminator for an entity, as a list with commas.
     var kinds: [String] {
         texts("kind")
     }
-    /// Whatever the entry's value is, its presence excludes from exports.
+    /// The presence of the entry excludes the member from exports, whatever its value is.
     var isExportable: Bool { value("nonExportable") == nil }
 }
 
-// MARK: - Kinds
+// MARK: - Discriminators
 
-// The kinds of an entity: in Core Data each of the entities says what it is called.
+// In Core Data models, each entity declares its own discriminator values.
 extension CoreDataModel {
     mutating func addDiscriminators(_ root: CoreDataElement) {
         var elements: [String: CoreDataElement] = [:]

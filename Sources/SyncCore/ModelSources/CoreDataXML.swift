@@ -4,9 +4,9 @@ import Foundation
     import FoundationXML
 #endif
 
-/// Reads the XML of a Core Data model into elements.
+/// A parser of the XML of a Core Data model into elements.
 final class CoreDataXML: NSObject, XMLParserDelegate {
-    /// Elements are values in values, which are freed by recursion. A model has five levels.
+    /// Elements are nested values, which are freed recursively. A model has five levels.
     private static let maximumDepth = 64
     private static let maximumDeclaration = 256
 
@@ -14,6 +14,8 @@ final class CoreDataXML: NSObject, XMLParserDelegate {
     private var root: CoreDataElement?
     private var failure: SyncError?
 
+    /// Parses XML and returns its root.
+    ///
     /// - Throws: ``SyncError`` `unreadableModel` with line and column.
     static func root(of data: Data) throws -> CoreDataElement {
         try check(data)
@@ -21,7 +23,8 @@ final class CoreDataXML: NSObject, XMLParserDelegate {
         let document = CoreDataXML()
         parser.delegate = document
         parser.shouldResolveExternalEntities = false
-        // The result of parse() and the parser's last error do not tell whether the document is well-formed.
+        // Neither the result of parse() nor the parser's last error is reliable for whether the document is
+        // well-formed.
         _ = parser.parse()
         if let failure = document.failure { throw failure }
         guard let root = document.root else { throw SyncError(.unreadableModel, "the file is empty") }
@@ -30,9 +33,11 @@ final class CoreDataXML: NSObject, XMLParserDelegate {
 
     // MARK: Checks
 
-    /// The parser stops the process at text that is not UTF-8, and entities are a way to blow up a document, so
-    /// neither gets as far as that. A document type in another encoding would not be seen here: the parser guesses
-    /// encodings by the zeros of UTF-16 and UTF-32, and believes what is declared.
+    /// Rejects XML that is not UTF-8, or that declares a document type.
+    ///
+    /// The parser stops the process at invalid UTF-8, and entities can expand a document without limit. A document type
+    /// in another encoding would not be found here. The parser detects UTF-16 and UTF-32 by their zeros, and otherwise
+    /// uses the declared encoding.
     private static func check(_ data: Data) throws {
         guard !data.contains(0), let text = String(validating: data, as: UTF8.self) else {
             throw SyncError(.unreadableModel, "the XML is not UTF-8")
@@ -44,7 +49,7 @@ final class CoreDataXML: NSObject, XMLParserDelegate {
         }
     }
 
-    /// What stands before the document may only say that it is UTF-8, and in no other words than everybody uses.
+    /// Checks that the XML declaration is in the common form and states no encoding but UTF-8.
     private static func checkDeclaration(_ text: String) throws {
         let start = text.unicodeScalars.prefix(maximumDeclaration)
         let plain = String(String.UnicodeScalarView(start.first == "\u{FEFF}" ? start.dropFirst() : start))
@@ -88,7 +93,7 @@ final class CoreDataXML: NSObject, XMLParserDelegate {
         fail(parser, "the file is not well-formed XML")
     }
 
-    /// The parser goes on after an error, and reports more of them: the first counts.
+    /// Records an error. Only the first one is kept, because the parser continues after an error and reports more.
     private func fail(_ parser: XMLParser, _ message: String) {
         guard failure == nil else { return }
         failure = SyncError(.unreadableModel, message, line: parser.lineNumber, column: parser.columnNumber)

@@ -1,7 +1,7 @@
-/// Reads the JSON of a schema file. What cannot be read is noted, and the rest read on.
+/// Reads the JSON of a schema file. Errors are recorded in the draft, and reading continues.
 struct SchemaReader {
-    /// The keys of each kind of object; `Docs/schema.schema.json` has the same. `fingerprints` is taken with any value and
-    /// has no effect: models of earlier versions have it.
+    /// The keys of each kind of object, as in `Docs/schema.schema.json`. `fingerprints` is accepted with any value and
+    /// has no effect, because models of earlier versions have it.
     static let rootKeys = ["entities", "keys", "ignore", "$schema"]
     static let entityKeys = [
         "primaryKey", "attributes", "relationships", "parent", "abstract", "renamedFrom", "fingerprints",
@@ -33,7 +33,7 @@ struct SchemaReader {
         }
     }
 
-    /// The named objects of `entities`, `attributes` or `relationships`.
+    /// Returns the members of `entities`, `attributes` or `relationships`.
     mutating func members(of value: JSONValue, at path: ModelPath) -> [(String, JSONValue)] {
         guard case .object(let members) = value else {
             draft.report(path, "expected an object, found \(value.kindName)")
@@ -79,7 +79,7 @@ struct SchemaReader {
 
     // MARK: Members
 
-    /// An attribute whose type cannot be read counts as a string, so that others may still refer to it.
+    /// Returns an attribute. If its type is invalid, the attribute is a string, so that others can reference it.
     private mutating func attribute(_ name: String, _ value: JSONValue, of entity: String) -> SyncModel.Attribute {
         let path = ModelPath.attribute(name, of: entity)
         var attribute = SyncModel.Attribute(name, .string)
@@ -144,13 +144,13 @@ struct SchemaReader {
     }
 }
 
-// MARK: - Shapes
+// MARK: - Record shapes
 
-// How records are laid out in JSON.
+// The parts of a schema that describe the shape of records in JSON.
 extension SchemaReader {
     static let discriminatorKeys = ["key", "values", "otherwise"]
 
-    /// `"keyedBy": "iso"`, or `true` for the primary key.
+    /// Reads `"keyedBy": "iso"`, or `true` for the primary key.
     mutating func memberNames(_ object: inout SchemaObject) -> KeyedBy? {
         switch object["keyedBy"] {
         case nil, .bool(false)?: nil
@@ -166,7 +166,7 @@ extension SchemaReader {
         return nil
     }
 
-    /// `"discriminator": {"key": "type", "values": {"dog": "Dog"}, "otherwise": "skip"}`.
+    /// Reads `"discriminator": {"key": "type", "values": {"dog": "Dog"}, "otherwise": "skip"}`.
     mutating func discriminator(_ entity: inout SchemaObject) -> SyncModel.Discriminator? {
         guard let value = entity["discriminator"] else { return nil }
         let path = entity.path["discriminator"]
@@ -190,14 +190,14 @@ extension SchemaReader {
 
 // MARK: - SchemaObject
 
-/// The members of one object of a schema file, read by name; what does not fit is noted in the draft.
+/// The members of one object of a schema file, read by name. Invalid values are recorded in the draft.
 struct SchemaObject {
     let path: ModelPath
     private var members: [String: JSONValue] = [:]
-    /// Whether something in this object itself was wrong.
+    /// Whether this object has an error, not counting nested objects.
     private(set) var hasProblems = false
 
-    /// Nil if the value is not an object. Unknown and repeated keys are noted.
+    /// Reads the members of an object; nil if the value is not an object. Unknown and repeated keys are recorded.
     init?(_ value: JSONValue, at path: ModelPath, keys: [String], noting draft: inout ModelDraft) {
         self.path = path
         guard case .object(let all) = value else {
@@ -233,7 +233,7 @@ struct SchemaObject {
         return text
     }
 
-    /// A name, or a list of names.
+    /// Reads a name, or a list of names.
     mutating func names(_ key: String, _ draft: inout ModelDraft) -> [String]? {
         guard case .array(let elements)? = members[key] else { return text(key, &draft).map { [$0] } }
         let names = elements.compactMap { element -> String? in
@@ -270,7 +270,7 @@ struct SchemaObject {
 }
 
 extension JSONValue {
-    /// What kind of value it is, for messages.
+    /// The type of the value, for messages.
     var kindName: String {
         switch self {
         case .null: "null"
@@ -286,7 +286,7 @@ extension JSONValue {
 // MARK: - SchemaObject+Rules
 
 extension SchemaObject {
-    /// What `keys` says.
+    /// Reads the key case in `keys`.
     mutating func keyCase(_ draft: inout ModelDraft) -> KeyCase? {
         guard let word = text("keys", &draft) else { return nil }
         guard let found = KeyCase(word: word) else {
@@ -296,9 +296,9 @@ extension SchemaObject {
         return found
     }
 
-    /// A list of texts, none of them empty.
+    /// Reads a list of texts that are not empty.
     ///
-    /// - Parameter orOne: Whether a text alone stands for a list of it.
+    /// - Parameter orOne: Whether a single text is allowed instead of a list.
     mutating func texts(_ key: String, _ draft: inout ModelDraft, orOne: Bool = false) -> [String] {
         guard let value = self[key] else { return [] }
         if orOne, case .string = value { return text(key, &draft).map { [$0] } ?? [] }

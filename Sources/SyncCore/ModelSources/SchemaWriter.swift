@@ -1,6 +1,6 @@
-/// Writes a model as the JSON of a schema file: what ``SchemaReader`` reads, without what has its default value.
+/// Writes a model as the JSON of a schema file, in the form that ``SchemaReader`` reads. Default values are omitted.
 enum SchemaWriter {
-    /// How deep objects stand on lines of their own: down to the lists of members.
+    /// The number of levels with one member on each line, down to the lists of members.
     static let openLevels = 4
 
     static func json(of model: SyncModel) -> JSONValue {
@@ -33,7 +33,7 @@ enum SchemaWriter {
         return .object(object.members)
     }
 
-    /// Just the type's name if there is nothing else to say.
+    /// Returns an attribute, as the name of its type if all else has its default value.
     private static func attribute(_ attribute: SyncModel.Attribute) -> JSONValue {
         var object = Members()
         object.add("type", .string(attribute.type.rawValue))
@@ -84,7 +84,7 @@ enum SchemaWriter {
         return .object(object.members)
     }
 
-    /// Collects members, leaving out what is not worth saying.
+    /// Collects members, without default values.
     private struct Members {
         private(set) var members: [JSONValue.Member] = []
 
@@ -104,8 +104,8 @@ enum SchemaWriter {
     }
 }
 
-/// JSON for people: objects of the upper levels with one member a line, those below on one line. The order of members
-/// and the spelling of numbers stay.
+/// Readable JSON: objects of the upper levels have one member on each line, deeper ones are on one line. The order of
+/// members and the spelling of numbers are kept.
 enum PrettyJSON {
     static func text(_ value: JSONValue, openLevels: Int) -> String {
         var text = ""

@@ -1,12 +1,12 @@
 public import Foundation
 
 extension SyncModel {
-    /// Reads a model file and checks it.
+    /// Reads and validates a model file.
     ///
     /// - Parameter url: A schema file (`.json`), a Core Data model (`.xcdatamodel`), its `contents` file, or a
-    ///   versioned one (`.xcdatamodeld`), of which the current version is taken.
-    /// - Throws: ``SyncError`` `unreadableFile` if there is no such file, `unreadableModel` if it is no model (with
-    ///   line and column if it is malformed), `invalidModel` with every problem found.
+    ///   versioned model (`.xcdatamodeld`). The current version of a versioned model is read.
+    /// - Throws: ``SyncError`` `unreadableFile` if the file does not exist, `unreadableModel` if it is not a model
+    ///   (with line and column if it is malformed), `invalidModel` with every problem found.
     public init(contentsOf url: URL) throws {
         let file = try ModelFile(at: url)
         switch file.format {
@@ -15,7 +15,7 @@ extension SyncModel {
         }
     }
 
-    /// Reads a model from the text of a schema file.
+    /// Reads and validates a model from the text of a schema file.
     ///
     /// ```json
     /// { "entities": { "User": { "attributes": { "id": "integer", "name": "string" } } } }
@@ -34,7 +34,7 @@ extension SyncModel {
         try self.init(SchemaReader.draft(of: json))
     }
 
-    /// Reads a model from the XML of a Core Data model, the file called `contents`.
+    /// Reads and validates a model from the XML of a Core Data model, which is its `contents` file.
     ///
     /// - Throws: ``SyncError`` `unreadableModel` with line and column if the text is not such XML, `invalidModel` with
     ///   every problem found.
@@ -42,15 +42,15 @@ extension SyncModel {
         try self.init(CoreDataModel.draft(of: data))
     }
 
-    /// The model as a schema file, which reads back as an equal model.
+    /// Returns the model as the text of a schema file, which reads back as an equal model.
     ///
-    /// Entities are in name order, members in that of the model; what has its default value is left out.
+    /// Entities are in the order of their names, and members in the order of the model. Default values are omitted.
     public func schemaFile() -> Data {
         Data((PrettyJSON.text(SchemaWriter.json(of: self), openLevels: SchemaWriter.openLevels) + "\n").utf8)
     }
 }
 
-/// The file that a URL of a model leads to.
+/// The file at the URL of a model.
 package struct ModelFile {
     enum Format { case schema, coreData }
 
@@ -65,7 +65,7 @@ package struct ModelFile {
 
     private static func format(of file: URL, _ data: Data) throws -> Format {
         if file.pathExtension == "json" { return .schema }
-        // After blanks, and the three bytes of a byte order mark.
+        // The first byte after blanks and a byte order mark.
         let first = data.first { ![.blank, .tab, .newline, .carriageReturn, 0xEF, 0xBB, 0xBF].contains($0) }
         switch first {
         case .openBrace: return .schema
@@ -79,9 +79,9 @@ package struct ModelFile {
 
     // MARK: Folders
 
-    /// The files that the model at a URL is read from. In a folder they can be links to files that are elsewhere.
+    /// Returns the files that the model at a URL is read from. In a folder they can be links to other files.
     package static func files(at url: URL) throws -> [URL] {
-        // What says which version is the current one is not in every folder.
+        // Not every folder has the file that names the current version.
         [try locate(url), url.appendingPathComponent(versionFile)]
     }
 
@@ -105,7 +105,7 @@ package struct ModelFile {
         }
     }
 
-    /// The version that `.xccurrentversion` names; without that file the last one by name.
+    /// Returns the version that `.xccurrentversion` names, or the last one by name if there is no such file.
     private static func currentVersion(of folder: URL) throws -> URL {
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         let models = versions.filter { $0.hasSuffix(".xcdatamodel") }

@@ -1,31 +1,32 @@
-/// Which JSON keys the attributes and relationships of an entity are read from, worked out once, so that a key is looked
-/// up and not compared with every name.
+/// The JSON keys that the attributes and relationships of an entity are read from.
+///
+/// The map is computed once, so that a key is looked up instead of compared with every name.
 package final class EntityKeyMap: Sendable {
     /// A relationship that is read from a key.
     package struct RelationshipKey {
-        /// Its position in the entity.
+        /// The index of the relationship in the entity.
         package let index: Int
         let strength: Int
-        /// Whether only ids may stand under the key.
+        /// Whether the key is for IDs only.
         let isForIDs: Bool
     }
 
-    /// A name as the last rule compares it.
+    /// The form of a name that the last rule compares.
     private struct Spelling: Hashable {
         let snake: String
         let lowercased: String
     }
 
-    /// Dotted remote keys lead no deeper: JSON does not either.
+    /// The most objects that a dotted remote key can lead through. JSON is not nested deeper either.
     private static let maximumDepth = 512
 
     private let slots: [Int]
-    /// How keys are spelled, if the model says, and which of them nothing is wanted of.
+    /// The case of keys and the ignored keys, if the model has them.
     let keys: KeyCase?
     let ignored: IgnoredKeys
     private let byRule: [String: Int]
     private let lineage: [String]
-    // Attributes by their position in the entity; the first where several have a name.
+    // Attributes by their index in the entity. If several have a name, the first one applies.
     private let byRemoteKey: [String: [Int]]
     private let byName: [String: Int]
     private let bySnakeCase: [String: Int]
@@ -34,10 +35,11 @@ package final class EntityKeyMap: Sendable {
     private let longestName: Int
     private let id: Int?
     private let relationshipKeys: [String: [RelationshipKey]]
-    /// The path of an object that dotted remote keys walk into → the attributes that are filled from inside it.
+    /// The attributes that dotted remote keys fill from inside an object, by the path of the object.
     private let paths: [String: [Int]]
 
-    /// The names of attributes, which have slots, and of relationships of an entity with these ancestors.
+    /// Creates the map of an entity's attributes, with their slots, and its relationships. `lineage` has the names of
+    /// the entity and its ancestors.
     package init(
         _ attributes: [(slot: Int, attribute: SyncModel.Attribute)], _ relationships: [SyncModel.Relationship],
         lineage: [String],
@@ -98,7 +100,7 @@ package final class EntityKeyMap: Sendable {
             objects.enumerated().map { ($1, RelationshipKey(index: index, strength: $0, isForIDs: false)) }
             + AttributeNaming.idKeys(for: relationship, keys).enumerated().filter { !objects.contains($1) }
             .map { ($1, RelationshipKey(index: index, strength: $0, isForIDs: true)) }
-        // A name is one key, a remote key may be several.
+        // A name is one key, while a remote key can be a path of several.
         return found.map { name, key in
             let path =
                 relationship.remoteKey == nil
@@ -107,7 +109,7 @@ package final class EntityKeyMap: Sendable {
         }
     }
 
-    /// `a.b.c` → `a`, `a.b`.
+    /// Returns the paths of the objects around the last key: `a.b.c` → `a`, `a.b`.
     private static func paths(into keys: [String]) -> [String] {
         var path = ""
         return keys.dropLast().prefix(maximumDepth).enumerated().map { index, key in
@@ -118,13 +120,14 @@ package final class EntityKeyMap: Sendable {
 
     // MARK: Attributes
 
-    /// The attribute a key fills, and how strongly: a lower number wins.
+    /// Returns the attribute that a key fills, with its strength. A lower strength wins.
     ///
-    /// Remote key, own name or what the model's rule makes of it, camelCase of the key, own snake_case form, reserved
-    /// word, `id`, and last a name that differs only in how it writes acronyms (`userId` for `userID`). Model order
-    /// breaks ties. Of a key that is ignored by its very name only the first two and the snake_case form count, and `id`.
+    /// The rules, in their order: remote key, name or its form in the model's key case, camelCase of the key,
+    /// snake_case form, reserved word, `id`, and last a name that differs only in the case of acronyms (`userId` for
+    /// `userID`). The order of the model breaks ties. If a key is ignored by its exact name, only the first two rules,
+    /// the snake_case form and `id` apply.
     package func attribute(forKey key: String) -> (slot: Int, strength: Int)? {
-        // A key with dots is one, or is written as the path that a remote key walks.
+        // A key with dots is one key, or has the form of a remote key's path.
         if let position = (byRemoteKey[RemoteKeyPath.escaped(key)] ?? byRemoteKey[key])?.first {
             return (slots[position], 0)
         }
@@ -140,20 +143,21 @@ package final class EntityKeyMap: Sendable {
         let prefixed = AttributeNaming.prefixedNames(of: keys?.withoutCapital(key) ?? key, lineage)
         if let position = prefixed.compactMap({ byName[$0] }).min() { return (slots[position], 4) }
         if let id, key == "id" || variants.contains("id") { return (slots[id], 5) }
-        // The first comparison is quick, also for a key of megabytes.
+        // The first comparison is fast, even for a key of megabytes.
         let lower = key.lowercased()
         guard lowercased.contains(lower) else { return nil }
         let spelling = Spelling(snake: Inflection.snakeCase(key), lowercased: lower)
         return bySpelling[spelling].map { (slots[$0], 6) }
     }
 
-    /// Whether a key has so many letters that no name can be its camelCase, which takes its time with megabytes.
+    /// Returns whether a key has too many letters to be the camelCase of a name. The conversion is slow for keys of
+    /// megabytes.
     private func isTooLong(_ key: String) -> Bool {
         guard key.utf8.count > 1000 else { return false }
         return key.utf8.count { $0 != .underscore && $0 != .minus && $0 != .blank } > 4 * longestName
     }
 
-    /// The attribute that a remote key, or any other key, fills.
+    /// Returns the attribute that a remote key, or any other key, fills.
     package func attribute(forPath path: String) -> (slot: Int, strength: Int)? {
         if let position = byRemoteKey[RemoteKeyPath.text(RemoteKeyPath.keys(path))]?.first {
             return (slots[position], 0)
@@ -161,44 +165,45 @@ package final class EntityKeyMap: Sendable {
         return attribute(forKey: path)
     }
 
-    /// The attributes with a remote key, as ``RemoteKeyPath`` writes it.
+    /// Returns the attributes with a remote key in the form of ``RemoteKeyPath``.
     package func slots(withRemoteKey key: String) -> [Int] { (byRemoteKey[key] ?? []).map { slots[$0] } }
 
-    /// The attributes filled from inside the object under a path; nil if nothing is read from there.
+    /// Returns the attributes filled from inside the object at a path; nil if nothing is read from it.
     package func slots(below path: String) -> [Int]? { paths[path] }
 
     // MARK: Relationships
 
-    /// The relationships that are read from a key, in their order.
+    /// Returns the relationships that are read from a key, in their order.
     package func relationships(readFrom key: String) -> [RelationshipKey] {
         relationshipKeys[RemoteKeyPath.escaped(key)] ?? relationshipKeys[key] ?? []
     }
 
-    /// Those that are read from the end of a path, as ``RemoteKeyPath`` writes it.
+    /// Returns the relationships that are read from a path in the form of ``RemoteKeyPath``.
     package func relationships(readFromPath path: String) -> [RelationshipKey] { relationshipKeys[path] ?? [] }
 
-    /// Whether a key is one that a relationship is read from.
+    /// Returns whether a relationship is read from a key.
     ///
-    /// - Parameter index: Its position in the entity.
+    /// - Parameter index: The index of the relationship in the entity.
     package func isRead(_ key: String, asRelationship index: Int) -> Bool {
         relationships(readFrom: key).contains { $0.index == index }
     }
 
-    // MARK: Nothing
+    // MARK: Ignored keys
 
-    /// Whether a key is ignored by its very name.
+    /// Returns whether a key is ignored by its exact name.
     package func ignoresByName(_ key: String) -> Bool { ignored.names(key) }
 
-    /// Whether nothing is wanted of a key at the end of a path, provided that nothing is read from it.
+    /// Returns whether a key at the end of a path is ignored, if nothing is read from it.
     package func ignores(_ key: String, at path: [String]) -> Bool { ignored.contains(key, path: path) }
 }
 
-/// Which JSON keys the attributes and relationships of an entity are read from.
+/// The naming rules for JSON keys of attributes and relationships.
 package enum AttributeNaming {
-    /// Reserved in Core Data, so that models prefix them with the entity's name.
+    /// The names reserved in Core Data. Models prefix them with the entity's name.
     static let reservedWords: Set<String> = ["type", "description", "signed"]
 
-    /// `type` of a `User` may be called `userType`, by its own name or that of an ancestor.
+    /// Returns the prefixed names of a reserved word: `type` of a `User` can be `userType`, with the name of the entity
+    /// or an ancestor.
     static func prefixedNames(of key: String, _ lineage: [String]) -> [String] {
         guard reservedWords.contains(key) else { return [] }
         return lineage.map { name in
@@ -206,12 +211,12 @@ package enum AttributeNaming {
         }
     }
 
-    /// Whether an attribute is called `id` in JSON.
+    /// Returns whether an attribute's key in JSON is `id`.
     static func isID(_ attribute: String) -> Bool { attribute == "id" || attribute == "remoteID" }
 
-    /// Where objects of a relationship stand, the strongest first.
+    /// Returns the keys of a relationship's objects, the strongest first.
     ///
-    /// - Parameter keys: How the keys of the entity are spelled, if the model says.
+    /// - Parameter keys: The key case of the entity, if the model has one.
     package static func objectKeys(for relationship: SyncModel.Relationship, _ keys: KeyCase? = nil) -> [String] {
         if let remoteKey = relationship.remoteKey { return [remoteKey] }
         let name = relationship.name
@@ -219,7 +224,7 @@ package enum AttributeNaming {
         return unique([keys?.key(for: name), Inflection.snakeCase(name), name].compactMap(\.self))
     }
 
-    /// Where objects or ids of a relationship stand.
+    /// Returns the keys of a relationship's objects and IDs.
     package static func keys(for relationship: SyncModel.Relationship, _ keys: KeyCase? = nil) -> [String] {
         objectKeys(for: relationship, keys) + idKeys(for: relationship, keys)
     }
@@ -228,7 +233,8 @@ package enum AttributeNaming {
         keys.enumerated().filter { !keys[..<$0.offset].contains($0.element) }.map(\.element)
     }
 
-    /// Where ids of a relationship stand, the strongest first. With a custom remote key only that key is read.
+    /// Returns the keys of a relationship's IDs, the strongest first. A relationship with a remote key has none of
+    /// them.
     package static func idKeys(for relationship: SyncModel.Relationship, _ keyCase: KeyCase? = nil) -> [String] {
         guard relationship.remoteKey == nil else { return [] }
         let name = relationship.name
@@ -244,7 +250,7 @@ package enum AttributeNaming {
         return keys
     }
 
-    /// What the rule of a model calls the id of one row.
+    /// Returns the key of a single row's ID in the key case of the model.
     private static func idSpellings(_ name: String, _ keys: KeyCase?) -> [String] {
         guard let keys else { return [] }
         let key = keys.key(for: name)
@@ -257,12 +263,12 @@ package enum AttributeNaming {
     }
 }
 
-/// The keys of an entity's records that nothing is wanted of, as patterns: `*` stands for any text, `?` for one character.
+/// The ignored keys of an entity, as patterns: `*` matches any text, `?` one character.
 ///
-/// A pattern without a dot is about a key wherever it stands in the record, one with dots about the path from the record:
-/// `meta.*` is what stands in `meta`, and `meta` itself where nothing is read from it.
+/// A pattern without a dot applies to a key at any depth of the record. A pattern with dots applies to the path from
+/// the record. `meta.*` ignores the members of `meta`, and `meta` itself if nothing is read from it.
 package struct IgnoredKeys: Sendable {
-    /// Without wildcards and dots: that very key.
+    /// The patterns without wildcards and dots, which match exact keys.
     private let names: Set<String>
     private let patterns: [WildcardPattern]
     private let paths: [[WildcardPattern]]
@@ -289,10 +295,11 @@ package struct IgnoredKeys: Sendable {
 
     package var isEmpty: Bool { names.isEmpty && patterns.isEmpty && paths.isEmpty }
 
-    /// Whether a key is named without wildcards: then it is ignored also where only a loose spelling leads to an attribute.
+    /// Returns whether a pattern is exactly this key. Such a key is ignored even if a loose spelling leads to an
+    /// attribute.
     func names(_ key: String) -> Bool { !names.isEmpty && names.contains(key) }
 
-    /// Whether nothing is wanted of a key at the end of a path.
+    /// Returns whether a key at the end of a path is ignored.
     package func contains(_ key: String, path: [String] = []) -> Bool {
         if isEmpty { return false }
         if names.contains(key) || patterns.contains(where: { $0.matches(key) }) { return true }
@@ -305,7 +312,7 @@ package struct IgnoredKeys: Sendable {
         key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// What is wrong with a pattern; nil if nothing is.
+    /// Returns the error in a pattern; nil if it is valid.
     static func problem(with pattern: String) -> String? {
         if pattern.isEmpty { return "a pattern must not be empty" }
         let parts = parts(pattern)
@@ -313,10 +320,10 @@ package struct IgnoredKeys: Sendable {
     }
 }
 
-/// The keys that a remote key leads through: a dot walks into an object, `\.` is a dot of the key itself, and `\\` a
+/// The keys that a remote key leads through. A dot leads into an object, `\.` is a dot in the key, and `\\` is a
 /// backslash.
 package enum RemoteKeyPath {
-    /// `contact.email` → `contact`, `email`; `@odata\.etag` → `@odata.etag`.
+    /// Returns the keys: `contact.email` → `contact`, `email`; `@odata\.etag` → `@odata.etag`.
     package static func keys(_ text: String) -> [String] {
         guard text.utf8.contains(.backslash) else {
             return text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
@@ -339,12 +346,12 @@ package enum RemoteKeyPath {
         return keys.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The remote key that leads through keys.
+    /// Returns the remote key that leads through the keys.
     package static func text(_ keys: some Sequence<String>) -> String {
         keys.map(escaped).joined(separator: ".")
     }
 
-    /// The remote key that is one key, as it is.
+    /// Returns the remote key for one key, with its dots and backslashes escaped.
     package static func escaped(_ key: String) -> String {
         guard key.utf8.contains(where: isSpecial) else { return key }
         let bytes = Array(key.utf8)

@@ -1,14 +1,14 @@
-/// How names are spelled in JSON and in Swift.
+/// Conversions between the spellings of names in JSON and in Swift.
 public enum Inflection {
-    /// Words that are written in capitals inside a camelCase name.
+    /// The words that are written in capitals inside a camelCase name.
     public static let acronyms: Set<String> = ["uuid", "id", "pdf", "url", "png", "jpg", "uri", "json", "xml"]
 
-    /// `userIDFirst` → `user_id_first`, `avatarURLString` → `avatar_url_string`.
+    /// Returns a name in snake_case: `userIDFirst` → `user_id_first`, `avatarURLString` → `avatar_url_string`.
     public static func snakeCase(_ name: String) -> String {
         words(atCapitalsOf: name).map { $0.lowercased() }.joined(separator: "_").replacing("__", with: "_")
     }
 
-    /// The words of a name, however they are told apart, each as it is written: `userIDs` → `user`, `IDs`.
+    /// Returns the words of a name in any case, with their spelling: `userIDs` → `user`, `IDs`.
     static func words(_ name: String) -> [String] {
         words(atCapitalsOf: name).flatMap { $0.split { $0 == "_" || $0 == "-" || $0 == " " }.map(String.init) }
     }
@@ -28,8 +28,8 @@ public enum Inflection {
         return words
     }
 
-    /// A capital begins a word after a small letter or a digit, and before a small letter, unless that is only the
-    /// plural of an acronym (`userIDs`).
+    /// Returns whether a capital begins a word: after a lowercase letter or digit, or before a lowercase letter. The
+    /// plural of an acronym (`userIDs`) is not a new word.
     private static func startsWord(at index: Int, in characters: [Character]) -> Bool {
         let previous = characters[index - 1]
         if previous == "_" { return false }
@@ -43,13 +43,13 @@ public enum Inflection {
         return !acronyms.contains(String(characters[start...index]).lowercased())
     }
 
-    /// `driver_identifier` → `driverIdentifier`, `user_id` → `userID`, `_id` → `id`.
+    /// Returns a key in camelCase: `driver_identifier` → `driverIdentifier`, `user_id` → `userID`, `_id` → `id`.
     ///
-    /// Nil for a key with an underscore and a character that no name can have. A key without an underscore only loses
-    /// its first capital.
+    /// Nil for a key with an underscore and a character that cannot be in a name. A key without an underscore is only
+    /// decapitalized.
     public static func camelCase(_ key: String) -> String? { camelCase(key, capitalizesAcronyms: true) }
 
-    /// All names that a key stands for: `user_id` for `userID` and `userId`.
+    /// Returns the names that a key can have: `user_id` for `userID` and `userId`.
     package static func camelCaseVariants(_ key: String) -> [String] {
         let variants = [true, false].compactMap { camelCase(key, capitalizesAcronyms: $0) }
         return variants.count == 2 && variants[0] == variants[1] ? [variants[0]] : variants
@@ -73,7 +73,7 @@ public enum Inflection {
 
     private static func isShouted(_ word: String) -> Bool { word.count > 1 && word.uppercased() == word }
 
-    /// Plurals that no ending gives away, as the last word of a name.
+    /// Irregular plurals, as the last word of a name.
     static let irregular: [(plural: String, singular: String)] = [
         ("people", "person"), ("children", "child"), ("series", "series"), ("species", "species"), ("news", "news"),
         ("movies", "movie"), ("cookies", "cookie"), ("calories", "calorie"), ("ties", "tie"), ("statuses", "status"),
@@ -81,9 +81,10 @@ public enum Inflection {
         ("heroes", "hero"), ("quizzes", "quiz"), ("axes", "axis"),
     ]
 
-    /// `tags` → `tag`, `companies` → `company`, `addresses` → `address`. A word that is no plural stays.
+    /// Returns the singular of a word: `tags` → `tag`, `companies` → `company`, `addresses` → `address`. Other words
+    /// are unchanged.
     ///
-    /// Only the end of a name in camelCase or snake_case is looked at: `homeAddresses` → `homeAddress`.
+    /// Only the last word of a name in camelCase or snake_case changes: `homeAddresses` → `homeAddress`.
     public static func singular(_ word: String) -> String {
         let lower = word.lowercased()
         for (plural, singular) in irregular where lower.hasSuffix(plural) && isLastWord(plural, of: word) {
@@ -97,7 +98,8 @@ public enum Inflection {
         return word
     }
 
-    /// `superHeroes` and `super_heroes` end in the word `heroes`, `parties` does not end in the word `ties`.
+    /// Returns whether a word ends in a whole word: `superHeroes` and `super_heroes` end in `heroes`, `parties` does
+    /// not end in `ties`.
     private static func isLastWord(_ ending: String, of word: String) -> Bool {
         let rest = word.dropLast(ending.count)
         guard let previous = rest.last, let first = word.dropFirst(rest.count).first else { return rest.isEmpty }
@@ -105,23 +107,23 @@ public enum Inflection {
     }
 }
 
-/// Names for what JSON keys hold, such that they can be names of tables and columns.
+/// Names for the contents of JSON keys that are valid names of tables and columns.
 extension Inflection {
-    /// Names that SQLite has for its own row numbers.
+    /// The names that SQLite uses for row numbers.
     private static let reserved: Set<String> = ["rowid", "oid"]
 
-    /// `first_name` → `firstName`, `@type` → `type`, `ISBN` → `isbn`, `2fa` → `value2fa`.
+    /// Returns the name of a member: `first_name` → `firstName`, `@type` → `type`, `ISBN` → `isbn`, `2fa` → `value2fa`.
     package static func memberName(_ key: String) -> String {
         let words = key.split { !$0.isLetter && !$0.isNumber }.map(String.init)
         guard !words.isEmpty else { return "value" }
-        // A trailing underscore makes one word go the way of several: ISBN.
+        // `camelCase(_:)` changes only the first letter of a single word, such as ISBN.
         let isShouted = words.count == 1 && words[0].count > 1 && words[0] == words[0].uppercased()
         let name = isShouted ? words[0].lowercased() : camelCase(words.joined(separator: "_")) ?? words.joined()
         if name.first?.isNumber ?? true { return "value" + name }
         return reserved.contains(name.lowercased()) ? name + "Value" : name
     }
 
-    /// `line_items` → `LineItem`; the key of a single object is taken as it is.
+    /// Returns the name of an entity: `line_items` → `LineItem`. The key of a single object is not made singular.
     package static func entityName(_ key: String, isList: Bool) -> String {
         let name = memberName(isList ? singular(key) : key)
         let entity = name.prefix(1).uppercased() + name.dropFirst()
@@ -132,7 +134,8 @@ extension Inflection {
 // MARK: - Plural
 
 extension Inflection {
-    /// `tag` → `tags`, `company` → `companies`, `address` → `addresses`: the way back from ``singular(_:)``.
+    /// Returns the plural of a word: `tag` → `tags`, `company` → `companies`, `address` → `addresses`. It is the
+    /// inverse of ``singular(_:)``.
     package static func plural(_ word: String) -> String {
         let lower = word.lowercased()
         for (plural, singular) in irregular where lower.hasSuffix(singular) {
@@ -149,7 +152,7 @@ extension Inflection {
 // MARK: - KeyCase+Spelling
 
 extension KeyCase {
-    /// The key that a name becomes: `homeTown` → `home-town`. Underscores at the beginning stay.
+    /// Returns the key of a name in this case: `homeTown` → `home-town`. Leading underscores stay.
     package func key(for name: String) -> String {
         switch self {
         case .exact: return name
@@ -168,13 +171,13 @@ extension KeyCase {
 
     private static func capitalized(_ word: String) -> String { word.prefix(1).uppercased() + word.dropFirst() }
 
-    /// `URL` is one word, so all of it gets small letters.
+    /// Returns a word without capitals at its start. An acronym such as `URL` is lowercased as a whole.
     private static func decapitalized(_ word: String) -> String {
         let isShouted = word == word.uppercased()
         return isShouted ? word.lowercased() : word.prefix(1).lowercased() + word.dropFirst()
     }
 
-    /// The name without what a rule does to its first letter: `Type` → `type`.
+    /// Returns a key without the capital that Pascal case adds: `Type` → `type`.
     func withoutCapital(_ key: String) -> String {
         self == .pascal ? key.prefix(1).lowercased() + key.dropFirst() : key
     }
@@ -183,7 +186,7 @@ extension KeyCase {
 // MARK: - String+FoldedForSQL
 
 extension String {
-    /// The text with small letters for those from A to Z, and all others as they are: so SQLite compares names.
+    /// The text with A to Z lowercased and all other characters unchanged, as SQLite compares names.
     package var foldedForSQL: String {
         String(
             decoding: utf8.map { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 ? $0 | .caseBit : $0 }, as: UTF8.self)

@@ -30,7 +30,7 @@ package struct PagedImportState: Sendable {
     /// A foreign key that a page set because the row of a pending reference had arrived.
     package struct ResolvedReference: Sendable {
         package var target: RowKey
-        /// The value before that.
+        /// The foreign key before that.
         package var before: RowKey?
 
         package init(target: RowKey, before: RowKey?) {
@@ -45,8 +45,8 @@ package struct PagedImportState: Sendable {
     package var table: String?
     /// Rows that stay until the end of the import, because a later page may list them.
     package var unlisted: Set<RemovedListEntry> = []
-    /// Links whose last statement on a page is a pending reference. When its row arrives, the link is that of the
-    /// import.
+    /// Links whose last statement on a page is a pending reference. When the row arrives, the link counts as
+    /// stated by the page.
     package var awaited: Set<OneLink> = []
     /// Links from references that were pending before the import. A statement of a later page can undo them.
     package var late: [OneLink: ResolvedReference] = [:]
