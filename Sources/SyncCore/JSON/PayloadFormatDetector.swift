@@ -2,9 +2,9 @@ import Foundation
 
 /// The likely format of a document that is not one list of records.
 package enum PayloadFormatDetector: Sendable, Hashable {
-    /// JSON:API: `data` with resources that have `type` and `id`, or `errors`.
+    /// JSON:API: `data` with resources that have `type` and `id`, or a member `jsonapi`.
     case jsonAPI
-    /// A GraphQL response: `data` that contains a connection, or `errors` with messages.
+    /// GraphQL: a connection, `data` that contains one, or null as `data` beside `errors` with messages.
     case graphQL
     /// An object whose members are records.
     case keyed

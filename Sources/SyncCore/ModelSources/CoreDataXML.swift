@@ -23,8 +23,7 @@ final class CoreDataXML: NSObject, XMLParserDelegate {
         let document = CoreDataXML()
         parser.delegate = document
         parser.shouldResolveExternalEntities = false
-        // Neither the result of parse() nor the parser's last error is reliable for whether the document is
-        // well-formed.
+        // Neither the result of parse() nor the parser's last error tells whether the document is well-formed.
         _ = parser.parse()
         if let failure = document.failure { throw failure }
         guard let root = document.root else { throw SyncError(.unreadableModel, "the file is empty") }
