@@ -2,8 +2,8 @@
     public import SyncCore
     import SyncSQLite
 
-    /// Makes a struct an entity: its stored properties are the attributes, its values are rows of a stack and records of
-    /// GRDB's.
+    /// Makes a struct an entity: its stored properties are the attributes, and its values are rows of a stack and GRDB
+    /// records.
     ///
     /// ```swift
     /// @Entity struct User {
@@ -13,16 +13,17 @@
     ///     @Relationship(inverse: \Note.user, deleteRule: .cascade) var notes: [Note]
     /// }
     /// ```
-    /// What a property may be nil says whether the attribute may; its initial value is that of new rows.
-    /// Enumerations are kept by their raw values, other `Codable` types as JSON. The key is the property with
-    /// `@PrimaryKey`, or the one called `id` or `remoteID`. What is said here beside the name is that of
-    /// ``SyncModel/Entity``.
+    /// An attribute is optional if the type of its property is. The initial value of a property is the default value of
+    /// the attribute.
+    /// Enumerations are stored by their raw values, and other `Codable` types as JSON. The primary key is the property
+    /// with
+    /// `@PrimaryKey`, or the one called `id` or `remoteID`. The arguments are the properties of ``SyncModel/Entity``.
     ///
     /// - Parameters:
-    ///   - name: The name of the entity, if that is not the type's.
-    ///   - parent: The type of the entity that this one inherits from, whose properties the struct has too.
-    ///   - isKeyless: Whether its rows have no key, and belong to others by their places.
-    ///   - primaryKey: The properties that the key is made of, in their order.
+    ///   - name: The name of the entity; by default the name of the type.
+    ///   - parent: The type of the parent entity. The struct repeats the properties of that type.
+    ///   - isKeyless: Whether the entity is keyless: its rows have no primary key and belong to an owner.
+    ///   - primaryKey: The properties of a composite key, in their order.
     @attached(member, names: arbitrary)
     @attached(
         extension, conformances: EntityRecord,
@@ -34,57 +35,58 @@
         table: String? = nil
     ) = #externalMacro(module: "SyncMacros", type: "EntityMacro")
 
-    /// The property is the primary key, or, with others, a part of it.
+    /// Makes the property the primary key, or a part of the composite key if several properties have it.
     @attached(peer)
     public macro PrimaryKey() = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
-    /// The JSON key of a property besides its own name; dots walk into nested objects.
+    /// Sets the JSON key of a property. A key path with dots leads into nested objects.
     @attached(peer)
     public macro RemoteKey(_ key: String) = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
-    /// Exports leave the property out.
+    /// Omits the property from exports.
     @attached(peer)
     public macro NotExported() = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
-    /// The transformers that make the property's value, one after the other: built-in ones, and those registered with the
-    /// model.
+    /// Sets the transformers of the property's value, in the order in which they are applied: standard transformers,
+    /// and those registered with the model.
     @attached(peer)
     public macro Transformer(_ names: String...) = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
-    /// How a service writes the instants of a property.
+    /// Sets the format in which the service writes the dates of a property.
     @attached(peer)
     public macro Format(_ format: AttributeFormat) = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
-    /// The type of the attribute, where it is not the one of the property's type.
+    /// Sets the type of the attribute, if it differs from the default for the property's type.
     @attached(peer)
     public macro Stored(as type: AttributeType) = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
-    /// The column that the property is in, if that is not called as it is.
+    /// Sets the column of the property, if it differs from the property's name.
     @attached(peer)
     public macro Column(_ name: String) = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
-    /// The name that the property had in an earlier model.
+    /// Sets the name that the property had in an earlier model.
     @attached(peer)
     public macro RenamedFrom(_ name: String) = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
-    /// The property is none of the entity's. It needs an initial value.
+    /// Excludes the property from the entity. The property needs an initial value.
     @attached(peer)
     public macro Transient() = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
-    /// The rows that a row leads to: `Company?` or `[Note]`.
+    /// Makes the property a relationship: `Company?` or `[Note]`.
     ///
-    /// They are there once they were loaded (`fetch(User.self, including: \.notes)`) or set; until then the property is nil
-    /// or empty, and a sync of the value says nothing of them. The key of the one row is in a property of its own,
-    /// `companyID`.
+    /// The property has the related rows once they are loaded (`fetch(User.self, including: \.notes)`) or set. Until
+    /// then it is nil or empty, and a sync of the value does not change the relationship. The key of a to-one row is in
+    /// a separate property, `companyID`.
     ///
     /// - Parameters:
-    ///   - inverse: The property that leads back, on one side of the two.
-    ///   - deleteRule: What becomes of the rows when their owner is deleted.
+    ///   - inverse: The inverse relationship. Only one of the two properties gives it.
+    ///   - deleteRule: What happens to the related rows when their owner is deleted.
     ///   - ordered: Whether a list keeps the order of the payload.
     ///   - optional: Documentation only: a missing link is never an error.
     ///   - table: The join table of a many-to-many relationship, with `column` and `inverseColumn`.
-    ///   - column: The column with the key of the rows it leads to.
-    ///   - keyedBy: Where the rows may be the members of an object: the attribute their names fill.
+    ///   - column: The column with the key of the related rows.
+    ///   - keyedBy: The attribute that is read from the member names, if the payload may give the rows as members of an
+    ///     object.
     @attached(accessor)
     public macro Relationship(
         inverse: AnyKeyPath? = nil, deleteRule: SyncModel.DeleteRule = .nullify, ordered: Bool = false,
@@ -92,8 +94,8 @@
         inverseColumn: String? = nil
     ) = #externalMacro(module: "SyncMacros", type: "RelationshipMacro")
 
-    /// The rows that a row leads to, with the name of the property that leads back: needed where both sides say it, as the
-    /// compiler cannot follow key paths in a circle.
+    /// Makes the property a relationship, with the inverse as a name. Use it if both properties give their inverse,
+    /// because the compiler rejects circular key paths.
     @attached(accessor)
     public macro Relationship(
         inverse: String, deleteRule: SyncModel.DeleteRule = .nullify, ordered: Bool = false,

@@ -3,9 +3,9 @@ public import SyncCalls
 public import SyncCore
 public import SyncSQLite
 
-// Inside a transaction of the caller's.
+// Calls inside the caller's transaction.
 extension Sync {
-    /// Makes the stored rows of an entity what a payload says, in the caller's transaction, with what else belongs to it.
+    /// Inserts, updates and deletes rows so that the entity matches the payload, in the caller's transaction.
     ///
     /// ```swift
     /// try await pool.write { db in
@@ -13,15 +13,16 @@ extension Sync {
     ///     try Cursor(name: "users", etag: response.etag, changed: result.root.updated).save(db)
     /// }
     /// ```
-    /// It is undone with that transaction. If it fails, what it has written is taken back and the transaction goes
-    /// on.
+    /// The sync is rolled back with that transaction. If the sync fails, its own writes are rolled back and the
+    /// transaction stays open.
     ///
     /// - Parameters:
-    ///   - options: Not pages of a run, which remembers what was committed.
-    ///   - db: A connection to the stack's database, best inside a transaction; else it is synced in one of its own.
-    /// - Returns: What changed.
-    /// - Throws: What ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Data,_,_,_,_,_,_,_)``
-    ///   throws; `unsuitableConnection` while foreign keys are off; `invalidOption` for a page.
+    ///   - options: Pages of a paged import are not allowed, because the import records what its pages committed.
+    ///   - db: A connection to the stack's database. Outside of a transaction, the sync begins one.
+    /// - Returns: The rows that were inserted, updated and deleted.
+    /// - Throws: The errors of
+    ///   ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Data,_,_,_,_,_,_,_)``;
+    ///   `unsuitableConnection` if foreign keys are off; `invalidOption` for a page.
     @discardableResult
     public static func changes(
         _ json: Data, inEntity entity: String, stack: DataStack, predicate: RowPredicate? = nil,
@@ -32,7 +33,8 @@ extension Sync {
             .changes(json, by: stack.writer(db), isDryRun: false)
     }
 
-    /// Makes the stored rows of an entity what a payload of JSON values says, in the caller's transaction.
+    /// Inserts, updates and deletes rows so that the entity matches a payload of JSON values, in the caller's
+    /// transaction.
     @discardableResult
     public static func changes(
         _ json: JSONValue, inEntity entity: String, stack: DataStack, predicate: RowPredicate? = nil,
@@ -43,7 +45,8 @@ extension Sync {
             .changes(by: stack.writer(db), isDryRun: false) { try $0.stage(json) }
     }
 
-    /// Makes the stored rows of an entity what `JSONSerialization` read, in the caller's transaction.
+    /// Inserts, updates and deletes rows so that the entity matches dictionaries from `JSONSerialization`, in the
+    /// caller's transaction.
     @discardableResult
     public static func changes(
         _ json: [[String: Any]], inEntity entity: String, stack: DataStack, predicate: RowPredicate? = nil,
@@ -54,7 +57,7 @@ extension Sync {
             .changes(by: stack.writer(db), isDryRun: false) { try $0.stage(json) }
     }
 
-    /// Makes the stored rows of several entities what one JSON document says, in the caller's transaction.
+    /// Inserts, updates and deletes rows so that several entities match one JSON document, in the caller's transaction.
     @discardableResult
     public static func changes(
         _ json: Data, entities: [String: String], stack: DataStack, operations: SyncOperations = .all,
@@ -63,7 +66,7 @@ extension Sync {
         try SyncCall(entities, stack, operations, options).changes(json, by: stack.writer(db), isDryRun: false)
     }
 
-    /// Makes the stored rows of several entities what one JSON value says, in the caller's transaction.
+    /// Inserts, updates and deletes rows so that several entities match one JSON value, in the caller's transaction.
     @discardableResult
     public static func changes(
         _ json: JSONValue, entities: [String: String], stack: DataStack, operations: SyncOperations = .all,
@@ -75,7 +78,8 @@ extension Sync {
 
     // MARK: Dry runs
 
-    /// What a sync would change of what the caller's transaction has written so far. Is taken back at once.
+    /// Computes what a sync would change after the writes of the caller's transaction. The sync runs in a savepoint
+    /// that is rolled back.
     public static func plan(
         _ json: Data, inEntity entity: String, stack: DataStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
@@ -85,7 +89,7 @@ extension Sync {
             .changes(json, by: stack.writer(db), isDryRun: true)
     }
 
-    /// What a sync of JSON values would change, in the caller's transaction.
+    /// Computes what a sync of JSON values would change, in the caller's transaction, and writes nothing.
     public static func plan(
         _ json: JSONValue, inEntity entity: String, stack: DataStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
@@ -95,7 +99,8 @@ extension Sync {
             .changes(by: stack.writer(db), isDryRun: true) { try $0.stage(json) }
     }
 
-    /// What a sync of what `JSONSerialization` read would change, in the caller's transaction.
+    /// Computes what a sync of dictionaries from `JSONSerialization` would change, in the caller's transaction, and
+    /// writes nothing.
     public static func plan(
         _ json: [[String: Any]], inEntity entity: String, stack: DataStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
@@ -105,7 +110,8 @@ extension Sync {
             .changes(by: stack.writer(db), isDryRun: true) { try $0.stage(json) }
     }
 
-    /// What a sync of one document of several entities would change, in the caller's transaction.
+    /// Computes what a sync of one document of several entities would change, in the caller's transaction, and writes
+    /// nothing.
     public static func plan(
         _ json: Data, entities: [String: String], stack: DataStack, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(), in db: DataStack.Connection
@@ -113,7 +119,8 @@ extension Sync {
         try SyncCall(entities, stack, operations, options).changes(json, by: stack.writer(db), isDryRun: true)
     }
 
-    /// What a sync of one JSON value of several entities would change, in the caller's transaction.
+    /// Computes what a sync of one JSON value of several entities would change, in the caller's transaction, and writes
+    /// nothing.
     public static func plan(
         _ json: JSONValue, entities: [String: String], stack: DataStack, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(), in db: DataStack.Connection
@@ -126,6 +133,6 @@ extension Sync {
 // MARK: - DataStack+SyncStack
 
 extension DataStack: SyncStack {
-    /// What the calls of ``Sync`` use of the store.
+    /// The access to the store for the calls of ``Sync``.
     public var host: SyncHost { SyncHost(self) }
 }

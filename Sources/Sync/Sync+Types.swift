@@ -4,7 +4,7 @@ public import SyncCore
 public import SyncSQLite
 
 extension SyncOptions {
-    /// The same options for rows that are read as values of a type.
+    /// Returns the options with a type whose properties the values must fit.
     fileprivate func checking(_ type: any SyncEntity.Type) -> SyncOptions {
         var options = self
         options.types.append(type)
@@ -12,17 +12,18 @@ extension SyncOptions {
     }
 }
 
-// The calls of `Sync` for Swift types: what they do is said there.
+// The calls of `Sync` for Swift types. The calls with the name of an entity document the details.
 extension Sync {
-    /// Makes the stored rows of a type what a JSON payload says.
+    /// Inserts, updates and deletes rows so that the entity of a type matches a JSON payload.
     ///
     /// ```swift
     /// let result = try await Sync.changes(data, as: User.self, stack: stack)
     /// print(result[User.self].inserted)
     /// ```
-    /// A value that the type of its property cannot hold, as a new case of an enumeration, is left out with a diagnostic.
+    /// A value that the type of its property cannot hold, such as an unknown case of an enumeration, is skipped with a
+    /// diagnostic.
     ///
-    /// - Throws: ``SyncError``, `CancellationError`, or an error of SQLite. The store is then as it was.
+    /// - Throws: ``SyncError``, `CancellationError`, or an error of SQLite. The store is then unchanged.
     @discardableResult
     public static func changes<Value: EntityRecord>(
         _ json: Data, as type: Value.Type, stack: DataStack, predicate: RowPredicate? = nil,
@@ -33,15 +34,16 @@ extension Sync {
             options: options.checking(Value.self))
     }
 
-    /// Makes the children of a stored row what a JSON payload says.
+    /// Inserts, updates and deletes rows so that the children of a stored row match a JSON payload.
     ///
     /// ```swift
     /// try await Sync.changes(data, as: Note.self, parent: user, through: \.notes, stack: stack)
     /// ```
     /// - Parameters:
     ///   - parent: The row whose children the payload lists.
-    ///   - path: The relationship that leads to them.
-    /// - Throws: ``SyncError`` `unknownRelationship` for a key path that is none, and as the other calls do.
+    ///   - path: The relationship of the parent to the children.
+    /// - Throws: ``SyncError`` `unknownRelationship` if the key path is not a relationship, and the errors of the call
+    ///   without a parent.
     @discardableResult
     public static func changes<Value: EntityRecord, Parent: EntityRecord>(
         _ json: Data, as type: Value.Type, parent: Parent, through path: KeyPath<Parent, [Value]>, stack: DataStack,
@@ -57,10 +59,12 @@ extension Sync {
             options: options.checking(Value.self))
     }
 
-    /// Makes the stored rows of a type what some values are, with the rows of their relationships as far as these are
-    /// loaded: of others nothing is said.
+    /// Inserts, updates and deletes rows so that the entity of a type matches an array of values.
     ///
-    /// - Throws: ``SyncError`` `valueDoesNotFit` for a value that no JSON is read back from, and as the other calls do.
+    /// Related rows of the values are synced too, if they are loaded. Relationships that are not loaded stay unchanged.
+    ///
+    /// - Throws: ``SyncError`` `valueDoesNotFit` for a value that cannot be encoded, or a type with an attribute that a
+    ///   sync cannot read back from JSON; and the errors of the call with JSON.
     @discardableResult
     public static func changes<Value: EntityRecord>(
         _ values: [Value], stack: DataStack, predicate: RowPredicate? = nil, operations: SyncOperations = .all,
@@ -71,10 +75,11 @@ extension Sync {
             operations: operations, options: options)
     }
 
-    /// Makes the stored rows of an entity what some values say as JSON: what a client of a service decoded, say. Dates are
-    /// written as ISO 8601.
+    /// Encodes values as JSON, and inserts, updates and deletes rows so that the entity matches them.
     ///
-    /// - Throws: `EncodingError`, and as the other calls do.
+    /// Use it for values that the client of a service decoded. Dates are encoded as ISO 8601.
+    ///
+    /// - Throws: `EncodingError`, and the errors of the call with JSON.
     @discardableResult
     public static func changes<Value: Encodable>(
         encoding values: [Value], inEntity entity: String, stack: DataStack, predicate: RowPredicate? = nil,
@@ -85,7 +90,7 @@ extension Sync {
             options: options)
     }
 
-    /// What ``changes(_:as:stack:predicate:operations:options:)`` would change. Writes nothing.
+    /// Computes what ``changes(_:as:stack:predicate:operations:options:)`` would change, and writes nothing.
     public static func plan<Value: EntityRecord>(
         _ json: Data, as type: Value.Type, stack: DataStack, predicate: RowPredicate? = nil,
         operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
@@ -95,7 +100,8 @@ extension Sync {
             options: options.checking(Value.self))
     }
 
-    /// Makes the stored rows of a type what a JSON payload says, in the caller's transaction.
+    /// Inserts, updates and deletes rows so that the entity of a type matches a JSON payload, in the caller's
+    /// transaction.
     @discardableResult
     public static func changes<Value: EntityRecord>(
         _ json: Data, as type: Value.Type, stack: DataStack, predicate: RowPredicate? = nil,
@@ -109,10 +115,10 @@ extension Sync {
 
 // MARK: - Single rows
 
-// Inside `stack.write { db in … }` the stack has the same calls, not async.
+// The stack has the same calls, not async, for use inside `stack.write { db in … }`.
 extension Sync {
-    /// Stores one JSON record: a new row, or the values that differ in the row with its key. Other rows of the entity
-    /// are left alone. See ``DataStack/insertOrUpdate(_:with:options:in:)``.
+    /// Inserts the row of one JSON record, or updates the row with its key. Other rows of the entity stay unchanged.
+    /// See ``DataStack/insertOrUpdate(_:with:options:in:)``.
     ///
     /// - Throws: ``SyncError`` `primaryKeyMissing` if the record has no readable key, `valueDoesNotFit`,
     ///   `entityMismatch`. Nothing is written then.
@@ -123,7 +129,7 @@ extension Sync {
         try await stack.insertOrUpdate(entity, with: record, options: options)
     }
 
-    /// Stores one record as `JSONSerialization` read it.
+    /// Inserts or updates the row of one dictionary from `JSONSerialization`.
     @discardableResult
     public nonisolated(nonsending) static func insertOrUpdate(
         _ record: [String: Any], inEntity entity: String, stack: DataStack, options: SyncOptions = SyncOptions()
@@ -131,10 +137,10 @@ extension Sync {
         try await insertOrUpdate(try JSONValue(any: record), inEntity: entity, stack: stack, options: options)
     }
 
-    /// Changes the row with this key: what the JSON says of its attributes and relationships, and nothing else.
-    /// See ``DataStack/update(_:id:with:options:in:)``.
+    /// Updates the attributes and relationships of a row that the JSON record contains. See
+    /// ``DataStack/update(_:id:with:options:in:)``.
     ///
-    /// - Returns: The row as stored and what the call changed; nil if no row has this key.
+    /// - Returns: The stored row and the changes; nil if no row has this key.
     /// - Throws: ``SyncError`` `keyTaken` if another row has the key among the values. Nothing is written then.
     @discardableResult
     public static func update(
@@ -144,7 +150,7 @@ extension Sync {
         try await stack.update(entity, id: id, with: values, options: options)
     }
 
-    /// Changes the row with this key to what `JSONSerialization` read.
+    /// Updates the attributes and relationships of a row that a dictionary from `JSONSerialization` contains.
     @discardableResult
     public nonisolated(nonsending) static func update(
         id: JSONValue, with values: [String: Any], inEntity entity: String, stack: DataStack,
@@ -153,7 +159,7 @@ extension Sync {
         try await update(id: id, with: try JSONValue(any: values), inEntity: entity, stack: stack, options: options)
     }
 
-    /// Deletes the row with this key by the delete rules of the model. No error if there is none.
+    /// Deletes a row by its key, and applies the delete rules of the model. If no row has the key, nothing changes.
     ///
     /// - Throws: ``SyncError`` `deletionDenied`. Nothing is written then.
     @discardableResult

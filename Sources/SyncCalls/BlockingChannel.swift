@@ -1,11 +1,13 @@
 import Foundation
 import SyncCore
 
-/// Passes values from a task that makes them to a thread that uses them, one at a time: the task goes on once its value
-/// was taken, so that there is at most one that waits and one in use.
+/// Passes values from a task to a thread, one at a time. The task continues once its value is taken, so at most one
+/// value waits while another is in use.
 ///
-/// The thread may block, because it is one of a database's queue and not of those that run tasks. The task never does.
+/// The thread may block, because it belongs to a database queue and not to the thread pool of tasks. The task never
+/// blocks.
 ///
+/// `@unchecked Sendable`: the variables are only accessed while `condition` is locked.
 /// `@unchecked Sendable`: the variables are only touched while `condition` is held.
 final class BlockingChannel<Value: Sendable>: @unchecked Sendable {
     private let condition = NSCondition()
@@ -14,11 +16,11 @@ final class BlockingChannel<Value: Sendable>: @unchecked Sendable {
     private var end: Result<Void, any Error>?
     private var isClosed = false
 
-    // MARK: The task that gives
+    // MARK: Sending task
 
-    /// Gives a value, and waits until it is taken.
+    /// Sends a value, and waits until it is taken.
     ///
-    /// - Throws: `CancellationError` if nobody will take it.
+    /// - Throws: `CancellationError` if the channel is closed or finished.
     func put(_ value: Value) async throws {
         await withCheckedContinuation { continuation in
             let isRefused = condition.withLock {
@@ -33,7 +35,7 @@ final class BlockingChannel<Value: Sendable>: @unchecked Sendable {
         if condition.withLock({ isClosed || end != nil }) { throw CancellationError() }
     }
 
-    /// There are no more values, or none can be made. The first end counts.
+    /// Ends the values, with or without an error. Only the first call sets the result.
     func finish(_ result: Result<Void, any Error>) {
         let giver = condition.withLock {
             if end == nil { end = result }
@@ -44,11 +46,11 @@ final class BlockingChannel<Value: Sendable>: @unchecked Sendable {
         giver?.resume()
     }
 
-    // MARK: The thread that takes
+    // MARK: Receiving thread
 
-    /// Waits for the next value; nil if there are no more.
+    /// Waits for the next value; nil at the end.
     ///
-    /// - Throws: What the values ended with.
+    /// - Throws: The error that the channel was finished with.
     func take() throws -> Value? {
         let (value, giver) = try condition.withLock {
             while waiting == nil, end == nil { condition.wait() }
@@ -63,7 +65,7 @@ final class BlockingChannel<Value: Sendable>: @unchecked Sendable {
         return value
     }
 
-    /// Nothing will be taken any more.
+    /// Ends the receiving side. A waiting value is dropped and its task continues.
     func close() {
         let giver = condition.withLock {
             isClosed = true
@@ -79,11 +81,11 @@ final class BlockingChannel<Value: Sendable>: @unchecked Sendable {
     }
 }
 
-/// A thread that maps payloads, one per processor. Mapping does not pause: on one of the few threads that run tasks it would delay
-/// all other tasks.
+/// A thread that maps payloads, one per processor. Mapping does not suspend, so on the thread pool of tasks it would
+/// delay other tasks.
 package actor MappingThread {
     private static let all = (0..<max(1, ProcessInfo.processInfo.activeProcessorCount)).map { _ in MappingThread() }
-    /// How much each thread has to do.
+    /// The number of running pieces of work of each thread.
     private static let loads = Locked(all.map { _ in 0 })
 
     private let executor = MappingExecutor()
@@ -94,12 +96,12 @@ package actor MappingThread {
     /// Whether the caller runs on such a thread.
     package static var isCurrent: Bool { MappingExecutor.isCurrent }
 
-    /// Does work on the thread that has least to do, and waits for it without a thread of its own.
+    /// Runs work on the thread with the least work, and waits for it without blocking a thread.
     package static func run<Result: Sendable>(_ work: @Sendable () throws -> Result) async throws -> Result {
         try await begin { _ in try work() }
     }
 
-    /// Begins work on the thread that has least to do. While the work waits for others, the thread does other work.
+    /// Starts work on the thread with the least work. While the work is suspended, the thread runs other work.
     static func begin<Result: Sendable>(
         _ work: @Sendable (isolated MappingThread) async throws -> Result
     ) async throws -> Result {
@@ -113,7 +115,7 @@ package actor MappingThread {
     }
 }
 
-/// Runs the jobs of an actor on a queue of their own, in the tasks that they are of.
+/// Runs the jobs of an actor on a dispatch queue.
 private final class MappingExecutor: SerialExecutor {
     private static let key = DispatchSpecificKey<Bool>()
     private let queue: DispatchQueue

@@ -2,28 +2,33 @@ public import Foundation
 public import SyncCore
 
 extension Sync {
-    /// Makes the stored rows of an entity what JSON says that arrives in chunks, such as the body of a response: the
-    /// memory it takes does not grow with the size of the JSON.
+    /// Inserts, updates and deletes rows so that the entity matches JSON that arrives in buffers, such as the body of a
+    /// response.
+    ///
+    /// The memory use does not grow with the size of the JSON.
     ///
     /// ```swift
     /// var options = SyncOptions(collectsKeys: false)
     /// options.form = .ndjson
     /// try await Sync.changes(response.body, inEntity: "User", stack: stack, options: options)
     /// ```
-    /// The JSON is cut into pieces of whole records (``SyncOptions/pieces``), and each is written while the next is
-    /// read, all in one transaction unless the options say otherwise. It may be cut into chunks anywhere. The store
-    /// ends up as if all had been synced at once, but for what a piece cannot know of later ones: a row that one record
-    /// gives as of an entity, and a later piece as of a sub-entity without a value that this one requires, stays what
-    /// it was stored as, where the whole is refused; and rows that give the owner of an ordered relationship by an id,
-    /// before the piece that brings the owner, come after the rows that this piece links to it.
+    /// The sync cuts the JSON into chunks of whole records (``SyncOptions/pieces``) and writes each chunk while it
+    /// reads the next. All chunks are written in one transaction, unless the options say otherwise. The buffers may end
+    /// anywhere in the JSON.
     ///
+    /// The result is the same as for the whole JSON, with two exceptions, because a chunk does not contain later
+    /// records:
+    /// - One record gives a row as an entity. A later chunk gives it as a sub-entity and lacks a value that the sub-entity
+    ///   requires. The row keeps its stored entity. If the JSON is synced whole, the sync rejects the record.
+    /// - Rows reference the owner of an ordered relationship by id, and a later chunk brings the owner. They come after
+    ///   the rows that the later chunk links to the owner.
     /// - Parameters:
-    ///   - chunks: UTF-8 JSON, such as `[UInt8]` or `Data`. Read in a task of its own, no faster than it is written. It
-    ///     must not use the store, and should end when its task is cancelled.
-    ///   - options: By default keys are not collected: a result that lists them grows with what is written.
-    /// - Returns: What changed. Diagnostics give places in the whole JSON.
-    /// - Throws: ``SyncError`` with its place in the whole JSON, what the sequence throws, `CancellationError`, or an
-    ///   error of SQLite. The store is then as it was, if all is written in one transaction.
+    ///   - chunks: Buffers of UTF-8 JSON, such as `[UInt8]` or `Data`. A separate task reads them, no faster than the
+    ///     sync writes. The sequence must not use the store, and should end when its task is cancelled.
+    ///   - options: By default keys are not collected, because a list of keys grows with the number of written rows.
+    /// - Returns: The rows that were inserted, updated and deleted. Diagnostics give positions in the whole JSON.
+    /// - Throws: ``SyncError`` with the position in the whole JSON, an error of the sequence, `CancellationError`, or
+    ///   an error of SQLite. The store is then unchanged, if the payload is written in one transaction.
     @discardableResult
     public nonisolated(nonsending) static func changes<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
@@ -34,7 +39,7 @@ extension Sync {
         return try await call.changes(chunks: chunks, total: nil, isDryRun: false)
     }
 
-    /// What a sync of JSON that arrives in chunks would change. Writes nothing.
+    /// Computes what a sync of JSON that arrives in buffers would change, and writes nothing.
     public nonisolated(nonsending) static func plan<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
@@ -44,10 +49,10 @@ extension Sync {
         return try await call.changes(chunks: chunks, total: nil, isDryRun: true)
     }
 
-    /// Makes the stored rows of an entity what the JSON in a file says, read in pieces like
+    /// Inserts, updates and deletes rows so that the entity matches the JSON in a file, which is read in chunks. See
     /// ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Chunks,_,_,_,_,_,_,_)``.
     ///
-    /// - Throws: ``SyncError`` `unreadableFile` too.
+    /// - Throws: ``SyncError`` `unreadableFile`, and the errors of that call.
     @discardableResult
     public nonisolated(nonsending) static func changes(
         contentsOf file: URL, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
@@ -59,7 +64,7 @@ extension Sync {
         return try await call.changes(chunks: chunks, total: chunks.size, isDryRun: false)
     }
 
-    /// What a sync of the JSON in a file would change. Writes nothing.
+    /// Computes what a sync of the JSON in a file would change, and writes nothing.
     public nonisolated(nonsending) static func plan(
         contentsOf file: URL, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
@@ -75,15 +80,15 @@ extension Sync {
 
 // JSON that arrives byte by byte.
 extension Sync {
-    /// Makes the stored rows of an entity what JSON says that arrives byte by byte.
+    /// Inserts, updates and deletes rows so that the entity matches JSON that arrives byte by byte.
     ///
     /// ```swift
     /// let (bytes, _) = try await URLSession.shared.bytes(from: url)
     /// try await Sync.changes(bytes, inEntity: "User", stack: stack)
     /// ```
-    /// Chunks, where they can be had, are faster:
-    /// ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Chunks,_,_,_,_,_,_,_)`` takes
-    /// those, and says what holds for both.
+    /// Buffers are faster, if they are available. See
+    /// ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Chunks,_,_,_,_,_,_,_)``, which
+    /// documents both.
     @discardableResult
     public nonisolated(nonsending) static func changes<Bytes: AsyncSequence & Sendable>(
         _ bytes: Bytes, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
@@ -95,7 +100,7 @@ extension Sync {
             relationship: relationship, operations: operations, options: options)
     }
 
-    /// What a sync of JSON that arrives byte by byte would change. Writes nothing.
+    /// Computes what a sync of JSON that arrives byte by byte would change, and writes nothing.
     public nonisolated(nonsending) static func plan<Bytes: AsyncSequence & Sendable>(
         _ bytes: Bytes, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
@@ -106,7 +111,7 @@ extension Sync {
             relationship: relationship, operations: operations, options: options)
     }
 
-    /// Makes the stored rows of several entities what one document says that arrives byte by byte.
+    /// Inserts, updates and deletes rows so that several entities match one document that arrives byte by byte.
     @discardableResult
     public nonisolated(nonsending) static func changes<Bytes: AsyncSequence & Sendable>(
         _ bytes: Bytes, entities: [String: String], stack: some SyncStack, operations: SyncOperations = .all,
@@ -119,14 +124,14 @@ extension Sync {
 
 // MARK: - FileBuffers
 
-/// The bytes of a file, a megabyte at a time.
+/// The bytes of a file, in buffers of one megabyte.
 struct FileBuffers: AsyncSequence, Sendable {
     typealias Element = Data
 
     private static let chunkSize = 1 << 20
 
     private let url: URL
-    /// The size of the file when it was found; nil for what has none, such as a pipe.
+    /// The size of the file when the sequence was made; nil for a pipe or another file without a size.
     let size: Int?
 
     /// - Throws: ``SyncError`` `unreadableFile`.
@@ -167,7 +172,7 @@ struct FileBuffers: AsyncSequence, Sendable {
 
 // MARK: - BufferedBytes
 
-/// Bytes that come one by one, such as those of `URLSession.AsyncBytes`, in chunks.
+/// Single bytes, such as those of `URLSession.AsyncBytes`, collected into buffers.
 struct BufferedBytes<Bytes: AsyncSequence & Sendable>: AsyncSequence, Sendable where Bytes.Element == UInt8 {
     let bytes: Bytes
 
@@ -178,7 +183,7 @@ struct BufferedBytes<Bytes: AsyncSequence & Sendable>: AsyncSequence, Sendable w
 
         var bytes: Bytes.AsyncIterator
 
-        /// The end of the bytes is not asked for twice: an iterator need not answer after it.
+        /// Whether the bytes have ended. An iterator need not support calls after its end.
         private var isAtEnd = false
 
         init(bytes: Bytes.AsyncIterator) { self.bytes = bytes }

@@ -3,23 +3,24 @@ public import SyncCore
 
 // Payloads of several entities.
 extension Sync {
-    /// Makes the stored rows of several entities what one JSON document says, in one transaction.
+    /// Inserts, updates and deletes rows so that several entities match one JSON document, in one transaction.
     ///
     /// ```swift
     /// // {"users": [{"id": 1, "company_id": 7}], "companies": [{"id": 7, "name": "Acme"}]}
     /// try await Sync.changes(data, entities: ["users": "User", "companies": "Company"], stack: stack)
     /// ```
-    /// Each list speaks for the rows of its entity as if it were synced alone, and one object instead of a list
-    /// only for itself; what they leave out is deleted once all of them are applied, so that they may refer to each
-    /// other in any order. Every list must be there.
+    /// Each list has the scope that it would have in a sync of its entity alone. A single object instead of a list
+    /// deletes nothing.
+    /// Omitted rows are deleted after all lists are applied, so lists may refer to each other in any order. A missing
+    /// list is an error.
     ///
     /// - Parameters:
     ///   - json: UTF-8 JSON.
-    ///   - entities: The entity of each list, by the keys that lead to it, with dots between them.
+    ///   - entities: The name of the entity of each list, by the key path of the list, with dots between keys.
     ///   - options: ``SyncOptions/keyPath`` leads to the object with the lists.
-    /// - Returns: What changed, of all entities.
-    /// - Throws: ``SyncError`` `keyPathNotFound` for a list that is missing, `noRecords` if one has records and none can be
-    ///   read, and what a sync of one entity throws. The store is then as it was.
+    /// - Returns: The changes of all entities.
+    /// - Throws: ``SyncError`` `keyPathNotFound` if a list is missing, `noRecords` if a list has records and none is
+    ///   readable, and the errors of a sync of one entity. The store is then unchanged.
     @discardableResult
     public static func changes(
         _ json: Data, entities: [String: String], stack: some SyncStack, operations: SyncOperations = .all,
@@ -28,8 +29,8 @@ extension Sync {
         try await SyncCall(entities, stack, operations, options).changes(json)
     }
 
-    /// Makes the stored rows of several entities what one JSON value says. What `JSONSerialization` read becomes one with
-    /// `JSONValue(any:)`.
+    /// Inserts, updates and deletes rows so that several entities match one JSON value. `JSONValue(any:)` converts
+    /// objects from `JSONSerialization`.
     @discardableResult
     public static func changes(
         _ json: JSONValue, entities: [String: String], stack: some SyncStack, operations: SyncOperations = .all,
@@ -38,7 +39,7 @@ extension Sync {
         try await SyncCall(entities, stack, operations, options).changes { try $0.stage(json) }
     }
 
-    /// What a sync of one document of several entities would change. Writes nothing.
+    /// Computes what a sync of one document of several entities would change, and writes nothing.
     public static func plan(
         _ json: Data, entities: [String: String], stack: some SyncStack, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
@@ -46,7 +47,7 @@ extension Sync {
         try await SyncCall(entities, stack, operations, options).dryRun(json)
     }
 
-    /// What a sync of one JSON value of several entities would change. Writes nothing.
+    /// Computes what a sync of one JSON value of several entities would change, and writes nothing.
     public static func plan(
         _ json: JSONValue, entities: [String: String], stack: some SyncStack, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
@@ -54,7 +55,7 @@ extension Sync {
         try await SyncCall(entities, stack, operations, options).dryRun { try $0.stage(json) }
     }
 
-    /// Makes the stored rows of several entities what one document says that arrives in chunks; see
+    /// Inserts, updates and deletes rows so that several entities match one document that arrives in buffers. See
     /// ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Chunks,_,_,_,_,_,_,_)``.
     @discardableResult
     public nonisolated(nonsending) static func changes<Chunks: AsyncSequence & Sendable>(
@@ -65,7 +66,8 @@ extension Sync {
         return try await call.changes(chunks: chunks, total: nil, isDryRun: false)
     }
 
-    /// Makes the stored rows of several entities what the document in a file says, read in pieces.
+    /// Inserts, updates and deletes rows so that several entities match the document in a file, which is read in
+    /// chunks.
     @discardableResult
     public nonisolated(nonsending) static func changes(
         contentsOf file: URL, entities: [String: String], stack: some SyncStack, operations: SyncOperations = .all,
@@ -78,9 +80,9 @@ extension Sync {
 }
 
 extension SyncCall {
-    /// A call for a payload of several entities.
+    /// Creates a call for a payload of several entities.
     ///
-    /// - Throws: ``SyncError`` `invalidOption` if there are none.
+    /// - Throws: ``SyncError`` `invalidOption` if `entities` is empty.
     package init(
         _ entities: [String: String], _ stack: some SyncStack, _ operations: SyncOperations, _ options: SyncOptions
     ) throws {
@@ -95,20 +97,20 @@ extension SyncCall {
 // MARK: - Pages
 
 extension Sync {
-    /// Makes the stored rows of an entity what all pages together say.
+    /// Inserts, updates and deletes rows so that the entity matches all pages together.
     ///
-    /// Every page is applied in a transaction of its own as it arrives; what none of them mentions is deleted at the
-    /// end, and only if every page arrived. If the sequence throws or the task is cancelled, nothing is deleted.
+    /// Each page is applied in a transaction when it arrives. After the last page, rows in scope that no page contains
+    /// are deleted. If the sequence throws or the task is cancelled, no row is deleted.
     ///
     /// ```swift
     /// let pages = AsyncThrowingStream { try await service.nextPage() }
     /// let result = try await Sync.changes(pages: pages, inEntity: "User", stack: stack)
     /// ```
-    /// To apply pages one by one, see ``PagedImport``.
+    /// To apply pages one at a time, see ``PagedImport``.
     ///
-    /// - Parameter pages: UTF-8 JSON, each an array of records. Without a page nothing is changed.
-    /// - Returns: What the whole run changed.
-    /// - Throws: What the sequence throws, and what a sync of one payload throws: the rows of the pages before it stay.
+    /// - Parameter pages: UTF-8 JSON, each an array of records. An empty sequence changes nothing.
+    /// - Returns: The changes of all pages and of the final deletion.
+    /// - Throws: The errors of the sequence, and of a sync of one payload. The rows of earlier pages stay.
     @discardableResult
     public nonisolated(nonsending) static func changes<Pages: AsyncSequence>(
         pages: Pages, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,

@@ -27,33 +27,33 @@ package struct SyncCall: Sendable {
 
     package var model: SyncModel { store.model }
 
-    /// What is asked of the store, beside the payload.
+    /// Returns the request to the store for the options of the call.
     func request(isDryRun: Bool) -> SyncRequest {
         SyncRequest(predicate: predicate, options: options, isDryRun: isDryRun)
     }
 
-    /// Maps a payload where the caller runs, before the call first suspends, and writes what differs.
+    /// Maps a payload on the caller's thread before the call first suspends, and writes the diff.
     nonisolated(nonsending) func changesHere(
         _ stage: (PayloadGraphBuilder) throws -> MappedPayload
     ) async throws -> SyncResult {
         try await changes { try stage(staging()) }
     }
 
-    /// Maps a payload where the caller runs, and finds out what differs.
+    /// Maps a payload on the caller's thread, and computes the diff.
     nonisolated(nonsending) func dryRunHere(
         _ stage: (PayloadGraphBuilder) throws -> MappedPayload
     ) async throws -> SyncResult {
         try await store.sync(stage(staging()), request(isDryRun: true))
     }
 
-    /// Maps a payload on a ``MappingThread``, and writes what differs.
+    /// Maps a payload on a ``MappingThread``, and writes the diff.
     nonisolated(nonsending) func changes(
         _ stage: @Sendable (PayloadGraphBuilder) throws -> MappedPayload
     ) async throws -> SyncResult {
         try await changes { try await MappingThread.run { try stage(staging()) } }
     }
 
-    /// Maps a payload on a ``MappingThread``, and finds out what differs.
+    /// Maps a payload on a ``MappingThread``, and computes the diff.
     nonisolated(nonsending) func dryRun(
         _ stage: @Sendable (PayloadGraphBuilder) throws -> MappedPayload
     ) async throws -> SyncResult {
@@ -79,19 +79,19 @@ package struct SyncCall: Sendable {
 
     // MARK: Bytes
 
-    /// Maps a payload of bytes, and writes what differs.
+    /// Maps a payload of bytes, and writes the diff.
     nonisolated(nonsending) func changes(_ json: Data) async throws -> SyncResult {
         try await changes { try $0.stage(json, options: options) }
     }
 
-    /// Maps a payload of bytes, and finds out what differs.
+    /// Maps a payload of bytes, and computes the diff.
     package nonisolated(nonsending) func dryRun(_ json: Data) async throws -> SyncResult {
         try await dryRun { try $0.stage(json, options: options) }
     }
 
-    // MARK: In a transaction of the caller's
+    // MARK: In the caller's transaction
 
-    /// Maps a payload, and writes what differs, or finds it out.
+    /// Maps a payload, and writes the diff, or computes it for a dry run.
     package func changes(
         by writer: any StoreWriter, isDryRun: Bool, _ stage: (PayloadGraphBuilder) throws -> MappedPayload
     ) throws -> SyncResult {
@@ -104,7 +104,7 @@ package struct SyncCall: Sendable {
         return try writer.sync(stage(staging()), request(isDryRun: isDryRun))
     }
 
-    /// Maps a payload of bytes, and writes what differs, or finds it out.
+    /// Maps a payload of bytes, and writes the diff, or computes it for a dry run.
     package func changes(_ json: Data, by writer: any StoreWriter, isDryRun: Bool) throws -> SyncResult {
         try changes(by: writer, isDryRun: isDryRun) { try $0.stage(json, options: options) }
     }
@@ -115,16 +115,16 @@ package struct SyncCall: Sendable {
             options: options)
     }
 
-    /// The same call for a part of a payload, which cannot tell how far the whole is.
+    /// The same call without progress, for a chunk, which cannot report the progress of the whole payload.
     var quiet: SyncCall {
         var call = self
         call.options.progress = nil
         return call
     }
 
-    // MARK: Runs
+    // MARK: Paged imports
 
-    /// What the payload is of: each of its lists, if it has several.
+    /// The entity of the payload, or all lists of a payload of several entities.
     private var name: String {
         options.entities.isEmpty
             ? entity : options.entities.map { "\($0.path.joined(separator: "."))=\($0.entity)" }.joined(separator: " ")
@@ -136,12 +136,12 @@ package struct SyncCall: Sendable {
             relationship: relationship, operations: operations)
     }
 
-    /// A payload without records deletes whatever is in scope, but for what the pages mentioned.
+    /// Deletes the rows in scope that no page mentioned, by applying a payload without records.
     func sweep(_ run: PagedImport) async throws -> SyncResult {
         try await store.sweep(ending, run, request(isDryRun: false))
     }
 
-    /// The plan of a payload without records.
+    /// The payload graph of a payload without records.
     var ending: PayloadGraph {
         get throws {
             var last = self
@@ -151,11 +151,11 @@ package struct SyncCall: Sendable {
     }
 }
 
-// MARK: - Pieces
+// MARK: - Chunks
 
-// A payload that is read in pieces: each is mapped while the one before is written.
+// A payload that is read in chunks: the sync maps each chunk while it writes the one before.
 extension SyncCall {
-    /// Maps a payload piece by piece, and writes what differs.
+    /// Maps a payload chunk by chunk, and writes the diff.
     ///
     /// - Parameter total: The size of the payload in bytes, if it is known.
     nonisolated(nonsending) func changes<Chunks: AsyncSequence & Sendable>(
@@ -187,7 +187,8 @@ extension SyncCall {
         }
     }
 
-    /// - Parameter ending: What ends the run that the pieces are; nil if they are part of a longer one.
+    /// - Parameter ending: The payload graph that ends the paged import of the chunks; nil if they belong to the
+    ///   caller's paged import.
     private nonisolated(nonsending) func write<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, _ total: Int?, _ isDryRun: Bool, ending: PayloadGraph?
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
@@ -241,14 +242,14 @@ extension SyncCall {
             results.add(result)
         }
         try Task.checkCancellation()
-        // What the pages after this one have is not known.
+        // Later pages may contain any row, so nothing is deleted.
         if outer == nil, hasMore { return results.merged() ?? SyncResult(entity: "") }
         return outer == nil ? try await run.finish() : results.merged() ?? SyncResult(entity: "")
     }
 
     // MARK: Mapping
 
-    /// Gives each piece to `body`, which is awaited before the next is mapped.
+    /// Maps the payload and calls `body` with each chunk. The next chunk is mapped after `body` returns.
     private nonisolated(nonsending) func map<Chunks: AsyncSequence>(
         _ chunks: Chunks, _ total: Int?, with staging: PayloadGraphBuilder, _ body: (GraphChunk) async throws -> Void
     ) async throws where Chunks.Element: ContiguousBytes {

@@ -1,18 +1,19 @@
 import SyncCore
 import SyncStore
 
-// The ways from a plan to the rows.
+// The routes from a payload graph to the rows.
 extension StoreHost {
-    /// Compares a plan with the stored rows and writes the difference, in one transaction.
+    /// Compares a payload graph with the stored rows and writes the diff, in one transaction.
     ///
-    /// - Throws: ``SyncError``, `CancellationError`, or what the database says; the store is then as it was.
+    /// - Throws: ``SyncError``, `CancellationError`, or an error of the database. The store is then unchanged.
     func sync(_ payload: MappedPayload, _ request: SyncRequest) async throws -> SyncResult {
         try await writing { writer in try writer.sync(payload, request) }
     }
 
-    /// Ends a run: applies a plan without records, from which all rows that the run's pages mentioned are exempt.
+    /// Ends a paged import: deletes the rows in scope that no page mentioned, by applying a payload graph without
+    /// records.
     ///
-    /// - Returns: What the whole run changed.
+    /// - Returns: The changes of the whole import.
     func sweep(_ plan: PayloadGraph, _ run: PagedImport, _ request: SyncRequest) async throws -> SyncResult {
         try await writing { writer in
             try run.remembering(isDryRun: false) { memory in
@@ -25,15 +26,15 @@ extension StoreHost {
         }
     }
 
-    /// Syncs the pieces of one payload, in one transaction. A payload of one piece is applied as it is; the pieces of
-    /// a longer one are pages of a run, which `ending` ends.
+    /// Syncs the chunks of one payload, in one transaction. A payload of one chunk is applied directly. Several chunks
+    /// are pages of a paged import, which `ending` ends.
     ///
     /// - Parameters:
-    ///   - next: Waits for the next piece. What it throws undoes all of them.
-    ///   - ending: A plan without records, from which all rows that pieces mention are exempt; nil if the pieces are
-    ///     pages of a run of the caller's.
-    /// - Returns: What all pieces changed.
-    /// - Throws: ``SyncError``, `CancellationError`, or what the database says; the store is then as it was.
+    ///   - next: Waits for the next chunk. An error that it throws rolls all chunks back.
+    ///   - ending: A payload graph without records, which deletes the rows in scope that no chunk mentioned; nil if the
+    ///     chunks belong to the caller's paged import.
+    /// - Returns: The changes of all chunks.
+    /// - Throws: ``SyncError``, `CancellationError`, or an error of the database. The store is then unchanged.
     func sync(
         pieces next: @escaping @Sendable () throws -> GraphChunk?, ending: PayloadGraph?, _ request: SyncRequest
     ) async throws -> SyncResult {
@@ -53,7 +54,8 @@ extension StoreHost {
 }
 
 extension StoreWriter {
-    /// Compares a plan with the stored rows and writes the difference, in the transaction that the writer is in, if it is in one.
+    /// Compares a payload graph with the stored rows and writes the diff, in the current transaction if the writer is
+    /// in one.
     func sync(_ payload: MappedPayload, _ request: SyncRequest) throws -> SyncResult {
         guard let run = request.options.payload.run else { return try transaction(request) { try $0.apply(payload) } }
         return try run.remembering(isDryRun: request.isDryRun) { memory in
@@ -65,7 +67,7 @@ extension StoreWriter {
 }
 
 extension PagedImport {
-    /// Gives `body` the memory of the run, and the run what became of it.
+    /// Passes the state of the import to `body`, and stores it afterwards. A dry run restores the previous state.
     fileprivate func remembering<Result>(
         isDryRun: Bool, _ body: (inout PagedImportState?) throws -> Result
     ) rethrows -> Result {
@@ -76,9 +78,9 @@ extension PagedImport {
     }
 }
 
-/// Pieces of one payload, applied one after the other in one transaction.
+/// Applies the chunks of one payload, one after the other, in one transaction.
 private struct PieceWriting {
-    /// How many unresolved references the result of a payload in pieces lists where keys are not collected.
+    /// The most pending references in the result of a payload in chunks, if keys are not collected.
     private static let unresolvedLimit = 10_000
 
     let session: SyncSession
@@ -117,12 +119,12 @@ private struct PieceWriting {
         return result
     }
 
-    /// Whether so many references came since they were last looked at that looking again is little beside them.
+    /// Whether so many references were added since the last check that another check costs little in comparison.
     private func hasTooManyUnresolved(_ memory: PagedImportState?) -> Bool {
         !options.collectsKeys && memory?.changes.unresolvedCount ?? 0 > 2 * Self.unresolvedLimit
     }
 
-    /// Forgets references that were resolved since, and where keys are not collected, those too many.
+    /// Removes references that were resolved since, and those above the limit if keys are not collected.
     private func resolvePending(_ memory: inout PagedImportState?) throws {
         var room = options.collectsKeys ? Int.max : Self.unresolvedLimit
         try memory?.changes.preservePending { references in

@@ -4,7 +4,7 @@
     public import SyncCore
     public import SyncSQLite
 
-    /// What a store has, in a view that is drawn anew whenever it is something else.
+    /// A property of a view that has the rows of a store, and updates the view when they change.
     ///
     /// ```swift
     /// struct UserList: View {
@@ -19,21 +19,22 @@
     ///
     /// UserList().environment(\.dataStack, stack)
     /// ```
-    /// It reads what ``DataStack/observe(_:where:orderedBy:limit:including:)`` and its like do: an empty list, no row or 0 until the
-    /// first value is there, and the last one if `error` says why there are no more.
+    /// It reads as ``DataStack/observe(_:where:orderedBy:limit:including:)`` does. Until the first value arrives, it
+    /// has an empty
+    /// list, nil or 0. After an error it keeps the last value.
     @propertyWrapper
     public struct StoreQuery<Value: Sendable>: DynamicProperty {
-        /// How far a view is with what it reads.
+        /// The state of a query.
         public struct State: Sendable {
-            /// Whether the value is the store's, and not what stands there before.
+            /// Whether the value was read from the store. False for the placeholder before the first value.
             public internal(set) var isLoaded = false
-            /// Why there are no more values; nil while there may be.
+            /// The error that ended the observation; nil while it runs.
             public internal(set) var error: (any Error)?
         }
 
         @Environment(\.dataStack) private var stack
         @StateObject private var follower = ObservationModel<Value>()
-        /// Two are equal where the same is read.
+        /// Equal for queries that read the same rows.
         private let request: AnyHashable
         private let placeholder: Value
         private let observe: @MainActor (DataStack) throws -> StoreObservation<Value>
@@ -47,13 +48,13 @@
             self.observe = observe
         }
 
-        /// What was read last.
+        /// The latest value.
         @MainActor public var wrappedValue: Value { follower.value ?? placeholder }
 
-        /// Whether it was read, and why it is read no more.
+        /// Whether a value was read, and the error that ended the observation.
         @MainActor public var projectedValue: State { follower.state }
 
-        /// Follows what the view asks for now. SwiftUI calls it on the main actor.
+        /// Starts to observe the current request, if it has changed. SwiftUI calls it on the main actor.
         public nonisolated func update() {
             nonisolated(unsafe) let query = self
             MainActor.assumeIsolated { query.follower.follow(query.request, of: query.stack, query.observe) }
@@ -61,13 +62,14 @@
     }
 
     extension StoreQuery {
-        /// The rows of an entity, as values of its type.
+        /// Observes the rows of an entity as values of its type.
         ///
         /// - Parameters:
-        ///   - limit: How many there are at most; nil for all.
-        ///   - skip: Is told, with each list that is read, of the rows that are no values of the type, which are left out. Without
-        ///     it `error` has the first one. The view keeps the first `skip` that it is given.
-        ///   - relationships: Those whose rows are loaded with them.
+        ///   - limit: The most rows to read; nil for all.
+        ///   - skip: Called, for each list that is read, with the rows that cannot be read as values of the type. They
+        ///     are left out. Without it the first such row sets `error`. The view keeps the first `skip` that it is
+        ///     given.
+        ///   - relationships: The relationships whose rows are loaded.
         public init<Row: EntityRecord>(
             _ type: Row.Type, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
             limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
@@ -82,9 +84,9 @@
             }
         }
 
-        /// The row with this key, as a value of its type.
+        /// Observes the row with a key as a value of its type.
         ///
-        /// - Parameter relationships: Those whose rows are loaded with it.
+        /// - Parameter relationships: The relationships whose rows are loaded.
         public init<Row: EntityRecord>(
             _ type: Row.Type, id: some AttributeValue & Hashable,
             including relationships: (any PartialKeyPath<Row> & Sendable)...
@@ -94,15 +96,15 @@
             }
         }
 
-        /// How many rows an entity has.
+        /// Observes the number of rows of an entity.
         public init<Row: EntityRecord>(countOf type: Row.Type, where predicate: RowPredicate = .all)
         where Value == Int {
             self.init([Row.entityName, predicate], placeholder: 0) { $0.observeCount(type, where: predicate) }
         }
 
-        /// The rows of an entity.
+        /// Observes the rows of an entity.
         ///
-        /// - Parameter limit: How many there are at most; nil for all.
+        /// - Parameter limit: The most rows to read; nil for all.
         public init(
             _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
             limit: Int? = nil
@@ -113,7 +115,7 @@
         }
     }
 
-    /// Keeps the last value of an observation for a view, which is drawn anew with each.
+    /// Keeps the latest value of an observation for a view, and publishes each new one.
     @MainActor
     final class ObservationModel<Value: Sendable>: ObservableObject {
         @Published private(set) var value: Value?
@@ -125,7 +127,7 @@
 
         deinit { task?.cancel() }
 
-        /// Follows what a store has for a request, if that is not what is followed already.
+        /// Observes the store for a request. Does nothing if it observes the same request already.
         func follow(
             _ request: AnyHashable, of stack: DataStack?,
             _ observe: @escaping @MainActor (DataStack) throws -> StoreObservation<Value>
@@ -134,7 +136,7 @@
             if let followed, followed == source { return }
             followed = source
             task?.cancel()
-            // A view must not change while it is drawn: what is found out here is said later.
+            // SwiftUI forbids publishing changes during a view update, so errors are published from the task.
             task = Task { [weak self] in
                 do {
                     guard let stack else {
@@ -161,7 +163,7 @@
             static var defaultValue: DataStack? { nil }
         }
 
-        /// The store that ``StoreQuery`` reads in the views below.
+        /// The store of each ``StoreQuery`` in the views below.
         public var dataStack: DataStack? {
             get { self[DataStackKey.self] }
             set { self[DataStackKey.self] = newValue }
