@@ -4,14 +4,14 @@ import SyncCore
 package import SyncStore
 
 extension DataStack {
-    /// Runs the work of a sync in a transaction of its own, or as a part of the caller's, if the tables are still those of
-    /// the model.
+    /// Runs the work of a sync in a transaction, or in a savepoint of the caller's transaction, after it checks that
+    /// the tables match the model.
     ///
     /// - Parameters:
-    ///   - deferringIndexes: Whether the unique indexes of others hold only for what the work leads to.
-    ///   - isOwn: Whether the transaction is the stack's, or an engine's.
-    /// - Throws: ``SyncError`` `storeBusy`, `storeReadOnly`, `modelMismatch`, `CancellationError`, and what `body` throws;
-    ///   the store is then as it was.
+    ///   - deferringIndexes: Whether unique indexes of other programs are checked only at the end of the work.
+    ///   - isOwn: Whether the transaction belongs to the stack or to an engine.
+    /// - Throws: ``SyncError`` `storeBusy`, `storeReadOnly`, `modelMismatch`, `CancellationError`, and the errors of
+    ///   `body`. The store is then unchanged.
     func transaction(
         _ db: Database, _ request: SyncRequest, deferringIndexes: Bool, isOwn: Bool,
         _ body: (SyncSession) throws -> SyncResult
@@ -20,9 +20,9 @@ extension DataStack {
         let isNested = db.isInsideTransaction
         try transaction(db, isDryRun: request.isDryRun, isOwn: isOwn) { visit in
             let session = try self.session(visit, request)
-            // Each piece asks for rows all over the tables.
+            // Each chunk reads rows from all parts of the tables.
             if request.isInPieces { try PageCache.grow(to: PageCache.largeSize, visit.db) }
-            // The indexes of an app's own tables are what its foreign keys lead to.
+            // Foreign keys of an app's tables may reference columns with these indexes.
             result =
                 deferringIndexes && !isAdopted
                 ? try visit.deferringUniqueIndexes(of: layout) { try body(session) } : try body(session)
@@ -32,7 +32,7 @@ extension DataStack {
         return result
     }
 
-    /// What a sync works with inside a transaction.
+    /// Creates the session of a sync inside a transaction.
     ///
     /// - Throws: ``SyncError`` `unsuitableTables`.
     func session(_ visit: StoreMonitor.Visit, _ request: SyncRequest) throws -> SyncSession {
@@ -42,7 +42,7 @@ extension DataStack {
         return SyncSession(SQLiteSession(visit, layout), model.compiled, request)
     }
 
-    /// A dry run is taken back.
+    /// Runs `body` in a transaction or savepoint, which a dry run rolls back.
     private func transaction(
         _ db: Database, isDryRun: Bool, isOwn: Bool, _ body: (StoreMonitor.Visit) throws -> Void
     ) throws {
@@ -53,7 +53,7 @@ extension DataStack {
                     try nested(db, endingWith: end, isOwn: isOwn, body)
                 }
             } else if isGuest || !isDryRun {
-                // How long to wait in an app's database, and what with, is the app's to say.
+                // The app configures how its database waits for locks, and for how long.
                 try run(db, endingWith: end, isOwn: isOwn, body)
             } else if try !tryDryRun(db, isOwn: isOwn, body) {
                 try dryRunOnCopy(of: db, body)
@@ -64,8 +64,8 @@ extension DataStack {
         }
     }
 
-    /// A dry run does not wait for another process to finish writing, and may be of a store that nobody can write to: it
-    /// then works on a copy of what was committed.
+    /// Runs a dry run on a temporary copy of the committed database, if another process is writing or the store is
+    /// read-only.
     private func dryRunOnCopy(of db: Database, _ body: (StoreMonitor.Visit) throws -> Void) throws {
         let copy = try TemporaryStore.copy(of: db)
         try unlocked?.check()
@@ -73,11 +73,11 @@ extension DataStack {
         try copy.inDatabase { copy in try run(copy, endingWith: .rollback, isOwn: false, body) }
     }
 
-    /// - Returns: Whether the store could be locked at once, and the work is done.
+    /// - Returns: Whether the store could be locked at once and the work is done.
     private func tryDryRun(
         _ db: Database, isOwn: Bool, _ body: (StoreMonitor.Visit) throws -> Void
     ) throws -> Bool {
-        // A transaction of a connection that cannot write begins as if it could.
+        // SQLite begins a write transaction on a read-only connection without an error.
         if sqlite3_db_readonly(db.sqliteConnection, "main") == 1 { return false }
         var hasBegun = false
         let patience = try Int32.fetchOne(db, sql: "PRAGMA busy_timeout") ?? 0
@@ -102,7 +102,8 @@ extension DataStack {
     ) throws {
         try db.inTransaction(.immediate) {
             let visit = try watch.visit(db, isOwn: isOwn)
-            // A store that was opened to be read still has their triggers, which a dry run would fire.
+            // A store that was opened for reading still has the triggers of earlier versions, which a dry run would
+            // fire.
             if end == .rollback { try RetiredTables.drop(in: db) }
             if isAdopted { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
             try body(visit)
@@ -110,7 +111,7 @@ extension DataStack {
         }
     }
 
-    /// A part of the caller's transaction.
+    /// Runs `body` in a savepoint of the caller's transaction.
     private func nested(
         _ db: Database, endingWith end: Database.TransactionCompletion, isOwn: Bool,
         _ body: (StoreMonitor.Visit) throws -> Void
@@ -124,11 +125,11 @@ extension DataStack {
     }
 }
 
-/// A connection that writes to the database of a stack.
+/// Writes to the database of a stack on one connection.
 struct SQLiteWriter: StoreWriter {
     let stack: DataStack
     let db: Database
-    /// Whether the connection is the stack's, and its transaction, if it is in one, an engine's.
+    /// Whether the connection belongs to the stack, and its current transaction, if any, to an engine.
     let isOwn: Bool
 
     func transaction(_ request: SyncRequest, _ body: (SyncSession) throws -> SyncResult) throws -> SyncResult {
@@ -160,12 +161,13 @@ extension DataStack: StoreHost {
 
     package func engineStore(_ registration: EngineRegistration) throws -> any EngineStore { try engine(registration) }
 
-    /// What syncs with a connection of the caller's, in the transaction that it is in, if it is in one.
+    /// Returns a writer on the caller's connection. It uses the current transaction of the connection, if there is one.
     package func writer(_ db: Connection) -> any StoreWriter { SQLiteWriter(stack: self, db: db, isOwn: false) }
 
-    /// Compares a plan with the stored rows and writes the difference, in a transaction that an engine is in.
+    /// Compares a payload graph with the stored rows and writes the diff, in the current transaction of an engine.
     ///
-    /// - Parameter isOwn: Whether what is learnt in it is kept: not if it may be taken back.
+    /// - Parameter isOwn: Whether the monitor keeps what it learns in the transaction. Pass false if the transaction
+    ///   may be rolled back.
     func sync(_ payload: MappedPayload, _ options: SyncOptions, in db: Database, isOwn: Bool) throws -> SyncResult {
         try SQLiteWriter(stack: self, db: db, isOwn: isOwn).transaction(SyncRequest(options: options)) {
             try $0.apply(payload)

@@ -17,17 +17,17 @@ public final class DataStack: Sendable {
     public let model: SyncModel
     package let layout: StoreLayout
     package let database: StoreDatabase
-    /// The last key given out for new rows, by who owns the keys: two that are asked for before either is used are different.
+    /// The last temporary key of each key owner. Two keys requested before either is used must differ.
     let localKeys = Locked<[Int: Int64]>([:])
     let watch: StoreMonitor
     let feed = Feed<SyncResult>()
     let unlocked: UnlockedStore?
-    /// Whether the database is the app's.
+    /// Whether the database is an app database.
     let isGuest: Bool
-    /// Whether the tables are the app's.
+    /// Whether the tables are existing tables of the app.
     let isAdopted: Bool
 
-    /// Takes over a store whose tables are those of its model.
+    /// Creates a stack for an open store whose tables match its model.
     init(_ store: OpenStore) {
         model = store.model
         layout = StoreLayout(model.compiled, isAdopted: store.isAdopted)
@@ -40,22 +40,24 @@ public final class DataStack: Sendable {
 
     deinit { if !isGuest { releaseReaders() } }
 
-    /// The connection closed last removes the files beside the store, if it is the one that may write.
+    /// Closes the read-only connections first: SQLite removes the files beside the store only if the last connection to
+    /// close can write.
     private func releaseReaders() {
         (database.writer as? DatabasePool)?.invalidateReadOnlyConnections()
     }
 
     /// Opens the store in a file, or creates it. The folder of the file must exist.
     ///
-    /// A store with another model is migrated to this one, in one transaction: tables, columns, indexes and links are added,
+    /// A store with another model is migrated to this one, in one transaction: tables, columns, indexes and links are
+    /// added,
     /// renamed (`renamedFrom`), widened or removed.
     ///
     /// - Parameters:
-    ///   - migration: Whether a migration may delete rows, values and links that the model has no place for.
+    ///   - migration: Whether a migration may delete rows, values and links that do not fit the model.
     ///   - transformers: Whether the transformers that the model names must be registered on it.
-    /// - Throws: ``SyncError`` `missingTransformer`, before the file is looked at; `modelMismatch` with everything that would be lost and may not, or with rows that lack
-    ///   what the model requires; `unreadableStore` if the file is not a store. Either way the file is as it was, and
-    ///   no file is left by a store that could not be created.
+    /// - Throws: ``SyncError`` `missingTransformer`, before the file is read; `modelMismatch` with everything that
+    ///   would be lost, or with rows that lack values the model requires; `unreadableStore` if the file is not a store.
+    ///   The file is then unchanged. If a store could not be created, no file is left.
     public convenience init(
         model: SyncModel, at url: URL, migration: MigrationPolicy = .keepingData,
         transformers: TransformerPolicy = .required
@@ -64,7 +66,7 @@ public final class DataStack: Sendable {
         self.init(try StoreFile(url).open(model, policy: migration))
     }
 
-    /// Makes the store that a draft is of. It must be closed before the draft is published.
+    /// Creates the store of a draft. Close it before the draft is published.
     package convenience init(model: SyncModel, in draft: StagedStoreFile) throws {
         self.init(try StoreFile.fill(draft, with: model))
     }
@@ -72,7 +74,7 @@ public final class DataStack: Sendable {
     /// Opens an existing store with the model that is stored in it.
     ///
     /// A store has the names of transformers, not their code: register them again.
-    /// - Throws: ``SyncError`` `unreadableStore` if there is no file, which is then not created, or it is not a store;
+    /// - Throws: ``SyncError`` `unreadableStore` if the file does not exist (it is not created) or is not a store;
     ///   `missingTransformer`.
     public convenience init(
         at url: URL, registering code: [AttributeTransformer] = [], transformers: TransformerPolicy = .required
@@ -141,7 +143,7 @@ public final class DataStack: Sendable {
         try DatabaseErrorMapper.mapped(.storeFailure, "the rows cannot be deleted") {
             try database.write { db in
                 if isAdopted { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
-                // What is thrown away here is not to be deleted by a service.
+                // The engine must not send these deletions to the service.
                 try EngineSchema.removeRows(in: db)
                 for statement in DeleteAllSQL(layout, isAdopted: isAdopted).statements {
                     try db.execute(sql: statement)
@@ -152,16 +154,16 @@ public final class DataStack: Sendable {
     }
 }
 
-/// A store that was opened, and its tables at that moment.
+/// An open store, with the version of its schema when it was opened.
 struct OpenStore {
     private(set) var model: SyncModel
     let database: any DatabaseWriter
     let schemaVersion: Int?
-    /// What tells whether the file has changed, if it is read without locks.
+    /// Detects changes to a file that is read without locks.
     let unlocked: UnlockedStore?
-    /// Whether the database is one that an app opened, and closes.
+    /// Whether the database is an app database, which the app opens and closes.
     let isGuest: Bool
-    /// Whether its tables are an app's.
+    /// Whether the tables are existing tables of the app.
     let isAdopted: Bool
 
     init(
@@ -176,7 +178,7 @@ struct OpenStore {
         self.isAdopted = isAdopted
     }
 
-    /// The store with code for the transformers that its model names; closed if it lacks some that are required.
+    /// Returns the store with the code of transformers. Closes it and throws if required transformers are missing.
     func registering(_ code: [AttributeTransformer], _ policy: TransformerPolicy) throws -> OpenStore {
         var store = self
         store.model = model.registering(code)
@@ -190,13 +192,13 @@ struct OpenStore {
     }
 }
 
-/// The statements that delete every row.
+/// The statements that delete all rows.
 struct DeleteAllSQL {
     let statements: [String]
 
-    /// Links go first: a chain of cascades can be longer than SQLite follows.
+    /// Links are deleted first, because a chain of cascades can be longer than SQLite allows.
     ///
-    /// - Parameter isAdopted: Whether the tables are an app's, where a foreign key may have to lead somewhere.
+    /// - Parameter isAdopted: Whether the tables are existing tables, where a foreign key may be `NOT NULL`.
     init(_ layout: StoreLayout, isAdopted: Bool = false) {
         var unlink: [String] = []
         for link in layout.links {
@@ -216,11 +218,11 @@ struct DeleteAllSQL {
 
 /// Whether a store may be opened without the transformers that its model names.
 public enum TransformerPolicy: Sendable, Hashable {
-    /// Each must be registered on the model, or be built in: what an app wants, which would else store values that are not
-    /// meant.
+    /// All transformers must be registered on the model or be standard transformers. Apps need this: without a
+    /// transformer a sync would store wrong values.
     case required
-    /// The values of an attribute are read and exported without those that are missing, which
-    /// ``SyncModel/missingTransformers`` names: for tools that cannot have the code, and say so.
+    /// Values are read and exported without the missing transformers, which ``SyncModel/missingTransformers`` lists.
+    /// For tools that do not have the code.
     case optional
 
     /// - Throws: ``SyncError`` `missingTransformer`.
@@ -229,7 +231,7 @@ public enum TransformerPolicy: Sendable, Hashable {
     }
 }
 
-// MARK: - Unsent edits
+// MARK: - Pending edits
 
 extension DataStack {
     /// Returns the number of rows with pending or blocked changes, including inserts and deletions; 0 in a database without an

@@ -4,10 +4,11 @@ import SyncCore
 
 /// The database of a stack. After ``close()`` every access fails with `storeClosed`.
 ///
-/// GRDB uses a closed connection without a check, and SQLite may crash then. So an access is refused before GRDB is called,
+/// GRDB uses a closed connection without a check, and SQLite may crash then. So an access is refused before GRDB is
+/// called,
 /// or checks its connection first.
 ///
-/// `@unchecked Sendable`: the variables are only touched while `state` is locked.
+/// `@unchecked Sendable`: the variables are only accessed while `state` is locked.
 package final class StoreDatabase: @unchecked Sendable {
     private struct Observation {
         let running: AnyDatabaseCancellable

@@ -3,17 +3,20 @@ import GRDBSQLite
 import SyncCore
 import SyncStore
 
-/// What a store knows of its database from one transaction to the next, and until which write of others it is true.
+/// What a stack knows about its database between transactions, and the conditions that invalidate it.
 ///
-/// - That the tables are those of the model, and which unique indexes others added: until `schema_version` is another.
-/// - Which tables only syncs wrote to, so that a sync need not look there for rows that references wait for: until anything is written.
-/// - Which links lead to stored rows only: until another connection commits, since its foreign keys may be off.
+/// - That the tables match the model, and which unique indexes other programs added. Invalid when `schema_version`
+///   changes.
+/// - Which tables only syncs wrote to. A sync need not search them for rows that pending references wait for. Invalid
+///   after any write.
+/// - Which links are known to lead to stored rows. Invalid when another connection commits, because its foreign keys
+///   may be off.
 final class StoreMonitor: Sendable {
-    /// A moment of a database, as one connection sees it: another one if anything was written since.
+    /// The state of a database as one connection sees it. It differs after any write.
     struct Moment: Hashable {
         /// Changes when another connection commits.
         var dataVersion: Int
-        /// How many rows this connection has written.
+        /// The number of rows that this connection has written.
         var changes: Int
 
         init(dataVersion: Int, changes: Int) {
@@ -26,40 +29,40 @@ final class StoreMonitor: Sendable {
             changes = db.totalChangesCount
         }
 
-        /// The moment after what this connection wrote.
+        /// Returns the moment after the writes of this connection.
         func after(writesOf db: Database) -> Moment {
             Moment(dataVersion: dataVersion, changes: db.totalChangesCount)
         }
     }
 
-    /// Which links lead to stored rows only.
+    /// The associations whose links all lead to stored rows.
     struct ValidLinks {
-        /// The links that were looked through, or that there are too many of to do so without a reason.
+        /// The associations that were checked, or that have too many links to check without a reason.
         var checked: Set<AssociationID> = []
         var sound: Set<AssociationID> = []
     }
 
     fileprivate struct Memory {
-        /// The schema that fits the model, and the file that it is in.
+        /// The version of the schema that matches the model, and the file of that schema.
         var schemaVersion: Int?
         var file: String?
         var indexes: (schemaVersion: Int?, indexes: [AddedIndex])?
         var moment: Moment?
-        /// Of `moment`: the tables that hold no row that a reference waits for.
+        /// The tables without rows that pending references wait for, at `moment`.
         var settled: Set<TableID> = []
-        /// During a transaction of an engine: the settled tables, whatever it writes itself.
+        /// The settled tables during a transaction of an engine. The engine's writes do not change them.
         var settledInRun: Set<TableID>?
-        /// How many rows the connection had written when a row came to such a transaction by other means than a sync.
+        /// The number of rows that the connection had written when a row arrived in such a transaction without a sync.
         var lastArrival: Int?
         var links: (dataVersion: Int, links: ValidLinks) = (0, ValidLinks())
     }
 
     private let model: SyncModel
-    /// Whether the tables are an app's, which may change them.
+    /// Whether the tables are existing tables, which the app may change.
     private let isAdopted: Bool
     private let memory: Locked<Memory>
 
-    /// - Parameter schemaVersion: Read when the model was.
+    /// - Parameter schemaVersion: The version of the schema when the model was read.
     init(_ model: SyncModel, schemaVersion: Int?, isAdopted: Bool) {
         self.model = model
         self.isAdopted = isAdopted
@@ -68,14 +71,16 @@ final class StoreMonitor: Sendable {
 
     // MARK: The schema
 
-    /// Another number when any table, index or trigger is another.
+    /// Returns the version of the schema, which changes with any table, index or trigger.
     static func schemaVersion(_ db: Database) throws -> Int? {
         try Int.fetchOne(db.cachedStatement(sql: "PRAGMA schema_version"))
     }
 
-    /// Begins a transaction's work, which then sees the tables that were looked at.
+    /// Checks that the tables match the model. Call it at the start of a transaction, which then sees the checked
+    /// tables.
     ///
-    /// - Parameter isOwn: Whether the connection is the stack's. One of the caller's may be to another database.
+    /// - Parameter isOwn: Whether the connection belongs to the stack. A connection of the caller may be to another
+    ///   database.
     /// - Returns: The version of the schema.
     /// - Throws: ``SyncError`` `modelMismatch`, `unsuitableTables`.
     @discardableResult
@@ -102,10 +107,10 @@ final class StoreMonitor: Sendable {
 
     // MARK: Transactions
 
-    /// What holds in the transaction that has begun, once the tables are known to be those of the model.
+    /// Checks the connection and the tables, and returns the visit for the current transaction.
     ///
-    /// - Parameter isOwn: Whether the transaction is the stack's. What is learnt in one of the caller's is forgotten with the visit:
-    ///   the caller may take it back.
+    /// - Parameter isOwn: Whether the transaction belongs to the stack. In a transaction of the caller, the visit has a
+    ///   memory that is dropped with it, because the caller may roll back.
     /// - Throws: ``SyncError`` `unsuitableConnection`, `storeReadOnly`, `modelMismatch`, `unsuitableTables`.
     func visit(_ db: Database, isOwn: Bool) throws -> Visit {
         try AppConnectionCheck.check(db)
@@ -113,10 +118,11 @@ final class StoreMonitor: Sendable {
         return Visit(db: db, schemaVersion: version, memory: isOwn ? memory : Locked(Memory()))
     }
 
-    /// A visit that knows nothing and keeps nothing: for changes of single rows, which need neither.
+    /// Returns a visit without memory, for changes of single rows, which do not need it.
     static func unwatched(_ db: Database) -> Visit { Visit(db: db, schemaVersion: nil, memory: Locked(Memory())) }
 
-    /// Runs a part of a transaction to which rows come by syncs alone, whatever else it changes: tables that are settled stay so.
+    /// Runs a part of a transaction in which rows arrive by syncs only. Settled tables stay settled, whatever else it
+    /// writes.
     func bringingRowsBySyncs<T>(_ db: Database, _ body: () throws -> T) throws -> T {
         let start = try Moment(db)
         memory.withLock { memory in
@@ -126,12 +132,12 @@ final class StoreMonitor: Sendable {
         defer { memory.withLock { $0.settledInRun = nil } }
         let result = try body()
         let end = start.after(writesOf: db)
-        // After what syncs in it have noted at their own ends.
+        // This handler runs after those of the syncs in `body`, which update the memory too.
         db.afterNextTransaction(onCommit: { [memory] _ in memory.withLock { $0.endRun(from: start, to: end) } })
         return result
     }
 
-    /// A row came by other means than a sync, in a transaction to which rows else come by syncs.
+    /// Records that a row arrived without a sync, inside ``bringingRowsBySyncs(_:_:)``.
     func recordArrival(in db: Database) {
         memory.withLock { memory in
             guard memory.settledInRun != nil else { return }
@@ -140,27 +146,27 @@ final class StoreMonitor: Sendable {
         }
     }
 
-    /// What holds in one transaction, and what is learnt in it.
+    /// The knowledge for one transaction, and what is learned in it.
     struct Visit {
         let db: Database
-        /// Read when it began.
+        /// The version when the transaction began.
         fileprivate let schemaVersion: Int?
         fileprivate let memory: Locked<Memory>
 
         // MARK: Settled tables
 
-        /// The tables that are settled, if nothing was written since they were.
+        /// Returns the settled tables; none if anything was written since they were recorded.
         func settled(at now: Moment) -> Set<TableID> {
             memory.withLock { $0.settledInRun ?? ($0.moment == now ? $0.settled : []) }
         }
 
-        /// Has the tables be settled as the database is now, once that is committed.
+        /// Records the settled tables for the current state of the database, when the transaction commits.
         func settle(_ tables: Set<TableID>, since start: Moment) {
             let end = start.after(writesOf: db)
             db.afterNextTransaction(
                 onCommit: { [memory] _ in memory.withLock { ($0.moment, $0.settled) = (end, tables) } },
                 onRollback: { [memory] db in
-                    // What was written since is taken back.
+                    // The rollback undoes the writes, but the change counter of the connection keeps counting.
                     let now = start.after(writesOf: db)
                     memory.withLock { if $0.moment == start { $0.moment = now } }
                 })
@@ -168,12 +174,12 @@ final class StoreMonitor: Sendable {
 
         // MARK: Sound links
 
-        /// What this connection writes leaves them sound.
+        /// Returns the links that are known to be valid. Writes of this connection keep them valid.
         func soundLinks(at now: Moment) -> ValidLinks {
             memory.withLock { $0.links.dataVersion == now.dataVersion ? $0.links.links : ValidLinks() }
         }
 
-        /// Keeps what was found of links; not if the transaction is taken back, since links that were mended are then as they were.
+        /// Records which links are valid. A rollback discards the record, because it also undoes repairs of links.
         func keep(_ links: ValidLinks, at now: Moment) {
             memory.withLock { memory in
                 if memory.links.dataVersion != now.dataVersion { memory.links = (now.dataVersion, ValidLinks()) }
@@ -186,7 +192,7 @@ final class StoreMonitor: Sendable {
 
         // MARK: Unique indexes
 
-        /// Has unique indexes that others added hold for what all of `body` leads to, and not for each step on the way.
+        /// Checks the unique indexes of other programs at the end of `body`, not after each statement.
         func deferringUniqueIndexes<Result>(of layout: StoreLayout, _ body: () throws -> Result) throws -> Result {
             let indexes = try addedIndexes(layout)
             for index in indexes { try db.execute(sql: "DROP INDEX \(index.name.quoted)") }
@@ -213,13 +219,13 @@ extension StoreMonitor.Memory {
     }
 }
 
-/// A unique index that others added to a table of an entity or of links.
+/// A unique index that another program added to the table of an entity or to a join table.
 struct AddedIndex {
     let name: String
     let sql: String
 
-    /// Whether one is in the way of a step of a sync, which asks for another try: a row that goes later may have what a new
-    /// one has.
+    /// Returns whether an error comes from a unique constraint and the store has added unique indexes. The sync then
+    /// tries again with deferred indexes, because a row that it deletes later may have the value of a new row.
     static func isInTheWay(_ error: any Error, of layout: StoreLayout, in db: Database) throws -> Bool {
         guard let error = error as? DatabaseError, error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE else {
             return false

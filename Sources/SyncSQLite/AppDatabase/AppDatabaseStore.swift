@@ -4,11 +4,11 @@ import GRDBSQLite
 public import SyncCore
 import SyncStore
 
-/// A store whose tables are beside those of an app, in the app's database.
+/// A store in an app database, with its tables beside those of the app.
 struct AppDatabaseStore {
     let writer: any DatabaseWriter
 
-    /// Makes the tables of a model, or brings those that are there to it.
+    /// Creates the tables of a model, or migrates existing ones to it.
     func open(_ model: SyncModel, policy: MigrationPolicy) throws -> OpenStore {
         let message = "the database cannot be given the tables of the model"
         let isAdopted = try DatabaseErrorMapper.mapped(.storeFailure, message) {
@@ -32,9 +32,9 @@ struct AppDatabaseStore {
     }
 }
 
-/// What a connection of an app's own database must be set to, for a sync to be what it says.
+/// Checks the settings of a connection of an app database that a sync depends on.
 enum AppConnectionCheck {
-    /// Before any table is made.
+    /// Checks a database before tables are created in it.
     static func checkDatabase(_ db: Database) throws {
         try checkForeignKeys(db)
         let encoding = try String.fetchOne(db, sql: "PRAGMA encoding") ?? ""
@@ -46,13 +46,14 @@ enum AppConnectionCheck {
         }
     }
 
-    /// Before anything is written. A connection that only reads would begin a transaction as if it could write.
+    /// Checks a connection before it writes. SQLite begins a write transaction on a read-only connection without an
+    /// error.
     static func check(_ db: Database) throws {
         if try isReadOnly(db) { throw SyncError(.storeReadOnly, "this connection to the database is read-only") }
         try checkForeignKeys(db)
     }
 
-    /// Also of a queue while it reads.
+    /// Returns whether the connection is read-only, also for a queue during a read.
     static func isReadOnly(_ db: Database) throws -> Bool {
         try db.configuration.readonly || sqlite3_db_readonly(db.sqliteConnection, "main") == 1
             || Bool.fetchOne(db.cachedStatement(sql: "PRAGMA query_only")) == true
@@ -68,10 +69,10 @@ enum AppConnectionCheck {
     }
 }
 
-/// Has what compiled conditions use on every connection that they run on, once: also on those of a database that an app
-/// opened, whose pool makes connections when it needs them.
+/// Installs the functions of compiled conditions on each connection once, also on connections that the pool of an app
+/// opens later.
 ///
-/// `@unchecked Sendable`: `known` is only touched while `lock` is held.
+/// `@unchecked Sendable`: `known` is only accessed while `lock` is held.
 final class SQLFunctionInstaller: @unchecked Sendable {
     private struct Connection {
         weak var db: Database?
@@ -82,7 +83,8 @@ final class SQLFunctionInstaller: @unchecked Sendable {
     private let lock = NSLock()
     private var known: [ObjectIdentifier: Connection] = [:]
 
-    /// A function that is there is not made again: SQLite refuses that while a statement runs.
+    /// Installs the functions, unless the connection has them. SQLite does not replace a function while a statement
+    /// runs.
     static func install(in db: Database) {
         if shared.isNew(db) { PredicateSQL.install(in: db) }
     }
@@ -97,12 +99,12 @@ final class SQLFunctionInstaller: @unchecked Sendable {
     }
 }
 
-/// The names in the schema of a database, of which SQLite has one set for tables, views and indexes.
+/// The names in the schema of a database. In SQLite, tables, views and indexes share one namespace.
 struct SchemaNames {
-    /// Name as SQLite compares it → the kind of thing and its name.
+    /// The type and the name of each object, by its name in folded case.
     private var kinds: [String: (type: String, name: String)] = [:]
 
-    /// Those in use, on this connection.
+    /// Reads the names in use on a connection.
     init(_ db: Database) throws {
         let rows = try Row.fetchAll(
             db,
@@ -118,7 +120,7 @@ struct SchemaNames {
 
     private static func thing(_ type: String) -> String { type == "index" ? "an index" : "a \(type)" }
 
-    /// Those of a store of this model.
+    /// Computes the names of a store with this model.
     private init(_ model: SyncModel) throws {
         let scratch = try DatabaseQueue()
         defer { try? scratch.close() }
@@ -129,14 +131,14 @@ struct SchemaNames {
         for name in RetiredTables.names { kinds[name] = ("table", name) }
     }
 
-    /// Refuses names that our own tables have.
+    /// Checks that no other object of the database has the name of an internal table of the store.
     ///
     /// - Throws: ``SyncError`` `nameCollision`.
     static func checkOwn(in db: Database) throws { try check(SyncModel(entities: []), besides: nil, in: db) }
 
-    /// Refuses a model whose tables, views and indexes have names that something else in the database has.
+    /// Checks that no other object of the database has the name of a table, view or index of the model.
     ///
-    /// - Parameter kept: The model whose tables are there already.
+    /// - Parameter kept: The model of the tables that are already in the database.
     /// - Throws: ``SyncError`` `nameCollision`.
     static func check(_ model: SyncModel, besides kept: SyncModel?, in db: Database) throws {
         let own = try kept.map { Set(try SchemaNames($0).kinds.keys) } ?? []
@@ -161,28 +163,27 @@ struct SchemaNames {
 // MARK: - DataStack+Guest
 
 extension DataStack {
-    /// Keeps the rows of a model in the database of an app, in tables beside the app's own.
+    /// Creates a stack in an app database, with its tables beside those of the app.
     ///
     /// ```swift
     /// let pool = try DatabasePool(path: path, configuration: configuration)
     /// try migrator.migrate(pool)
     /// let stack = try DataStack(model: SyncModel(contentsOf: modelURL), in: pool)
     /// ```
-    /// The tables are made, or brought to the model as those of a file are, in one transaction; nothing else in the
-    /// database is touched. The app opens and closes the database, with whatever configuration it likes as long as
-    /// foreign keys are on; functions that conditions need are added to its connections when they are first used. A
-    /// database has one model.
+    /// The tables are created, or migrated to the model as those of a store file are, in one transaction. Nothing else
+    /// in the database changes. The app opens and closes the database. It may use any configuration with foreign keys
+    /// on. Functions for conditions are added to its connections when they are first used. A database has one model.
     ///
-    /// A dry run (`Sync.plan`) waits for other writers as the configuration says, where that of a file of our own works on
-    /// a copy instead.
+    /// A dry run (`Sync.plan`) waits for other writers as the configuration says. It does not work on a copy, as it
+    /// does for a store file.
     ///
     /// - Parameters:
-    ///   - writer: A pool or a queue. It must not be closed before the stack is gone.
-    ///   - migration: Whether rows, values and links that the model has no place for may be lost.
-    ///   - transformers: Whether those that the model names must be registered on it.
+    ///   - writer: A pool or a queue. Keep it open as long as the stack exists.
+    ///   - migration: Whether a migration may delete rows, values and links that do not fit the model.
+    ///   - transformers: Whether the transformers that the model names must be registered on it.
     /// - Throws: ``SyncError`` `nameCollision` if a table, view or index of the app has a name that the model needs,
     ///   `unsuitableConnection` with the setting to change, `modelMismatch` with everything that would be lost,
-    ///   `missingTransformer`, `storeReadOnly`, `storeBusy`. The database is then as it was.
+    ///   `missingTransformer`, `storeReadOnly`, `storeBusy`. The database is then unchanged.
     public convenience init(
         model: SyncModel, in writer: some DatabaseWriter, migration: MigrationPolicy = .keepingData,
         transformers: TransformerPolicy = .required
@@ -191,13 +192,14 @@ extension DataStack {
         self.init(try AppDatabaseStore(writer: writer).open(model, policy: migration))
     }
 
-    /// Makes the tables of a model in a database that has none of ours, in the caller's transaction.
+    /// Creates the tables of a model in the caller's transaction. Does nothing if the database has the tables of a
+    /// store already.
     ///
     /// ```swift
     /// migrator.registerMigration("sync") { db in try DataStack.createTables(of: model, in: db) }
     /// ```
-    /// ``init(model:in:migration:transformers:)`` does it as well, and is then all that is needed. This is for a
-    /// `DatabaseMigrator` with `eraseDatabaseOnSchemaChange`, which takes tables that it did not make for a change.
+    /// ``init(model:in:migration:transformers:)`` creates the tables too, so this call is only needed for a
+    /// `DatabaseMigrator` with `eraseDatabaseOnSchemaChange`, which treats tables from elsewhere as a schema change.
     ///
     /// - Throws: ``SyncError`` `nameCollision`.
     public static func createTables(of model: SyncModel, in db: Database) throws {
@@ -207,12 +209,13 @@ extension DataStack {
         }
     }
 
-    /// A connection, as GRDB gives it to ``write(_:)-(_)`` and to the app's own reads and writes.
+    /// A database connection, as GRDB passes it to ``write(_:)-(_)`` and to the app's own reads and writes.
     public typealias Connection = Database
 
-    /// The database: to read it with GRDB, and to observe it.
+    /// The database for reads and observations with GRDB.
     public var reader: any DatabaseReader { database.writer }
 
-    /// The database, to write to it with GRDB. What the app writes to the tables of the model, a sync compares as any rows.
+    /// The database for writes with GRDB. A sync compares rows that the app writes to the tables of the model like any
+    /// other rows.
     public var writer: any DatabaseWriter { database.writer }
 }

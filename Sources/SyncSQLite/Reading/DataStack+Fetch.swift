@@ -67,7 +67,7 @@ extension DataStack {
         return try model.compiled.rowKey(id, of: entity).flatMap { try fetch(entity, key: $0, in: db) }
     }
 
-    /// The row of an entity with this key.
+    /// Fetches the row of an entity with a key; nil if there is none.
     func fetch(_ entity: CompiledEntity, key: RowKey, in db: Database) throws -> SyncRow? {
         guard let (condition, arguments) = try condition(key, of: entity, in: db) else { return nil }
         let select = RecordSQL(entity, layout)
@@ -76,7 +76,7 @@ extension DataStack {
         ).first
     }
 
-    /// The condition that a row of the entity has this key; nil if none can.
+    /// Returns the condition that selects the row of the entity with a key; nil if no row can have the key.
     func condition(_ key: RowKey, of entity: CompiledEntity) -> (String, StatementArguments)? {
         guard let columns = KeyColumns(entity, layout), let values = columns.bound(key) else { return nil }
         let conditions = [
@@ -135,7 +135,7 @@ extension DataStack {
         }
     }
 
-    /// Gives what was read, if it was locked or nobody wrote meanwhile.
+    /// Returns the result of a read, if no other process wrote to an unlocked store meanwhile.
     func unchanged<T>(_ body: () throws -> T) throws -> T {
         guard let unlocked else { return try body() }
         return try unlocked.reading(body)
@@ -195,7 +195,7 @@ extension DataStack {
     }
 }
 
-// MARK: - Targets
+// MARK: - Related rows
 
 extension DataStack {
     /// Fetches the related rows of a row: in their order if the relationship is ordered, else by key.
@@ -239,7 +239,7 @@ public struct SyncRow: Sendable {
     /// The primary key of the row in its table, which foreign keys refer to.
     package let rowKey: DatabaseValue
     package let type: CompiledEntity
-    /// One per slot of the tree.
+    /// One value per attribute slot of the inheritance hierarchy.
     package let values: [StoredValue]
 
     /// The value of an attribute; nil if the entity has no attribute of this name.

@@ -3,14 +3,15 @@ import GRDB
 public import SyncCore
 import SyncStore
 
-/// What a test kit asks of a store beyond its rows.
+/// Access for a test kit beyond the rows of a store.
 extension DataStack {
-    /// How many rows the writing connection has changed since it was opened: the same number means nothing was written.
+    /// Returns how many rows the writing connection has changed since it was opened. An equal number means that nothing
+    /// was written.
     package func totalChanges() async throws -> Int {
         try await database.writeWithoutTransaction { db in db.totalChangesCount }
     }
 
-    /// A store that is a guest in the database of an app, in memory or in a file.
+    /// Creates a store in an app database, in memory or in a file.
     package static func guest(_ model: SyncModel, at path: String?, transformers: TransformerPolicy) throws -> DataStack
     {
         let app: any DatabaseWriter = try path.map { try DatabasePool(path: $0) } ?? DatabaseQueue()
@@ -24,10 +25,10 @@ extension DataStack {
         try await database.read { db in try StoreDump(db) }
     }
 
-    /// What SQLite finds wrong with the store, by `foreign_key_check` and `integrity_check`; empty if it is sound.
+    /// Returns the problems that `foreign_key_check` and `integrity_check` of SQLite report; empty if there are none.
     package func damage() async throws -> [String] { try await danglingLinks() + brokenPages() }
 
-    /// Which tables have rows that refer to rows that are not stored.
+    /// Returns a message for each pair of tables with dangling links.
     package func danglingLinks() async throws -> [String] {
         try await reading { db in
             let dangling = try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map { row in
@@ -47,10 +48,10 @@ extension DataStack {
 // MARK: - App tables
 
 extension DataStack {
-    /// A store in memory that adopts the tables of its model, which are made as an app might have: without strict
-    /// types, with foreign keys that hold at once and do nothing, and with a column of the app's own in each.
+    /// Creates a store in memory in existing tables as an app might create them: not strict, with immediate foreign
+    /// keys without cascades of keys, and with an additional column in each table.
     ///
-    /// Nil for a model whose tables cannot be adopted.
+    /// Nil for a model that cannot use existing tables.
     package static func adopted(_ model: SyncModel, transformers: TransformerPolicy) throws -> DataStack? {
         let layout = StoreLayout(model.compiled)
         if layout.tables.contains(where: { $0.hasHiddenKey && $0.hasEntityColumn }) { return nil }
@@ -75,23 +76,23 @@ extension DataStack {
 
 // MARK: - Snapshot
 
-/// A row with all that a result says of one: attributes and to-one relationships.
+/// A row with the values of its attributes and to-one relationships, as a result lists them.
 package struct SnapshotRow: Sendable, Hashable {
-    /// For an inheritance tree, the most specific one.
+    /// The most specific entity of an inheritance hierarchy.
     package let entity: String
     package let row: SyncResult.Row
 }
 
 extension DataStack {
-    /// Changes whenever another connection has committed something since this was asked on the same one.
+    /// Returns a number that changes when another connection commits. Compare only numbers of the same connection.
     package func version() async throws -> Int {
         try await database.writeWithoutTransaction { db in try Int.fetchOne(db, sql: "PRAGMA data_version") ?? 0 }
     }
 
-    /// The rows of an entity as they are at one moment, by key.
+    /// Fetches the rows of an entity with their to-one relationships, in one read transaction, ordered by key.
     ///
-    /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity`: whose rows cannot be told from others a moment later;
-    ///   `invalidPredicate`, `modelMismatch`.
+    /// - Throws: ``SyncError`` `unknownEntity`; `keylessEntity`, because rows without a key cannot be matched with a
+    ///   later snapshot; `invalidPredicate`, `modelMismatch`.
     package func snapshot(of entity: String, where predicate: RowPredicate) async throws -> [SnapshotRow] {
         let links = try model.compiled.keyedEntity(named: entity).relationships.filter { !$0.isToMany }.map(\.name)
         let selection = try links.isEmpty ? nil : self.selection(of: entity, columns: links, where: predicate)
@@ -118,18 +119,17 @@ extension DataStack {
     }
 }
 
-// MARK: - Unresolved references
+// MARK: - Pending references
 
 extension DataStack {
-    /// The references to rows that are not stored yet, as the store remembers them: by entity, key, relationship and
-    /// position.
+    /// Returns the pending references of the store, ordered by entity, key, relationship and position.
     ///
     /// - Throws: ``SyncError`` `storeFailure`.
     public func unresolvedReferences() throws -> [SyncResult.UnresolvedReference] {
         try reading { db in try EngineDamage.located(in: db) { try self.unresolvedReferences(in: db) } }
     }
 
-    /// The references to rows that are not stored yet.
+    /// Returns the pending references of the store, ordered by entity, key, relationship and position.
     public func unresolvedReferences() async throws -> [SyncResult.UnresolvedReference] {
         try await reading { db in try EngineDamage.located(in: db) { try self.unresolvedReferences(in: db) } }
     }
@@ -152,7 +152,7 @@ extension DataStack {
         }
     }
 
-    /// Those of the references that are still waiting for their rows.
+    /// Returns the references that are still pending.
     func waiting(
         _ references: [SyncResult.UnresolvedReference], in db: Database
     ) throws -> [SyncResult.UnresolvedReference] {
@@ -182,7 +182,7 @@ extension DataStack {
 
 // MARK: - StoreDump
 
-/// Every row of a store as text, its own tables included, to tell whether anything changed.
+/// All rows of a store as text, including internal tables, to detect changes.
 package struct StoreDump: Sendable, Hashable {
     /// Table name → rows as SQL literals, in row order.
     package let tables: [String: [String]]
@@ -200,7 +200,8 @@ package struct StoreDump: Sendable, Hashable {
         self.tables = tables
     }
 
-    /// A line for each table that differs: how many rows are gone and new, with one of each.
+    /// Returns a line for each table that differs, with the number of rows before and after and an example of a removed
+    /// and an added row.
     package func differences(from earlier: StoreDump) -> [String] {
         Set(tables.keys).union(earlier.tables.keys).sorted().compactMap { name in
             let now = tables[name] ?? []

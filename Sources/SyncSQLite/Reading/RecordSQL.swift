@@ -3,16 +3,16 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Selects rows of an entity, and reads them as records.
+/// Selects rows of an entity, and decodes them as ``SyncRow`` values.
 struct RecordSQL {
-    /// The name of the entity's table in the statements made here.
+    /// The alias of the entity's table in the statements.
     static let alias = "r"
 
     let layout: StoreLayout
     let entity: CompiledEntity
     private let tree: EntityHierarchy
     private let table: TableLayout
-    /// By the entity that declares it, a key of several parts, and where it is in the selected columns.
+    /// The composite key of each entity that declares one, and the index of its first column in the selected columns.
     private let partedKeys: [Int: (key: KeyColumns, first: Int)]
     private let keyExpressions: [String]
 
@@ -38,7 +38,7 @@ struct RecordSQL {
 
     // MARK: Parts of statements
 
-    /// The columns of a record: row key, entity if the table has several, the slots, then the parts of keys.
+    /// The selected columns: row key, entity if the table has several, attribute slots, and parts of composite keys.
     var columns: String {
         let own = table.hasEntityColumn ? [TableLayout.entityColumn] : []
         return (([table.keyColumn] + own + table.columns).map(column) + keyExpressions).joined(separator: ", ")
@@ -46,24 +46,26 @@ struct RecordSQL {
 
     var from: String { "\(SchemaSQL.quoted(table.name)) AS \(SchemaSQL.quoted(Self.alias))" }
 
-    /// The condition that a row of the table is of the entity; nil if all are.
+    /// The condition that a row of the table belongs to the entity; nil if all rows do.
     var condition: String? { PredicateSQL.familyCondition(entity, layout: layout, alias: Self.alias) }
 
     var rowKey: String { column(table.keyColumn) }
 
     func column(_ name: String) -> String { "\(SchemaSQL.quoted(Self.alias)).\(SchemaSQL.quoted(name))" }
 
-    /// What a path leads to.
+    /// Returns the expression of the value that a path leads to.
     func sql(_ path: RowPath) -> PathSQL {
         PathSQL(path, on: entity, layout: layout, alias: Self.alias, dialect: SQLiteDialect())
     }
 
-    /// What limits the rows, to stand behind their order.
+    /// Returns the `LIMIT` and `OFFSET` clauses.
     static func window(_ limit: Int?, _ offset: Int) -> String {
         guard limit != nil || offset > 0 else { return "" }
         return " LIMIT \(limit.map { max($0, 0) } ?? -1)" + (offset > 0 ? " OFFSET \(offset)" : "")
     }
 
+    /// Returns the terms of the `ORDER BY` clause.
+    ///
     /// - Throws: ``SyncError`` `unknownAttribute`, or `invalidOption` for a path that leads to many rows.
     func order(_ order: RowOrder) throws -> String {
         let terms = try order.terms.map { term in
@@ -78,7 +80,7 @@ struct RecordSQL {
         return (terms + key + unique).joined(separator: ", ")
     }
 
-    /// What the key of several parts is ordered by.
+    /// The order terms of a composite key.
     private var parts: [String] {
         guard let key = entity.keyOwner.flatMap({ partedKeys[$0]?.key }) else { return [] }
         return zip(key.expressions(of: Self.alias), key.leaves).map { expression, type in
@@ -86,7 +88,7 @@ struct RecordSQL {
         }
     }
 
-    /// What an attribute is ordered by.
+    /// Returns the order term of an attribute.
     private func expression(_ slot: Int) -> String {
         let collation = SQLiteDialect().collation(of: tree.attributes[slot].type)
         return column(table.columns[slot]) + (collation.map { " COLLATE \($0)" } ?? "")
@@ -141,7 +143,7 @@ struct RecordSQL {
     }
 }
 
-/// Selects the rows a relationship leads to, in its order; the argument is the row key of the owner.
+/// Selects the related rows of a relationship, in its order. The argument is the row key of the owner.
 struct TargetSQL {
     let select: RecordSQL
     private let relationship: CompiledRelationship
@@ -155,7 +157,7 @@ struct TargetSQL {
         link = layout[relationship.link]
     }
 
-    /// What follows the columns.
+    /// The statement after the columns.
     var rest: String {
         get throws {
             let byKey = try select.order(.byKey)
@@ -182,14 +184,13 @@ struct TargetSQL {
     }
 }
 
-/// The order of the rows that a relationship leads to: by their places in it, rows that have none after those that do, then
-/// by key.
+/// The order of related rows: by position, then by key. Rows without a position come last.
 enum LinkOrderingSQL {
-    /// What follows `ORDER BY`.
+    /// Returns the terms of the `ORDER BY` clause.
     ///
     /// - Parameters:
-    ///   - place: The column of places, quoted; nil if the relationship is in no order.
-    ///   - key: What tells rows of the same place apart.
+    ///   - place: The quoted column of positions; nil if the relationship is not ordered.
+    ///   - key: The terms that order rows with the same position.
     static func terms(place: String?, key: String) -> String {
         guard let place else { return key }
         return "\(place) NULLS LAST, \(key)"
@@ -199,7 +200,7 @@ enum LinkOrderingSQL {
 // MARK: - StoreLayout+Entities
 
 extension StoreLayout {
-    /// The names of the entities whose rows are in tables, as SQL literals: `'Book', 'Film'`.
+    /// Returns the names of the entities with rows in these tables, as SQL literals: `'Book', 'Film'`.
     func entityNames(of tables: [TableID]) -> String {
         tables.flatMap { model[$0].entities }.map { model.entities[$0].name.literal }.joined(separator: ", ")
     }

@@ -77,12 +77,11 @@ extension RowOrder.Term {
 extension RowOrder {
     /// Creates an order from sort descriptors of Foundation: `try RowOrder([SortDescriptor(\User.age, order: .reverse)])`.
     ///
-    /// Text is ordered by its code points, and so only where a descriptor says no more: on Apple's systems
-    /// `SortDescriptor(\.name)` is an order of the user's language, which no index of a database has, and
-    /// `SortDescriptor(\.name, comparator: .lexical)` is this one.
+    /// Text is ordered by code points. On Apple platforms the default comparator of `SortDescriptor(\.name)` is
+    /// localized, and no database index has that order. Use `SortDescriptor(\.name, comparator: .lexical)`.
     ///
-    /// - Throws: ``SyncError`` `invalidOption` for an order of a language, or of anything but an attribute;
-    ///   `unknownAttribute` for a property that is none.
+    /// - Throws: ``SyncError`` `invalidOption` for a localized order or a custom comparator; `unknownAttribute` for a
+    ///   property that is not an attribute.
     public init<Value: SyncEntity>(_ descriptors: [SortDescriptor<Value>]) throws {
         self.init(try descriptors.map { try Term($0) })
     }

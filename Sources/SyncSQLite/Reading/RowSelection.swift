@@ -3,10 +3,10 @@ import GRDBSQLite
 package import SyncCore
 import SyncStore
 
-/// Rows of an entity and what is wanted of each, ready to be read one by one.
+/// The rows of an entity and the columns to read, as a statement that reads them one at a time.
 package struct RowSelection: Sendable {
     package struct Column: Sendable {
-        /// The path, as it was asked for.
+        /// The path, as the caller gave it.
         package let name: String
         package let type: AttributeType
     }
@@ -17,15 +17,14 @@ package struct RowSelection: Sendable {
 }
 
 extension DataStack {
-    /// Finds the names of a query in the model.
+    /// Resolves the names of a query in the model.
     ///
     /// - Parameters:
-    ///   - paths: What is wanted of each row, as in `["id", "user.login"]`; nil for all attributes and to-one
-    ///     relationships.
-    ///   - limit: How many rows there are at most; nil for all.
-    ///   - offset: How many rows are passed over.
+    ///   - paths: The columns to read, as in `["id", "user.login"]`; nil for all attributes and to-one relationships.
+    ///   - limit: The most rows to read; nil for all.
+    ///   - offset: The number of rows to skip.
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate`, or `invalidOption` for a path
-    ///   that has no single value.
+    ///   without a single value.
     package func selection(
         of entity: String, columns paths: [String]? = nil, where predicate: RowPredicate = .all,
         orderedBy order: RowOrder = .byKey, limit: Int? = nil, offset: Int = 0
@@ -42,10 +41,10 @@ extension DataStack {
             sql: sql + RecordSQL.window(limit, offset), arguments: arguments)
     }
 
-    /// Reads the rows of a selection one by one, in one read. Cancelling the task ends it.
+    /// Reads the rows of a selection one at a time, in one read transaction. Cancelling the task ends it.
     ///
-    /// - Parameter body: Gets the row that was reached, which is gone when it returns. What it throws ends the reading and
-    ///   passes through.
+    /// - Parameter body: Called with the current row, which is valid until it returns. An error that it throws ends the
+    ///   read and is rethrown.
     package func forEachRow(
         of selection: RowSelection, _ body: @escaping @Sendable (RowReader) throws -> Void
     ) async throws {
@@ -56,7 +55,7 @@ extension DataStack {
     }
 }
 
-/// The row that a selection has reached: its values as SQLite holds them, so that nothing is copied that is not wanted.
+/// The current row of a selection. It returns values as SQLite has them, so only values that are read are copied.
 package final class RowReader {
     package enum Storage { case null, integer, real, text, blob }
 
@@ -80,10 +79,10 @@ package final class RowReader {
 
     package func real(_ column: Int) -> Double { statement.real(column) }
 
-    /// The bytes of a text, which another program may have written without caring for UTF-8. Gone with the row.
+    /// Returns the bytes of a text, valid until the next row. They may not be UTF-8 if another program wrote them.
     package func text(_ column: Int) -> UnsafeBufferPointer<UInt8> { statement.text(column) }
 
-    /// The value as that of an attribute; nil for what is none of the type.
+    /// Returns the value as an attribute of this type; null if it cannot be converted.
     package func value(_ column: Int, as type: AttributeType) -> StoredValue {
         ColumnValue.storedValue(statement.value(column), as: type)
     }

@@ -4,19 +4,22 @@ public import SyncCore
 import SyncStore
 
 extension DataStack {
-    /// Creates a row from values by local name.
+    /// Inserts a row with values by attribute name.
     ///
     /// ```swift
     /// let tag = try stack.insert("Tag", values: ["remoteID": 1, "name": "red"])
     /// let note = try stack.insert("Note", values: ["text": "Hello"], links: ["tags": [tag]])
     /// ```
-    /// Missing values are those of the model's defaults. A row without a key gets one from ``newKey(for:)``.
+    /// Missing values get the defaults of the model. A row without a key gets a temporary one, as ``newKey(for:)``
+    /// returns it.
     /// - Parameters:
-    ///   - values: By attribute name; brought to the attribute's type as a sync does.
-    ///   - links: By relationship name, on either end of a link; targets of a to-one way back move to the new row.
-    /// - Returns: The row as stored.
+    ///   - values: The values by attribute name. They are converted to the types of the attributes as in a sync.
+    ///   - links: The related rows by relationship name, from either end of a link. If the inverse is to-one, the
+    ///     related rows move to the new row.
+    /// - Returns: The stored row.
     /// - Throws: ``SyncError`` `unknownEntity`, `abstractEntity`, `unknownAttribute`, `unknownRelationship`,
-    ///   `valueDoesNotFit`, `primaryKeyMissing`, `keyTaken`, `rowNotFound` for a target that is gone, or
+    ///   `valueDoesNotFit`, `primaryKeyMissing`, `keyTaken`, `rowNotFound` for a related row that is not stored any
+    ///   more, or
     ///   `storeFailure`. Nothing is written then.
     @discardableResult
     public func insert(
@@ -25,7 +28,7 @@ extension DataStack {
         try writing { db in try self.insert(entity, values: values, links: links, in: db) }
     }
 
-    /// Creates a row from values by local name.
+    /// Inserts a row with values by attribute name.
     @discardableResult
     public func insert(
         _ entity: String, values: [String: JSONValue] = [:], links: [String: [SyncRow]] = [:]
@@ -33,7 +36,7 @@ extension DataStack {
         try await writing { db in try self.insert(entity, values: values, links: links, in: db) }
     }
 
-    /// Creates a row from stored values by local name, which must be of the attributes' types.
+    /// Inserts a row with stored values by attribute name, which must have the types of the attributes.
     @discardableResult
     public func insert(
         _ entity: String, storedValues: [String: StoredValue], links: [String: [SyncRow]] = [:]
@@ -41,11 +44,12 @@ extension DataStack {
         try writing { db in try self.insert(entity, storedValues: storedValues, links: links, in: db) }
     }
 
-    /// A key for a new row that has none of the service's yet.
+    /// Returns a temporary key for a new row that has no remote ID.
     ///
-    /// Integers count up from the smallest there is; strings are `local-` and a UUID; UUIDs are just new. As an
-    /// attribute a key below −2⁶² or with this prefix reads as nil.
-    /// - Throws: ``SyncError`` `keylessEntity`, `primaryKeyMissing` if keys of this type cannot be made here,
+    /// Integers count up from the smallest `Int64`. Strings are `local-` and a UUID. UUIDs are random, and are not
+    /// temporary. The key attribute of a row with a temporary key is nil: an integer below −2⁶², or a string with this
+    /// prefix.
+    /// - Throws: ``SyncError`` `keylessEntity`, `primaryKeyMissing` if the type has no temporary keys,
     ///   `unknownEntity` or `storeFailure`.
     public func newKey(for entity: String) throws -> JSONValue {
         let compiled = try model.compiled.entity(named: entity)
@@ -59,7 +63,7 @@ extension DataStack {
 
     // MARK: In one write
 
-    /// Creates a row from values by local name, inside ``write(_:)-(_)``.
+    /// Inserts a row with values by attribute name, inside ``write(_:)-(_)``.
     @discardableResult
     public func insert(
         _ entity: String, values: [String: JSONValue] = [:], links: [String: [SyncRow]] = [:], in db: Database
@@ -129,7 +133,7 @@ extension DataStack {
     }
 }
 
-/// Creates one row of an entity.
+/// Inserts one row of an entity.
 struct RowInserter {
     private let stack: DataStack
     private let entity: CompiledEntity
@@ -190,7 +194,7 @@ struct RowInserter {
         return try stored(rowKey)
     }
 
-    /// A key of several parts must be there, and free.
+    /// Checks that a composite key is complete and not taken.
     private func checkPartedKey(_ values: [String: StoredValue], _ links: [String: [SyncRow]]) throws {
         guard let key = entity.compositeKey else { return }
         let parts = try key.parts.map { part -> PrimaryKeyValue in

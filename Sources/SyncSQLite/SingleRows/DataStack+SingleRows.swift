@@ -3,19 +3,19 @@ public import SyncCore
 import SyncStore
 
 extension DataStack {
-    /// Stores one JSON record: a new row, or the values that differ in the row with its key.
+    /// Inserts the row of one JSON record, or updates the row with its key.
     ///
-    /// Everything nested in the record is synced as ``Sync`` does, lists of children with deletions too; other rows of
-    /// the entity are left alone.
+    /// Records nested in it are synced as ``Sync`` does, and children that a nested list omits are deleted. Other rows
+    /// of the entity stay unchanged.
     ///
     /// ```swift
     /// try await stack.write { db in
     ///     let user = try stack.insertOrUpdate("User", with: ["id": 6, "name": "Ann"], in: db).row
     /// }
     /// ```
-    /// - Returns: The row as stored, and what the call changed.
+    /// - Returns: The stored row, and the changes.
     /// - Throws: ``SyncError`` `primaryKeyMissing` if the record has no readable key, `valueDoesNotFit` if it lacks a
-    ///   value that a new row must have, `entityMismatch` if the key is that of a row of another entity,
+    ///   value that a new row requires, `entityMismatch` if the key belongs to a row of another entity,
     ///   `recordExpected`, `unknownEntity`, `abstractEntity`, `keylessEntity`. Nothing is written then.
     @discardableResult
     public func insertOrUpdate(
@@ -24,7 +24,7 @@ extension DataStack {
         try insertOrUpdate(entity, with: record, options, in: db, isOwn: false)
     }
 
-    /// - Parameter isOwn: Whether the transaction is the stack's.
+    /// - Parameter isOwn: Whether the transaction belongs to the stack.
     private func insertOrUpdate(
         _ entity: String, with record: JSONValue, _ options: SyncOptions, in db: Database, isOwn: Bool
     ) throws -> (row: SyncRow, result: SyncResult) {
@@ -32,7 +32,7 @@ extension DataStack {
         return try sync(singleRecord: try staging.stage(singleRecord: record), options, in: db, isOwn: isOwn)
     }
 
-    /// Stores one JSON record, in a transaction of its own.
+    /// Inserts the row of one JSON record, or updates the row with its key, in one transaction.
     @discardableResult
     public func insertOrUpdate(
         _ entity: String, with record: JSONValue, options: SyncOptions = SyncOptions()
@@ -44,7 +44,7 @@ extension DataStack {
         return stored
     }
 
-    // MARK: Plans of one record
+    // MARK: Graphs of one record
 
     func singleRowStaging(_ entity: String, _ options: SyncOptions) throws -> PayloadGraphBuilder {
         try PayloadGraphBuilder(
@@ -52,7 +52,8 @@ extension DataStack {
             operations: .all.subtracting(.delete), options: options)
     }
 
-    /// Applies a plan whose only root record has a key. Undoes everything if that record is refused.
+    /// Applies a payload graph whose only root record has a key. If the sync rejects that record, everything is rolled
+    /// back.
     func sync(
         singleRecord payload: MappedPayload, _ options: SyncOptions, in db: Database, isOwn: Bool
     ) throws -> (row: SyncRow, result: SyncResult) {
@@ -89,15 +90,15 @@ extension DataStack {
 // MARK: - Update
 
 extension DataStack {
-    /// Changes the row with this key: what the JSON says of its attributes and relationships, and nothing else.
+    /// Updates the attributes and relationships of a row that the JSON record contains.
     ///
-    /// Absent keys keep, null clears. A key attribute among the values gives the row another key, and what refers to
-    /// the row follows.
+    /// Absent keys keep their values, and null clears them. A key attribute among the values changes the key of the
+    /// row, and references to the row follow.
     ///
     /// - Parameters:
-    ///   - id: The key, brought to the type of the key; a local key too.
-    ///   - values: A JSON record; it may lack its key.
-    /// - Returns: The row as stored and what the call changed; nil if no row has this key.
+    ///   - id: The key, which is converted to the type of the primary key. It may be a temporary key.
+    ///   - values: A JSON record. It may lack its key.
+    /// - Returns: The stored row and the changes; nil if no row has this key.
     /// - Throws: ``SyncError`` `keyTaken` if another row has the key among the values, `recordExpected`,
     ///   `unknownEntity`, `keylessEntity`. Nothing is written then.
     @discardableResult
@@ -107,7 +108,7 @@ extension DataStack {
         try update(entity, id: id, with: values, options, in: db, isOwn: false)
     }
 
-    /// - Parameter isOwn: Whether the transaction is the stack's.
+    /// - Parameter isOwn: Whether the transaction belongs to the stack.
     private func update(
         _ entity: String, id: JSONValue, with values: JSONValue, _ options: SyncOptions, in db: Database,
         isOwn: Bool
@@ -133,7 +134,7 @@ extension DataStack {
         return updated
     }
 
-    /// What became of the parts of a key.
+    /// Returns the changed parts of a key.
     private func changes(
         of entity: CompiledEntity, _ old: PrimaryKeyValue, _ new: PrimaryKeyValue
     ) -> [(name: String, change: SyncResult.ValueChange)] {
@@ -146,7 +147,7 @@ extension DataStack {
         }
     }
 
-    /// Changes the row with this key, in a transaction of its own.
+    /// Updates the attributes and relationships of a row that the JSON record contains, in one transaction.
     @discardableResult
     public func update(
         _ entity: String, id: JSONValue, with values: JSONValue, options: SyncOptions = SyncOptions()
@@ -162,12 +163,13 @@ extension DataStack {
 // MARK: - Fill
 
 extension DataStack {
-    /// Fills the attributes of one row from a JSON record, by the rules of a sync. Its relationships are not touched.
+    /// Sets the attributes of one row from a JSON record, by the rules of a sync. Its relationships stay unchanged.
     ///
-    /// - Parameter predicate: Picks the row; nil for a new one, which gets the model's defaults.
-    /// - Returns: The row as stored, and what in the record did not fit.
-    /// - Throws: ``SyncError`` `rowNotFound` unless exactly one row matches, `keyTaken`, `recordExpected`, and what
-    ///   ``insert(_:storedValues:links:)`` throws. Nothing is written then.
+    /// - Parameter predicate: Selects the row; nil inserts a new row with the defaults of the model.
+    /// - Returns: The stored row, and a diagnostic for each value that did not fit.
+    /// - Throws: ``SyncError`` `rowNotFound` unless exactly one row matches, `keyTaken`, `recordExpected`, and the
+    ///   errors of
+    ///   ``insert(_:storedValues:links:)``. Nothing is written then.
     @discardableResult
     public func fill(
         _ entity: String, with record: JSONValue, where predicate: RowPredicate? = nil
@@ -175,7 +177,7 @@ extension DataStack {
         try writing { db in try self.fill(entity, with: record, where: predicate, in: db) }
     }
 
-    /// Fills the attributes of one row from a JSON record.
+    /// Sets the attributes of one row from a JSON record.
     @discardableResult
     public func fill(
         _ entity: String, with record: JSONValue, where predicate: RowPredicate? = nil
@@ -183,7 +185,7 @@ extension DataStack {
         try await writing { db in try self.fill(entity, with: record, where: predicate, in: db) }
     }
 
-    /// Fills the attributes of one row from a JSON record, inside ``write(_:)-(_)``.
+    /// Sets the attributes of one row from a JSON record, inside ``write(_:)-(_)``.
     @discardableResult
     public func fill(
         _ entity: String, with record: JSONValue, where predicate: RowPredicate? = nil, in db: Database
@@ -213,7 +215,7 @@ extension DataStack {
         ).first
     }
 
-    /// Writes the values that differ; the row's key afterwards.
+    /// Writes the values that differ, and returns the key of the row afterwards.
     private func write(
         _ values: [String: StoredValue], to row: SyncRow, _ entity: CompiledEntity, _ db: Database
     ) throws -> DatabaseValue {
@@ -247,16 +249,16 @@ extension DataStack {
 // MARK: - Delete
 
 extension DataStack {
-    /// Deletes the row with this key, and what the delete rules of the model delete with it. No error if there is none.
+    /// Deletes a row by its key, and applies the delete rules of the model. If no row has the key, nothing changes.
     ///
-    /// - Returns: What was deleted, and which rows lost a link.
+    /// - Returns: The deleted rows, and the rows that lost a link.
     /// - Throws: ``SyncError`` `deletionDenied`, `unknownEntity`, `keylessEntity`. Nothing is written then.
     @discardableResult
     public func delete(_ entity: String, id: JSONValue, in db: Database) throws -> SyncResult {
         try delete(entity, id: id, in: db, isOwn: false)
     }
 
-    /// - Parameter isOwn: Whether the transaction is the stack's.
+    /// - Parameter isOwn: Whether the transaction belongs to the stack.
     private func delete(
         _ entity: String, id: JSONValue, in db: Database, isOwn: Bool
     ) throws -> SyncResult {
@@ -273,7 +275,7 @@ extension DataStack {
         return result
     }
 
-    /// Deletes the row with this key, in a transaction of its own.
+    /// Deletes a row by its key, in one transaction.
     @discardableResult
     public func delete(_ entity: String, id: JSONValue) async throws -> SyncResult {
         let result = try await writing { db in try self.delete(entity, id: id, in: db, isOwn: true) }

@@ -2,8 +2,8 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Gives a stored row another key. What refers to it follows, by the foreign keys' `ON UPDATE CASCADE`, or because it
-/// is told to in tables of an app's.
+/// Changes the key of a stored row. References follow by `ON UPDATE CASCADE` of the foreign keys, or by statements in
+/// existing tables.
 struct KeyUpdate {
     private let stack: DataStack
     private let row: SyncRow
@@ -15,7 +15,8 @@ struct KeyUpdate {
         self.db = db
     }
 
-    /// - Returns: The row's key in its table afterwards.
+    /// Changes the key, and returns the key of the row in its table afterwards.
+    ///
     /// - Throws: ``SyncError`` `keyTaken`; `rowNotFound` if a part is the key of a row that is not stored.
     @discardableResult
     func rekey(to key: RowKey) throws -> DatabaseValue {
@@ -41,7 +42,7 @@ struct KeyUpdate {
     private func follow(to key: DatabaseValue, in tree: EntityHierarchy) throws {
         for link in stack.model.compiled.links {
             for end in [CompiledAssociation.End.first, .second] where link.side(end).table == tree.id {
-                // The rows that have the column are told apart by another one.
+                // The first end has the foreign key column; its rows keep their keys.
                 if link.storage == .foreignKey, end == .first { continue }
                 let names = LinkTable(link, end, stack.layout)
                 try db.execute(
@@ -51,7 +52,7 @@ struct KeyUpdate {
         }
     }
 
-    /// The references the row waits for are remembered under its key.
+    /// Moves the pending references of the row to its new key.
     private func renameOwner(to key: DatabaseValue, in tree: EntityHierarchy) throws {
         let names = tree.entities.map { stack.model.compiled.entities[$0].name.literal }.joined(separator: ", ")
         try db.execute(
@@ -59,7 +60,7 @@ struct KeyUpdate {
             arguments: [key, row.rowKey])
     }
 
-    /// Observers do not see what a foreign key changes by itself.
+    /// Notifies observers of the referencing tables. SQLite does not report changes by foreign key actions to GRDB.
     private func notifyReferring(to tree: EntityHierarchy) throws {
         var region = DatabaseRegion()
         for link in stack.model.compiled.links where link.first.table == tree.id || link.second.table == tree.id {
@@ -75,7 +76,7 @@ struct KeyUpdate {
 }
 
 extension DataStack {
-    /// A key is taken by any row that shares its keys with the entity.
+    /// Throws if a row has the key, among the rows that share keys with the entity.
     func refuseTaken(_ key: RowKey, of entity: CompiledEntity, in db: Database) throws {
         guard let columns = KeyColumns(entity, layout), let values = columns.bound(key) else { return }
         let condition = columns.condition(of: columns.table.name, equals: values.map(\.sql))
