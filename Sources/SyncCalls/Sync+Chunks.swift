@@ -19,7 +19,8 @@ extension Sync {
     /// The result is the same as for the whole JSON, with two exceptions, because a chunk does not contain later
     /// records:
     /// - One record gives a row as an entity. A later chunk gives it as a sub-entity and lacks a value that the
-    ///   sub-entity requires. The row keeps its stored entity. If the JSON is synced whole, the sync rejects the record.
+    ///   sub-entity requires. The row keeps its stored entity. If the JSON is synced whole, the sync rejects the
+    ///   record.
     /// - Rows reference the owner of an ordered relationship by id, and a later chunk brings the owner. They come after
     ///   the rows that the later chunk links to the owner.
     ///

@@ -3,18 +3,17 @@ public import GRDB
 public import SyncCore
 
 extension DataStack {
-    /// The rows of an entity as JSON, under the keys a sync reads them from.
+    /// Exports the rows of an entity as JSON, with the keys from which a sync reads them.
     ///
     /// ```swift
     /// let users = try await stack.export("User", where: "age >= 18")
     /// // [{"id": 6, "first_name": "Ann", "notes": [{"id": 1, "text": "Buy milk"}]}, …]
     /// ```
-    /// Nil is `null`; a to-one relationship without a target is left out. Relationships are followed to any depth,
-    /// but never back along the one just followed nor to a row that is being exported; a list with such a row is left
-    /// out whole, and so is a relationship that waits for rows a sync referred to before they arrived. What was synced
-    /// is exported so that syncing it again changes nothing.
+    /// Nil is `null`. A to-one relationship without a row is omitted. Relationships are followed to any depth, but not
+    /// back along the last one, and not to a row that is being exported. A list with such a row is omitted as a whole,
+    /// and so is a relationship with pending references. A sync of the export of synced rows changes nothing.
     ///
-    /// - Parameter limit: How many rows there are at most; nil for all.
+    /// - Parameter limit: The most rows to export; nil for all.
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `storeFailure`.
     public func export(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
@@ -25,7 +24,7 @@ extension DataStack {
         }
     }
 
-    /// The rows of an entity as JSON, under the keys a sync reads them from.
+    /// Exports the rows of an entity as JSON, with the keys from which a sync reads them.
     public func export(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, options: ExportOptions = ExportOptions()
@@ -35,7 +34,7 @@ extension DataStack {
         }
     }
 
-    /// The rows of an entity as JSON, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Exports the rows of an entity as JSON, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
     public func export(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, options: ExportOptions = ExportOptions(), in db: Database
@@ -51,13 +50,14 @@ extension DataStack {
 // MARK: - Export each
 
 extension DataStack {
-    /// Gives the rows of an entity as JSON one by one, from one read: memory is needed for one record, not for all.
+    /// Exports the rows of an entity as JSON one at a time, in one read transaction. It holds one record in memory, not
+    /// all.
     ///
-    /// See ``export(_:where:orderedBy:limit:options:)-(_,RowPredicate,_,_,_)`` for what a record has.
+    /// ``export(_:where:orderedBy:limit:options:)-(_,RowPredicate,_,_,_)`` documents the contents of a record.
     ///
     /// - Parameters:
-    ///   - offset: How many rows are passed over before the first.
-    ///   - body: Is called for each record in order. What it throws ends the export and passes through.
+    ///   - offset: The number of rows to skip.
+    ///   - body: Called with each record in order. An error that it throws ends the export and is rethrown.
     public func exportEach(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, offset: Int = 0, options: ExportOptions = ExportOptions(), _ body: (JSONValue) throws -> Void
@@ -69,7 +69,7 @@ extension DataStack {
         }
     }
 
-    /// Gives the rows of an entity as JSON one by one, from one read. Cancelling the task ends it.
+    /// Exports the rows of an entity as JSON one at a time, in one read transaction. Cancelling the task ends it.
     public func exportEach(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, offset: Int = 0, options: ExportOptions = ExportOptions(),
@@ -82,7 +82,7 @@ extension DataStack {
         }
     }
 
-    /// Gives the rows of an entity as JSON one by one, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Exports the rows of an entity as JSON one at a time, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
     public func exportEach(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, offset: Int = 0, options: ExportOptions = ExportOptions(), in db: Database,
@@ -98,7 +98,7 @@ extension DataStack {
         }
     }
 
-    /// What is asked of the database for rows of an entity.
+    /// Returns the parts of the statement that selects rows of an entity.
     func selection(
         of entity: CompiledEntity, where predicate: RowPredicate, orderedBy order: RowOrder, limit: Int?,
         offset: Int = 0
@@ -114,9 +114,9 @@ extension DataStack {
 // MARK: - Export members
 
 extension DataStack {
-    /// Gives the rows of an entity as text of one object, `{"AD": {…}, "AE": {…}}`.
+    /// Exports the rows of an entity as the text of one object, `{"AD": {…}, "AE": {…}}`.
     ///
-    /// - Throws: ``SyncError`` `valueDoesNotFit` for rows that have no name, or the same one.
+    /// - Throws: ``SyncError`` `valueDoesNotFit` for rows without a member name, or with the same one.
     func exportMembers(
         _ name: String, namedBy names: KeyedBy, where predicate: RowPredicate, orderedBy order: RowOrder,
         limit: Int?, offset: Int, options: ExportOptions, in db: Database, write: (Data) throws -> Void
@@ -130,7 +130,7 @@ extension DataStack {
         let reader = try ExportReader(db, layout)
         var exporter = RecordExporter(model: model, options: options, source: reader)
         var text = ExportText(.json, isObject: true)
-        // The keys of rows are unique; other values are remembered.
+        // Primary keys are unique. Duplicates of another attribute must be detected here.
         var seen: Set<String> = []
         try reader.forEachRow(select, rest, arguments) { row in
             let member = try exporter.member(row, of: entity, namedBy: slot)
@@ -150,16 +150,17 @@ extension DataStack {
 // MARK: - Export text
 
 extension DataStack {
-    /// Gives the rows of an entity as JSON text piece by piece, from one read: for files that need not fit in memory.
+    /// Exports the rows of an entity as JSON text in buffers, in one read transaction. Use it for files that may not
+    /// fit in memory.
     ///
     /// ```swift
     /// try await stack.exportText("User", as: .ndjson) { try file.write(contentsOf: $0) }
     /// ```
     /// - Parameters:
-    ///   - form: An array of records, which is the default, or a record a line; either way UTF-8.
-    ///   - offset: How many rows are passed over before the first.
-    ///   - write: Takes the next piece, of some ten thousand bytes. What it throws ends the export and passes through.
-    /// - Throws: What ``export(_:where:orderedBy:limit:options:)-(_,RowPredicate,_,_,_)`` throws.
+    ///   - form: An array of records, which is the default, or one record on each line. Both are UTF-8.
+    ///   - offset: The number of rows to skip.
+    ///   - write: Called with each buffer, about 64 KB. An error that it throws ends the export and is rethrown.
+    /// - Throws: The errors of ``export(_:where:orderedBy:limit:options:)-(_,RowPredicate,_,_,_)``.
     public func exportText(
         _ entity: String, as form: SyncOptions.Form = .json, where predicate: RowPredicate = .all,
         orderedBy order: RowOrder = .byKey, limit: Int? = nil, offset: Int = 0,
@@ -173,7 +174,7 @@ extension DataStack {
         }
     }
 
-    /// Gives the rows of an entity as JSON text piece by piece, from one read. Cancelling the task ends it.
+    /// Exports the rows of an entity as JSON text in buffers, in one read transaction. Cancelling the task ends it.
     public func exportText(
         _ entity: String, as form: SyncOptions.Form = .json, where predicate: RowPredicate = .all,
         orderedBy order: RowOrder = .byKey, limit: Int? = nil, offset: Int = 0,
@@ -187,7 +188,7 @@ extension DataStack {
         }
     }
 
-    /// Gives the rows of an entity as JSON text piece by piece, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Exports the rows of an entity as JSON text in buffers, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
     public func exportText(
         _ entity: String, as form: SyncOptions.Form = .json, where predicate: RowPredicate = .all,
         orderedBy order: RowOrder = .byKey, limit: Int? = nil, offset: Int = 0,
@@ -215,17 +216,17 @@ extension DataStack {
         try write(text.take())
     }
 
-    /// In bytes; larger pieces are not written faster.
+    /// The size of a buffer in bytes. Larger buffers are not faster.
     static let pieceSize = 65_536
 }
 
 // MARK: - Export where
 
 extension DataStack {
-    /// The rows of an entity for which a condition given as text holds, as JSON. A value that varies goes in as an
-    /// argument of ``RowPredicate/where(_:_:)``.
+    /// Exports the rows of an entity that match a condition in text form. Pass values that vary as arguments of
+    /// ``RowPredicate/where(_:_:)``.
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate` with line and column, and what the form with a predicate throws.
+    /// - Throws: ``SyncError`` `invalidPredicate` with line and column, and the errors of the call with a predicate.
     public func export(
         _ entity: String, where text: String, orderedBy order: RowOrder = .byKey, limit: Int? = nil,
         options: ExportOptions = ExportOptions()
@@ -234,7 +235,7 @@ extension DataStack {
         return try export(entity, where: predicate, orderedBy: order, limit: limit, options: options)
     }
 
-    /// The rows of an entity for which a condition given as text holds, as JSON.
+    /// Exports the rows of an entity that match a condition in text form.
     public func export(
         _ entity: String, where text: String, orderedBy order: RowOrder = .byKey, limit: Int? = nil,
         options: ExportOptions = ExportOptions()

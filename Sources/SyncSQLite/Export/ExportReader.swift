@@ -2,25 +2,25 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Reads the rows of an export, inside one read of the database.
+/// Reads the rows of an export, inside one read transaction.
 final class ExportReader {
-    /// A row with the keys it points to.
+    /// A row with its foreign keys.
     struct SourceRow {
         let record: SyncRow
         let identity: ExportedRowID
-        /// In the order of the tree's foreign keys.
+        /// The foreign keys, in the order of those of the inheritance hierarchy.
         let foreignKeys: [DatabaseValue]
     }
 
-    /// How to select the targets of a relationship, and what makes records of them.
+    /// The statement that selects the related rows of a relationship.
     private struct Targets {
         let select: RecordSQL
         let sql: String
-        /// Where the owner keeps the key of the target, if it does.
+        /// The index of the foreign key in the owner; nil if the owner has none for the relationship.
         let foreignKey: Int?
     }
 
-    /// An inherited relationship leads to the same rows from every entity that has it.
+    /// The key of the cache. All entities that inherit a relationship share its statement.
     private struct TargetsKey: Hashable {
         let table: TableID
         let link: AssociationID
@@ -30,7 +30,7 @@ final class ExportReader {
     private let db: Database
     private let layout: StoreLayout
     private var targets: [TargetsKey: Targets] = [:]
-    /// Whether the store remembers references to rows that are not there.
+    /// Whether the store has pending references.
     private let hasWaiting: Bool
 
     init(_ db: Database, _ layout: StoreLayout) throws {
@@ -39,9 +39,9 @@ final class ExportReader {
         hasWaiting = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_pending)") ?? false
     }
 
-    /// Gives the rows that a statement selects one by one.
+    /// Calls `body` with each row that a statement selects.
     ///
-    /// - Parameter rest: What follows the columns.
+    /// - Parameter rest: The statement after the columns.
     func forEachRow(
         _ select: RecordSQL, _ rest: String, _ arguments: StatementArguments, _ body: (SourceRow) throws -> Void
     ) throws {

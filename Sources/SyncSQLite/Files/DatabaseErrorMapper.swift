@@ -2,9 +2,10 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Turns what the database throws into errors of ours.
+/// Maps errors of the database to `SyncError`.
 enum DatabaseErrorMapper {
-    /// Runs `body`; an error of the database becomes one with this code and message, others pass.
+    /// Runs `body`, and maps an error of the database to a `SyncError` with this code and message. Other errors are
+    /// rethrown.
     static func mapped<T>(_ code: SyncError.Code, _ message: String, _ body: () throws -> T) throws -> T {
         do {
             return try body()
@@ -23,7 +24,7 @@ enum DatabaseErrorMapper {
         }
     }
 
-    /// What stands in the way of a store that is sound; nil for any other error.
+    /// Returns the error for a busy store, a read-only store or an exceeded limit of SQLite; nil for any other error.
     static func refusal(_ error: DatabaseError) -> SyncError? {
         switch error.resultCode {
         case .SQLITE_BUSY, .SQLITE_LOCKED:
@@ -39,7 +40,7 @@ enum DatabaseErrorMapper {
         }
     }
 
-    /// A failed constraint, with the record that it is about; any other error as it is.
+    /// Returns a constraint error with the name of the record that caused it; any other error unchanged.
     static func naming(_ record: String, in error: any Error) -> any Error {
         guard let error = error as? DatabaseError, error.resultCode == .SQLITE_CONSTRAINT else { return error }
         return DatabaseError(
@@ -47,12 +48,12 @@ enum DatabaseErrorMapper {
             sql: error.sql)
     }
 
-    /// What a table of an app's refuses.
+    /// Returns the error for a violated constraint of an existing table.
     static func constraint(_ error: DatabaseError) -> SyncError {
         SyncError(.storeFailure, "a table refuses what the sync would write", underlying: text(error))
     }
 
-    /// What was asked for is more than SQLite can take; nil for any other error.
+    /// Returns the error for an exceeded limit of SQLite; nil for any other error.
     private static func tooMuch(_ error: DatabaseError) -> SyncError? {
         let message = error.message ?? ""
         if message == RegularExpression.tooManySteps { return SyncError(.invalidPredicate, message) }
@@ -69,7 +70,7 @@ enum DatabaseErrorMapper {
         return SyncError(limit.1, "\(limit.what) for SQLite", underlying: text(error), underlyingError: error)
     }
 
-    /// What SQLite said, without the arguments of the statement: they are values.
+    /// Returns the message of SQLite, without the arguments of the statement, which contain values.
     static func text(_ error: DatabaseError) -> String {
         "SQLite error \(error.extendedResultCode.rawValue): \(error.message ?? "no message")"
     }
@@ -85,7 +86,8 @@ enum DatabaseErrorMapper {
             entity: entity.name)
     }
 
-    /// The relationship that a name is, or is the key of ids of: `shelf`, `shelf_id`, `shelfID`.
+    /// Returns the relationship that a name means, as its name or with a suffix for ids: `shelf`, `shelf_id`,
+    /// `shelfID`.
     private static func relationship(meantBy name: String, of entity: CompiledEntity) -> String? {
         func folded(_ name: String) -> String { name.lowercased().filter { $0 != "_" } }
         let written = folded(name)
@@ -101,14 +103,14 @@ enum DatabaseErrorMapper {
     }
 }
 
-/// Links of a store to rows that are not there, and those of others to rows of it. What an app has in tables of its own
-/// is not ours to judge.
+/// Dangling links of a store, and dangling foreign keys of other tables to rows of the store. Other violations in
+/// tables of the app are ignored.
 struct ForeignKeyViolations {
     private static let shownCount = 5
 
     private let places: [String]
 
-    /// - Parameter isStrictlyOwn: Whether links of other tables to rows of the store are left out as well.
+    /// - Parameter isStrictlyOwn: Whether foreign keys of other tables to rows of the store are ignored too.
     init(_ db: Database, _ layout: StoreLayout, ofOwnTables isStrictlyOwn: Bool = false) throws {
         let own = Set((layout.tables.map(\.name) + layout.pairTables).map(\.foldedForSQL))
         let rows = try Row.fetchCursor(db, sql: "PRAGMA foreign_key_check")
@@ -122,7 +124,7 @@ struct ForeignKeyViolations {
         self.places = places
     }
 
-    /// A row by its key, or by its number in a table that is none of an entity's; nil if it has neither.
+    /// Returns the row by its key, or by its row ID in a table without an entity; nil if it has neither.
     private static func name(
         of rowID: Int64?, in table: String, _ db: Database, _ layout: StoreLayout
     ) throws -> String? {
@@ -135,7 +137,7 @@ struct ForeignKeyViolations {
         return record.map { "\($0.entity) \($0.key)" } ?? "\(table) row \(rowID)"
     }
 
-    /// - Throws: ``SyncError`` `storeFailure` if there are any.
+    /// - Throws: ``SyncError`` `storeFailure` if there are any violations.
     func refuse() throws {
         guard !places.isEmpty else { return }
         throw SyncError(
@@ -144,7 +146,7 @@ struct ForeignKeyViolations {
 }
 
 extension StoreLayout {
-    /// The join tables, by name.
+    /// The names of the join tables.
     var pairTables: [String] {
         links.compactMap { link in
             guard case .joinTable(let name, _, _, _, _) = link else { return nil }

@@ -1,10 +1,11 @@
 import Foundation
 
 #if !(os(Windows) || SYNC_FOUNDATION_FILES)
-    /// A folder for a file that is not complete yet, beside the place where it will be.
+    /// A folder for an incomplete file, beside its final location.
     ///
-    /// Its name is random, and it is made by this call or not at all: what is there already is never opened, and nobody else
-    /// can put anything into it. It is locked as long as the process lives, so that others can tell what a killed one left.
+    /// The name is random, and the initializer creates the folder or fails. It never opens an existing folder, and
+    /// other users cannot write into it. The folder is locked as long as the process runs, so that other processes can
+    /// detect the drafts of a killed one.
     package final class DraftFolder: Sendable {
         private static let prefix = ".sync-draft-"
         private static let file = "draft"
@@ -13,10 +14,10 @@ import Foundation
         private let folder: String
         private let descriptor: Int32
 
-        /// The file to fill. It is not there yet.
+        /// The file to fill. It does not exist yet.
         package var path: String { folder + "/" + Self.file }
 
-        /// Makes a draft in a folder, and removes those that killed processes left there.
+        /// Creates a draft in a folder, and removes the drafts that killed processes left there.
         ///
         /// - Throws: ``SystemError``.
         package init(in parent: String) throws {
@@ -27,7 +28,7 @@ import Foundation
                     if errno == EEXIST { continue }
                     throw SystemError()
                 }
-                // Another process may have found it before it was locked, and removed it as abandoned.
+                // Another process may have found the folder before it was locked, and removed it as abandoned.
                 guard let descriptor = Self.open(folder) else { continue }
                 if Self.lock(descriptor) != .taken, Self.isStill(folder, descriptor) {
                     (self.folder, self.descriptor) = (folder, descriptor)
@@ -40,13 +41,13 @@ import Foundation
 
         deinit { close(descriptor) }
 
-        /// Removes the folder with all that belongs to the draft.
+        /// Removes the folder with all files of the draft.
         package func remove() { Self.remove(folder, descriptor) }
 
-        // MARK: What killed processes left
+        // MARK: Drafts of killed processes
 
-        /// Removes drafts whose process is gone: folders of this user's with the name of a draft, which nobody has locked,
-        /// and which contain nothing but a draft.
+        /// Removes the drafts of processes that no longer run: unlocked folders of this user with the name of a draft
+        /// and only files of a draft.
         private static func removeAbandoned(in parent: String) {
             guard let names = try? FileManager.default.contentsOfDirectory(atPath: parent) else { return }
             for name in names where name.hasPrefix(prefix) {
@@ -78,7 +79,7 @@ import Foundation
 
         private enum Lock { case ours, taken, unsupported }
 
-        /// Where folders cannot be locked, nobody takes a draft for abandoned.
+        /// Tries to lock a folder. If the file system does not support locks, no draft counts as abandoned.
         private static func lock(_ descriptor: Int32) -> Lock {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return .ours }
             return errno == EWOULDBLOCK ? .taken : .unsupported
@@ -89,7 +90,7 @@ import Foundation
             return status != nil && status?.identity == FileStatus(descriptor: descriptor)?.identity
         }
 
-        /// Letters only: a name tells nothing, not even of the process.
+        /// Returns random letters, so that the name reveals nothing, not even the process.
         private static func randomName() -> String {
             String((0..<20).map { _ in "abcdefghijklmnopqrstuvwxyz".randomElement() ?? "a" })
         }
@@ -99,14 +100,16 @@ import Foundation
 // MARK: - Foundation
 
 #if os(Windows) || SYNC_FOUNDATION_FILES
-    /// A folder for a file that is not complete yet, beside the place where it will be. Its name is random, and it is made by
-    /// this call or not at all. What a killed process left stays: nobody can tell that it is gone.
+    /// A folder for an incomplete file, beside its final location. The name is random, and the initializer creates the
+    /// folder or fails. Folders of killed processes stay, because they cannot be detected.
     package final class DraftFolder: Sendable {
         private let folder: String
 
-        /// The file to fill. It is not there yet.
+        /// The file to fill. It does not exist yet.
         package var path: String { folder + "/draft" }
 
+        /// Creates a draft in a folder.
+        ///
         /// - Throws: ``SystemError``.
         package init(in parent: String) throws {
             let folder = "\(parent)/.sync-draft-\(UUID().uuidString)"
@@ -116,7 +119,7 @@ import Foundation
             self.folder = folder
         }
 
-        /// Removes the folder with all that belongs to the draft.
+        /// Removes the folder with all files of the draft.
         package func remove() { try? FileManager.default.removeItem(atPath: folder) }
     }
 #endif

@@ -1,11 +1,11 @@
 import Foundation
 
 #if !(os(Windows) || SYNC_FOUNDATION_FILES)
-    /// Copies bytes from file to file.
+    /// Copies bytes between files.
     package enum FileCopy {
         private static let chunkSize = 1 << 20
 
-        /// Copies a file to one that is not there yet, which only this user can read.
+        /// Copies a file to a new file, which only this user can read.
         ///
         /// - Throws: ``SystemError``.
         package static func copy(_ source: String, toNew target: String) throws {
@@ -15,7 +15,7 @@ import Foundation
             try copy(source, into: descriptor)
         }
 
-        /// Writes what is in a file where an open one is.
+        /// Writes the contents of a file to an open file.
         ///
         /// - Throws: ``SystemError``.
         package static func copy(_ source: String, into target: Int32) throws {
@@ -34,12 +34,13 @@ import Foundation
             }
         }
 
-        /// Makes sure that there is room for so many bytes from the start of an open file, whose own bytes stay as they are. The
-        /// file may be longer afterwards, also if there is no room.
+        /// Reserves disk space for a number of bytes from the start of an open file. Its contents stay unchanged. The
+        /// file may become longer, even if there is not enough space.
         ///
-        /// - Returns: Why there is none, as the system's number; 0 if there is, or nobody can tell.
+        /// - Returns: The error number of the system if there is not enough space; 0 if there is, or if the file system
+        ///   cannot tell.
         package static func reserve(_ size: Int, in target: Int32) -> Int32 {
-            // The call has no word for nothing.
+            // `posix_fallocate` rejects a length of 0.
             guard size > 0 else { return 0 }
             #if canImport(Darwin)
                 let length = off_t(size - (FileStatus(descriptor: target)?.size ?? 0))
@@ -51,11 +52,11 @@ import Foundation
             #else
                 let code = posix_fallocate(target, 0, off_t(size))
             #endif
-            // EBADF: it may be written but not read, see where it is opened.
+            // EBADF: the file may be open for writing only.
             return [EOPNOTSUPP, EINVAL, EBADF].contains(code) ? 0 : code
         }
 
-        /// Writes all of the bytes.
+        /// Writes all bytes to an open file.
         ///
         /// - Throws: ``SystemError``.
         package static func write(_ bytes: UnsafeRawBufferPointer, into target: Int32) throws {
@@ -74,18 +75,18 @@ import Foundation
 // MARK: - FileCopy+Foundation
 
 #if os(Windows) || SYNC_FOUNDATION_FILES
-    /// Copies bytes from file to file.
+    /// Copies bytes between files.
     package enum FileCopy {
-        /// Copies a file to one that is not there yet.
+        /// Copies a file to a new file.
         ///
         /// - Throws: ``SystemError``.
         package static func copy(_ source: String, toNew target: String) throws {
             try SystemError.mapping { try FileManager.default.copyItem(atPath: source, toPath: target) }
         }
 
-        /// Gives a file another place, where nothing may be.
+        /// Moves a file to a path that must not exist.
         ///
-        /// - Throws: ``SystemError``, `EEXIST` if something is there.
+        /// - Throws: ``SystemError``, `EEXIST` if the path exists.
         static func move(_ source: String, toNew target: String) throws {
             try SystemError.mapping { try FileManager.default.moveItem(atPath: source, toPath: target) }
         }
@@ -94,9 +95,9 @@ import Foundation
 
 // MARK: - ResolvedPath
 
-/// Where a path leads when every symbolic link is followed, also one to what is not there yet.
+/// The path of a file after all symbolic links are followed. The file may not exist yet.
 package struct ResolvedPath: Sendable, Hashable {
-    /// The folder under its one name without links.
+    /// The canonical path of the folder, without symbolic links.
     package let folder: String
     package let name: String
 
@@ -110,8 +111,8 @@ package struct ResolvedPath: Sendable, Hashable {
         private static var mostLinks: Int { 40 }
         private static var slash: UInt8 { UInt8(ascii: "/") }
 
-        /// - Throws: ``SystemError`` if there is no such folder, the links go in a circle, or the path can be none of a file:
-        ///   it is empty, or ends as those of folders do.
+        /// - Throws: ``SystemError`` if the folder does not exist, the links form a cycle, or the path cannot name a
+        ///   file: it is empty, or ends as the path of a folder does.
         package init(_ path: String) throws(SystemError) {
             var path = path
             for _ in 0..<Self.mostLinks {
@@ -128,26 +129,28 @@ package struct ResolvedPath: Sendable, Hashable {
             throw SystemError(ELOOP)
         }
 
-        /// Where a symbolic link leads that says this.
+        /// Returns the path that a symbolic link with this target leads to.
         package static func path(of target: String, in link: String) -> String {
             target.utf8.first == slash ? target : folder(of: link) + target
         }
 
-        /// What a symbolic link says; nil if there is none.
+        /// Returns the target of a symbolic link; nil if the path is not a link.
         ///
-        /// - Throws: ``SystemError`` if that cannot be told, or is no text: as text it would lead elsewhere.
+        /// - Throws: ``SystemError`` if the target cannot be read, or is not UTF-8: a repaired text would name another
+        ///   file.
         package static func target(of path: String) throws(SystemError) -> String? {
             var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
             let count = readlink(path, &bytes, bytes.count - 1)
             guard count >= 0 else {
-                // It is no link, or there is nothing.
+                // EINVAL: the path is not a link. ENOENT: it does not exist.
                 if errno == EINVAL || errno == ENOENT { return nil }
                 throw SystemError()
             }
             return try text(bytes)
         }
 
-        /// The path up to its last slash. In bytes: what Swift takes for one character may begin with a slash.
+        /// Returns the path up to its last slash. It compares bytes, because a `Character` may begin with a slash and
+        /// combining marks.
         private static func folder(of path: String) -> String {
             path.utf8.lastIndex(of: slash).map { String(decoding: path.utf8[...$0], as: UTF8.self) } ?? ""
         }
@@ -169,7 +172,7 @@ package struct ResolvedPath: Sendable, Hashable {
 
 #if os(Windows) || SYNC_FOUNDATION_FILES
     extension ResolvedPath {
-        /// - Throws: ``SystemError`` if there is no such folder, or the path can be none of a file.
+        /// - Throws: ``SystemError`` if the folder does not exist, or the path cannot name a file.
         package init(_ path: String) throws(SystemError) {
             guard !path.isEmpty else { throw SystemError(ENOENT) }
             guard !path.hasSuffix("/") else { throw SystemError(EISDIR) }

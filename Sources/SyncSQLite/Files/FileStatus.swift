@@ -1,8 +1,9 @@
 import Foundation
 
-/// What a file is, under whatever name.
+/// The properties of a file.
 package struct FileStatus: Sendable, Hashable {
-    /// The same for two names of one file, and for no two files that are there at once.
+    /// The identity of a file. It is equal for two paths of one file, and different for two files that exist at the
+    /// same time.
     package struct Identity: Sendable, Hashable {
         let device: UInt64
         let number: UInt64
@@ -10,17 +11,17 @@ package struct FileStatus: Sendable, Hashable {
 
     package let identity: Identity
     package let size: Int
-    /// How many names it has.
+    /// The number of hard links.
     package let linkCount: Int
     package let owner: UInt32
     package let group: UInt32
-    /// When it was last written, in seconds and nanoseconds.
+    /// The time of the last write, in seconds and nanoseconds.
     let modified: [Int]
-    /// Who may do what with it.
+    /// The permission bits.
     package let permissions: UInt32
     let kind: Kind
 
-    /// What a file can be, as far as it matters here.
+    /// The kinds of files that the code distinguishes.
     enum Kind: Sendable, Hashable {
         case regular, folder, blockDevice, other
     }
@@ -28,24 +29,24 @@ package struct FileStatus: Sendable, Hashable {
     package var isRegular: Bool { kind == .regular }
     package var isFolder: Bool { kind == .folder }
 
-    /// Whether bytes written to it are kept in it, so that others can be lost by that.
+    /// Whether the file stores written bytes, so that a write can destroy data.
     package var keepsBytes: Bool { isRegular || kind == .blockDevice }
 }
 
-/// What the system says to a call that failed.
+/// An error of a system call.
 package struct SystemError: LocalizedError {
     package let code: Int32
 
-    /// - Parameter code: By default, why the last call failed.
+    /// - Parameter code: The error number; by default that of the last call.
     package init(_ code: Int32 = errno) { self.code = code }
 
     package var message: String {
-        // The system has no words for this that say what is wrong.
+        // The message of the system for this code does not name the problem.
         code == EILSEQ ? "the name of a file or folder on the way is not UTF-8" : String(cString: strerror(code))
     }
     package var errorDescription: String? { message }
 
-    /// Runs what uses Foundation, and throws what the system said.
+    /// Runs code that uses Foundation, and throws the error of the system behind its errors.
     static func mapping<Value>(_ body: () throws -> Value) throws(SystemError) -> Value {
         do {
             return try body()
@@ -74,19 +75,19 @@ package struct SystemError: LocalizedError {
 
 #if !(os(Windows) || SYNC_FOUNDATION_FILES)
     extension FileStatus {
-        /// The file at a path; nil if there is none, or it cannot be looked at.
+        /// Returns the status of the file at a path; nil if there is none, or it cannot be read.
         ///
-        /// - Parameter followingLinks: Whether a symbolic link stands for what it leads to.
+        /// - Parameter followingLinks: Whether the status of a symbolic link is that of its target.
         package init?(at path: String, followingLinks: Bool = true) {
             var status = stat()
             guard (followingLinks ? stat(path, &status) : lstat(path, &status)) == 0 else { return nil }
             self.init(status)
         }
 
-        /// The file at a path; nil if nothing is there.
+        /// Returns the status of the file at a path; nil if the path does not exist.
         ///
-        /// - Throws: ``SystemError`` if that cannot be told: `file/` asks for a folder where a file is, links go in a circle,
-        ///   a folder may not be searched. Nobody may take that for a free place.
+        /// - Throws: ``SystemError`` if that is unknown, so that the path is not taken for free: a trailing slash after
+        ///   a file, a cycle of links, a folder that may not be searched.
         package static func find(_ path: String) throws(SystemError) -> FileStatus? {
             var status = stat()
             if stat(path, &status) == 0 { return FileStatus(status) }
@@ -100,7 +101,7 @@ package struct SystemError: LocalizedError {
             self.init(status)
         }
 
-        /// Why this user may not write to what is at a path; nil if that is allowed.
+        /// Returns why this user may not write to the file at a path; nil if it may.
         static func refusal(toWrite path: String) -> SystemError? { access(path, W_OK) == 0 ? nil : SystemError() }
 
         private init(_ status: stat) {
@@ -130,9 +131,9 @@ package struct SystemError: LocalizedError {
 
 #if os(Windows) || SYNC_FOUNDATION_FILES
     extension FileStatus {
-        /// The file at a path; nil if there is none, or it cannot be looked at.
+        /// Returns the status of the file at a path; nil if there is none, or it cannot be read.
         ///
-        /// - Parameter followingLinks: Whether a symbolic link stands for what it leads to.
+        /// - Parameter followingLinks: Whether the status of a symbolic link is that of its target.
         package init?(at path: String, followingLinks: Bool = true) {
             let path = followingLinks ? URL(fileURLWithPath: path).resolvingSymlinksInPath().path : path
             guard let found = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
@@ -154,7 +155,7 @@ package struct SystemError: LocalizedError {
                 }
         }
 
-        /// Why this user may not write to what is at a path; nil if that is allowed.
+        /// Returns why this user may not write to the file at a path; nil if it may.
         static func refusal(toWrite path: String) -> SystemError? {
             FileManager.default.isWritableFile(atPath: path) ? nil : SystemError(EACCES)
         }

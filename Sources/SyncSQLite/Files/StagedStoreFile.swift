@@ -2,18 +2,18 @@ package import Foundation
 import GRDB
 import SyncCore
 
-/// A store that is filled out of sight and then put in its place whole, where nothing may be yet.
+/// A store that is filled in a draft folder and then moved to its path as a whole. The path must not have a store yet.
 package struct StagedStoreFile: Sendable {
     private let target: ResolvedPath
-    /// What the caller calls the store.
+    /// The path of the store as the caller gave it.
     let name: String
     private let folder: DraftFolder
 
-    /// Where the store is filled.
+    /// The file in which the store is filled.
     var url: URL { URL(fileURLWithPath: folder.path) }
 
-    /// - Throws: ``SyncError`` `unreadableStore` if there is no folder, or if the files of another store would become part
-    ///   of this one; `storeReadOnly` if nothing can be made in the folder.
+    /// - Throws: ``SyncError`` `unreadableStore` if the folder does not exist, or if log files of another store would
+    ///   become part of this one; `storeReadOnly` if no file can be created in the folder.
     package init(for url: URL) throws {
         name = url.path
         do {
@@ -33,7 +33,7 @@ package struct StagedStoreFile: Sendable {
         }
     }
 
-    /// SQLite would take the log that another database of this name left for one of this.
+    /// Throws if the path has a log of another database. SQLite would apply it to the new store.
     private static func refuseLeftovers(_ target: ResolvedPath) throws {
         guard let leftover = StoreFiles(target.path).filledLogs.first, FileStatus(at: target.path)?.size ?? 0 == 0
         else {
@@ -44,9 +44,10 @@ package struct StagedStoreFile: Sendable {
             "'\(leftover)' was left by another database and would be taken for a part of the new one; move it away")
     }
 
-    /// Puts the store, which must be closed, in its place: what another process made there meanwhile is not replaced.
+    /// Moves the store, which must be closed, to its path. A file that another process created there meanwhile is not
+    /// replaced.
     ///
-    /// - Returns: Whether it is in its place; false if there is a store or another file by now.
+    /// - Returns: Whether the store is at its path; false if another store or file is there.
     package func publish() throws -> Bool {
         try Self.refuseLeftovers(target)
         do {
@@ -57,7 +58,7 @@ package struct StagedStoreFile: Sendable {
     }
 
     #if os(Windows) || SYNC_FOUNDATION_FILES
-        /// Puts the store in its place, unless something is there.
+        /// Moves the store to its path. Returns true if a file is there.
         private func isTaken() throws -> Bool {
             do {
                 try FileCopy.move(folder.path, toNew: target.path)
@@ -67,8 +68,8 @@ package struct StagedStoreFile: Sendable {
             }
         }
     #else
-        /// Puts the store in its place, unless something is there. Where files have one name only, the place is taken first,
-        /// by an empty file.
+        /// Links the store at its path. Returns true if a file is there. If the file system has no hard links, it
+        /// creates an empty file first, to reserve the path.
         private func isTaken() throws -> Bool {
             if link(folder.path, target.path) == 0 { return false }
             if errno == EEXIST { return true }
@@ -81,14 +82,14 @@ package struct StagedStoreFile: Sendable {
 
     package func remove() { folder.remove() }
 
-    /// Copies the store into an empty file, as `mktemp` makes one, which stays the file it is.
+    /// Copies the store into an empty file, as `mktemp` creates one. The file keeps its identity.
     private func fillEmptyFile() throws -> Bool {
         guard let status = FileStatus(at: target.path), status.isRegular, status.size == 0 else { return false }
         do {
             let queue = try DatabaseQueue(path: target.path, configuration: StoreFile.configuration())
             defer { try? queue.close() }
             return try queue.inDatabase { db in
-                // The lock that the first transaction takes is kept until the end.
+                // The first transaction takes a lock, which the connection keeps until it closes.
                 try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
                 var isEmpty = false
                 try db.inTransaction(.exclusive) {
@@ -111,32 +112,32 @@ package struct StagedStoreFile: Sendable {
     }
 }
 
-/// The files of a store as they are at a moment: the database, and what SQLite keeps beside it.
+/// The state of the files of a store at one moment: the database and its logs.
 package struct StoreFiles: Sendable, Hashable {
-    /// What the names of a store's files end in.
+    /// The suffixes of all files of a store.
     package static let suffixes = ["", "-wal", "-shm", "-journal"]
-    /// The files without which the database may be half of the store.
+    /// The suffixes of files that may contain transactions missing from the database file.
     static let logSuffixes = ["-wal", "-journal"]
 
-    /// The database's one name, which those of the other files are made of.
+    /// The canonical path of the database, to which the suffixes are added.
     let path: String
     private let database: FileStatus?
     private let logs: [FileStatus?]
 
-    /// - Parameter path: Of the database, without symbolic links.
+    /// - Parameter path: The path of the database, without symbolic links.
     init(_ path: String) {
         self.path = path
         database = FileStatus(at: path)
-        // An empty log is none.
+        // An empty log counts as none.
         logs = Self.logSuffixes.map { suffix in FileStatus(at: path + suffix).flatMap { $0.size > 0 ? $0 : nil } }
     }
 
-    /// The files in which transactions may be that the database has not.
+    /// The logs that may contain transactions missing from the database file.
     var filledLogs: [String] {
         zip(Self.logSuffixes, logs).compactMap { suffix, status in status == nil ? nil : path + suffix }
     }
 
-    /// Whether this user can write to the store: to its file, and to the files beside it or the folder.
+    /// Whether this user can write to the store: to its file, and to the folder or the files beside it.
     var isWritable: Bool {
         func isWritable(_ path: String) -> Bool { FileStatus.refusal(toWrite: path) == nil }
         guard isWritable(path) else { return false }

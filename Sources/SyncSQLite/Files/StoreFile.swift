@@ -3,17 +3,18 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The file of a store that is written: created whole or not at all, refused before anything is written to it.
+/// The file of a store that is opened for writing. It is created completely or not at all, and checked before anything
+/// is written.
 package struct StoreFile {
-    /// How long a connection that is opened now waits for another's lock, in milliseconds.
+    /// The time that a new connection waits for a lock of another one, in milliseconds.
     @TaskLocal package static var patience: Int32 = 5000
 
     private let url: URL
     private let path: String
-    /// What the caller calls it.
+    /// The name of the store in errors.
     private let name: String
 
-    /// - Parameter name: What it is called in errors, if it has another name for now.
+    /// - Parameter name: The name in errors, if the file has a temporary path.
     init(_ url: URL, name: String? = nil) {
         self.url = url
         path = url.path
@@ -34,7 +35,7 @@ package struct StoreFile {
 
     // MARK: Opening
 
-    /// Opens the store, or creates it with this model.
+    /// Opens the store. If the file does not exist, creates it with this model.
     func open(_ model: SyncModel, policy: MigrationPolicy) throws -> OpenStore {
         guard url.isFileURL else { throw unreadable("'\(url.absoluteString)' is not a file") }
         if FileStatus(at: path) == nil { try create(model) }
@@ -49,7 +50,7 @@ package struct StoreFile {
         }
     }
 
-    /// Makes the store out of sight and puts it in its place. Another that was made there meanwhile stays.
+    /// Creates the store as a draft and moves it to its path. A store that another process created meanwhile stays.
     private func create(_ model: SyncModel) throws {
         let draft = try StagedStoreFile(for: url)
         defer { draft.remove() }
@@ -58,14 +59,14 @@ package struct StoreFile {
         _ = try draft.publish()
     }
 
-    /// Makes the tables of a store that is not in its place yet.
+    /// Creates the tables of a store in a draft.
     static func fill(_ draft: StagedStoreFile, with model: SyncModel) throws -> OpenStore {
         try StoreFile(draft.url, name: draft.name).pool(of: model) { db in
             try StoredModel.createOrUpdate(model, in: db)
         }
     }
 
-    /// Brings an existing store to another model, in one transaction.
+    /// Migrates an existing store to another model, in one transaction.
     private func migrate(to model: SyncModel, _ policy: MigrationPolicy) throws -> MigrationReport {
         let message = "'\(name)' cannot be brought to the new model"
         return try DatabaseErrorMapper.mapped(.storeFailure, message) {
@@ -75,7 +76,7 @@ package struct StoreFile {
         }
     }
 
-    /// Opens an existing store.
+    /// Opens an existing store with its own model.
     func open() throws -> OpenStore {
         guard url.isFileURL, FileStatus(at: path) != nil else { throw unreadable("there is no store at '\(name)'") }
         try check()
@@ -91,14 +92,14 @@ package struct StoreFile {
         }
     }
 
-    /// What is no file, or cannot be written, is not opened: SQLite would wait for a pipe, and leave files beside a store
-    /// that is another user's.
+    /// Throws if the path is not a regular file or is not writable. SQLite would block on a pipe, and would leave files
+    /// beside a store of another user.
     private func check() throws {
         guard FileStatus(at: path)?.isRegular == true else { throw unreadable("'\(name)' is not a file") }
         if let refusal = FileStatus.refusal(toWrite: path) { throw readOnly(refusal.message) }
     }
 
-    /// Looks at the file as it is: unlike a pool, a queue does not change its journal mode.
+    /// Runs `body` with a queue, which, unlike a pool, does not change the journal mode of the file.
     private func inspected<T>(_ body: (DatabaseQueue) throws -> T) throws -> T {
         let queue = try mapped(.unreadableStore, unreadableMessage) {
             try DatabaseQueue(path: path, configuration: Self.configuration())
@@ -117,8 +118,8 @@ package struct StoreFile {
 
     private var unreadableMessage: String { "'\(name)' cannot be read as a store" }
 
-    /// Writes a page as it is to an empty write-ahead log. A pool fills an empty log by changing the schema back and
-    /// forth, so that only opening a store would change its file.
+    /// Writes an unchanged page to an empty write-ahead log. Otherwise a pool fills an empty log by changing the schema
+    /// back and forth, so that only opening a store would change its file.
     private func fillLog(_ db: Database) throws {
         guard try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal" else { return }
         let size = FileStatus(at: path + "-wal")?.size
@@ -130,7 +131,7 @@ package struct StoreFile {
         }
     }
 
-    /// A pool whose store has the tables of a model, once `prepare` has seen to it.
+    /// Opens a pool, and prepares it so that the store has the tables of the model.
     private func pool(of model: SyncModel, _ prepare: (Database) throws -> Void) throws -> OpenStore {
         var version: Int?
         var isAdopted = false
@@ -157,7 +158,8 @@ package struct StoreFile {
 
     // MARK: Errors
 
-    /// SQLite has no word for a folder in which it cannot make the files it needs beside the store.
+    /// Maps errors of the database. SQLite has no specific error for a folder in which it cannot create the files
+    /// beside the store.
     private func mapped<T>(_ code: SyncError.Code, _ message: String, _ body: () throws -> T) throws -> T {
         try DatabaseErrorMapper.mapped(code, message) {
             do {
@@ -180,36 +182,36 @@ package struct StoreFile {
     private func unreadable(_ message: String) -> SyncError { SyncError(.unreadableStore, message) }
 }
 
-/// How much of a store SQLite keeps in memory, per connection.
+/// The page cache of a connection.
 enum PageCache {
-    /// What a connection has, in KiB.
+    /// The default size, in KiB.
     static let size = 8192
-    /// What the writer has while it writes very many rows or reads a payload in pieces, in KiB.
+    /// The size for the writer while it inserts very many rows or reads a payload in chunks, in KiB.
     static let largeSize = 65_536
-    /// Bytes per new row: about an entry of each of its indexes, which are entered out of order.
+    /// The size in bytes per new row: about one entry in each of its indexes, which are filled out of order.
     private static let bytesPerRow = 16
 
     static func set(_ size: Int, _ db: Database) throws {
         try db.execute(sql: "PRAGMA cache_size = -\(size)")
     }
 
-    /// Makes room for the indexes of new rows, until the transaction ends: a page that an index needs again and that was
-    /// let go meanwhile is written to the log and read from it each time.
+    /// Enlarges the cache for the indexes of new rows, until the transaction ends. Otherwise index pages are evicted,
+    /// written to the log and read again.
     static func grow(forInserting rowCount: Int, _ db: Database) throws {
         let wanted = min(rowCount * bytesPerRow / 1024, largeSize)
         if wanted > size { try grow(to: wanted, db) }
     }
 
-    /// Enlarges the cache until the transaction ends, if it is smaller.
+    /// Enlarges the cache until the transaction ends, unless it is large enough.
     static func grow(to size: Int, _ db: Database) throws {
-        // In KiB if it is negative, else in pages.
+        // `cache_size` is in KiB if it is negative, else in pages.
         let current = try Int.fetchOne(db, sql: "PRAGMA cache_size") ?? 0
         let pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 4096
         guard (current < 0 ? -current : current * pageSize / 1024) < size else { return }
         try set(size, db)
         let connection = ObjectIdentifier(db)
         guard grown.withLock({ $0.insert(connection).inserted }) else { return }
-        // Not what it is until then: it may grow once more.
+        // Restores the size before the first growth, since the cache may grow again in the same transaction.
         let restore: @Sendable (Database) -> Void = { db in
             grown.withLock { $0.remove(connection) }
             try? db.execute(sql: "PRAGMA cache_size = \(current)")
@@ -217,16 +219,16 @@ enum PageCache {
         db.afterNextTransaction(onCommit: restore, onRollback: restore)
     }
 
-    /// The connections whose cache is larger than it was, until their transaction ends.
+    /// The connections with an enlarged cache, until their transaction ends.
     private static let grown = Locked<Set<ObjectIdentifier>>([])
 }
 
-/// A private copy of a store, to be written to and thrown away: it is gone with its connection, also if the process is
+/// A private copy of a store for temporary writes. SQLite deletes it with its connection, even if the process is
 /// killed.
 enum TemporaryStore {
-    /// What was committed when this is called, also while another process writes.
+    /// Copies the committed content of a store, even while another process writes.
     static func copy(of db: Database) throws -> DatabaseQueue {
-        // A path of no characters is SQLite's own temporary file, without a name.
+        // An empty path makes SQLite use an unnamed temporary file.
         let queue = try DatabaseQueue(path: "", configuration: StoreFile.configuration())
         try queue.inDatabase { copy in try db.backup(to: copy) }
         return queue

@@ -3,8 +3,8 @@ import GRDB
 import GRDBSQLite
 public import SyncCore
 
-/// The file of a store that is only read: every byte of it stays as it is, and nothing is left beside it where nothing
-/// may be written.
+/// The file of a store that is only read. The file stays unchanged, and no file is left beside it if the folder is
+/// read-only.
 struct StoreReader {
     private let name: String
     private let files: StoreFiles
@@ -25,7 +25,8 @@ struct StoreReader {
     func open() throws -> OpenStore {
         try DatabaseErrorMapper.mapped(.unreadableStore, "'\(name)' cannot be read as a store") {
             if files.isWritable { return try store(connection()) }
-            // Without logs the file is the whole store. SQLite would make them, to lock the store by them.
+            // Without logs the file is the whole store. A normal connection would create logs, to lock the store with
+            // them.
             if files.filledLogs.isEmpty, Self.knowsAddresses { return try unlocked() }
             do {
                 return try store(connection(readOnly: true))
@@ -51,12 +52,12 @@ struct StoreReader {
         return try DatabaseQueue(path: files.path, configuration: configuration)
     }
 
-    // MARK: Without locks
+    // MARK: Reading without locks
 
-    /// Whether SQLite was built to take an address for a path.
+    /// Whether SQLite was built to accept URIs as paths.
     private static let knowsAddresses = sqlite3_compileoption_used("USE_URI") == 1
 
-    /// Others may be able to write: what they change while the store is read is noticed afterwards.
+    /// Opens the store without locks. Writes of other processes are detected after each read.
     private func unlocked() throws -> OpenStore {
         let unlocked = UnlockedStore(files)
         var configuration = StoreFile.configuration()
@@ -69,7 +70,8 @@ struct StoreReader {
 
     // MARK: Copies
 
-    /// A copy in which SQLite can do what a log that was left needs: it is part of the store.
+    /// Copies the store to a temporary database, where SQLite can apply a log that another process left. The log is
+    /// part of the store.
     private func copied() throws -> DatabaseQueue {
         do {
             let draft = try DraftFolder(in: FileManager.default.temporaryDirectory.path)
@@ -91,20 +93,20 @@ struct StoreReader {
 }
 
 extension ResultCode {
-    /// Whether SQLite says so where it would have to write in order to read.
+    /// Whether SQLite returns this code if it must write in order to read.
     fileprivate var isOfReadOnlyPlace: Bool { self == .SQLITE_CANTOPEN || self == .SQLITE_READONLY }
 }
 
-/// A store that is read without locks, because there is nothing by which this user could lock it. Whoever may write to it
-/// does not know of the reader.
+/// A store that is read without locks, because this user cannot create the files for them. Writers do not notice the
+/// reader.
 struct UnlockedStore: Sendable {
     private let files: StoreFiles
 
     init(_ files: StoreFiles) { self.files = files }
 
-    /// Gives what `body` read, if nothing was written meanwhile nor before.
+    /// Returns the result of `body`, if the files of the store did not change before or meanwhile.
     ///
-    /// - Throws: ``SyncError`` `storeBusy` if something was, whatever else went wrong by it.
+    /// - Throws: ``SyncError`` `storeBusy` if they changed, even if `body` throws another error.
     @discardableResult
     func reading<Result>(_ body: () throws -> Result) throws -> Result {
         do {
@@ -129,28 +131,28 @@ struct UnlockedStore: Sendable {
 // MARK: - DataStack+Reading
 
 extension DataStack {
-    /// Opens an existing store to fetch, count and plan, and leaves every byte of its file as it is.
+    /// Opens an existing store to fetch, count and plan, and leaves its file unchanged.
     ///
-    /// The store may be in a place where this user cannot write. ``init(at:)`` is for apps: it lets readers and a writer
-    /// work at the same time, for which the file's header is written when it is opened.
-    /// - Throws: ``SyncError`` `unreadableStore` if there is no file, which is then not created, or it is not a store;
-    ///   `storeBusy` if another process keeps all others out; `missingTransformer`.
+    /// The store may be in a folder where this user cannot write. Apps use ``init(at:)``, which lets readers and a
+    /// writer work at the same time, and writes the header of the file when it opens it.
+    /// - Throws: ``SyncError`` `unreadableStore` if the file does not exist (it is not created) or is not a store;
+    ///   `storeBusy` if another process has locked the store exclusively; `missingTransformer`.
     public convenience init(
         reading url: URL, registering code: [AttributeTransformer] = [], transformers: TransformerPolicy = .required
     ) throws {
         self.init(try StoreReader(url).open().registering(code, transformers))
     }
 
-    /// What opening the store in this file with another model would change, and what would be lost by it. Writes nothing.
+    /// Computes what a migration of the store in a file to another model would change and lose, and writes nothing.
     ///
-    /// - Throws: ``SyncError`` `modelMismatch` for rows that lack what the model requires, `unreadableStore`.
+    /// - Throws: ``SyncError`` `modelMismatch` for rows that lack values the model requires, `unreadableStore`.
     public static func migration(to model: SyncModel, at url: URL) throws -> MigrationReport {
         let copy = try DataStack(reading: url, transformers: .optional).copied()
         defer { try? copy.close() }
         return try copy.migrate(to: model, .allowingLoss)
     }
 
-    /// A copy of the store as it is now, brought to a model: to be written to and thrown away.
+    /// Returns a temporary copy of the store, migrated to a model.
     package func copy(with model: SyncModel, migration: MigrationPolicy) throws -> DataStack {
         let copy = try copied()
         _ = try copy.migrate(to: model, migration)

@@ -2,35 +2,34 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// What became of a list of rows, for a table on a screen: with the indexes that UIKit's batch updates and
-/// fetched-results controllers take.
+/// The changes of a list of rows, with the indexes that UIKit's batch updates and fetched results controllers use.
 ///
-/// The rows are ``SyncRow``s, or values of a type.
+/// The rows are ``SyncRow``s or values of a type.
 public struct RowChanges<Row: Sendable>: Sendable {
-    /// Where a row was, and where it is.
+    /// The old and the new index of a row.
     public struct IndexChange: Sendable, Hashable {
-        /// Its index before.
+        /// The index in the old list.
         public let old: Int
-        /// Its index now.
+        /// The index in the new list.
         public let new: Int
 
-        /// A place before and a place now.
+        /// Creates an index change.
         public init(old: Int, new: Int) {
             self.old = old
             self.new = new
         }
     }
 
-    /// All rows, as they are now.
+    /// All rows of the new list.
     public let rows: [Row]
-    /// The indexes that rows had which are in the list no more, ascending.
+    /// The old indexes of rows that are no longer in the list, ascending.
     public let removed: [Int]
-    /// The indexes of rows that were not in the list before, ascending; of the first changes all there are.
+    /// The new indexes of rows that were not in the list before, ascending. The first changes have all rows here.
     public let inserted: [Int]
-    /// Rows that changed places with others: as few as there can be, by their new index. Removed and inserted rows
-    /// move nobody.
+    /// The rows that changed their order relative to other rows, by new index. There are as few of them as possible.
+    /// Removed and inserted rows do not make other rows move.
     public let moved: [IndexChange]
-    /// Rows whose values or to-one links are others, whether they moved or not, by their new index.
+    /// The rows whose values or to-one links changed, whether they moved or not, by new index.
     public let updated: [IndexChange]
 
     init<Listed: ObservedListItem>(from old: [Listed], to new: [Listed]) where Listed.Element == Row {
@@ -53,10 +52,12 @@ public struct RowChanges<Row: Sendable>: Sendable {
         updated = stayed.filter { old[$0.old] != new[$0.new] }
     }
 
-    /// The longest part of different numbers that ascends: the rows that need not move. (By patience sorting, in
-    /// n log n; the standard library's difference takes n² where a list is sorted anew.)
+    /// Returns the longest ascending subsequence of distinct numbers: the rows that need not move.
+    ///
+    /// Patience sorting takes O(n log n). The difference algorithm of the standard library takes O(n²) for a reordered
+    /// list.
     private static func longestAscent(_ numbers: [Int]) -> Set<Int> {
-        // The index of the smallest number that ends an ascent of each length, and what comes before it in the ascent.
+        // The index of the smallest number that ends a subsequence of each length, and of its predecessor.
         var ends: [Int] = []
         var previous = [Int?](repeating: nil, count: numbers.count)
         for (index, number) in numbers.enumerated() {
@@ -81,13 +82,13 @@ public struct RowChanges<Row: Sendable>: Sendable {
 extension RowChanges: Equatable where Row: Equatable {}
 extension RowChanges: Hashable where Row: Hashable {}
 
-/// A row of a list that is observed, equal to another if nothing is to be said of the two.
+/// A row of an observed list. Two are equal if the row has no change to report.
 protocol ObservedListItem: Sendable, Equatable {
-    /// What the observer gets.
+    /// The type that the observer gets.
     associatedtype Element: Sendable
 
     var element: Element { get }
-    /// By which it is the same row after a change of its values.
+    /// The identity of the row, which does not change with its values.
     var identity: ListedRowIdentity { get }
 }
 
@@ -95,14 +96,14 @@ struct ListedRowIdentity: Hashable, Sendable {
     private let entity: Int
     private let rowKey: String
 
-    /// - Parameter rowKey: What its table knows the row by.
+    /// - Parameter rowKey: The key of the row in its table.
     init(_ entity: CompiledEntity, rowKey: some CustomStringConvertible) {
         self.entity = entity.keyOwner ?? entity.id
         self.rowKey = rowKey.description
     }
 }
 
-/// A row, and to whom its to-one relationships lead: it is another row as well where only these are others.
+/// A row and the foreign keys of its to-one relationships, so that a changed link counts as a change of the row.
 struct ObservedRow: ObservedListItem {
     let record: SyncRow
     let links: [DatabaseValue]
@@ -110,7 +111,7 @@ struct ObservedRow: ObservedListItem {
     var element: SyncRow { record }
     var identity: ListedRowIdentity { ListedRowIdentity(record.type, rowKey: record.rowKey) }
 
-    /// The row with this key; nil if there is none.
+    /// Fetches the row with a key; nil if there is none.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity`.
     static func fetch(_ entity: String, id: JSONValue, _ stack: DataStack, _ db: Database) throws -> ObservedRow? {
@@ -122,7 +123,7 @@ struct ObservedRow: ObservedListItem {
         return try fetch(select, stack, db, "FROM \(select.from) WHERE \(condition)", arguments).first
     }
 
-    /// - Parameter rest: What stands behind the columns in the statement.
+    /// - Parameter rest: The statement after the columns.
     static func fetch(
         _ select: RecordSQL, _ stack: DataStack, _ db: Database, _ rest: String, _ arguments: StatementArguments
     ) throws -> [ObservedRow] {
@@ -142,7 +143,7 @@ struct ObservedRow: ObservedListItem {
     }
 }
 
-/// Which rows are observed.
+/// The query of the observed rows.
 struct ObservedRows: Sendable {
     let entity: String
     let predicate: RowPredicate

@@ -1,20 +1,20 @@
 import GRDB
 public import SyncCore
 
-/// What is read of a store, again and again: the value there is now, and then one for each transaction that makes another
-/// of it.
+/// A sequence of the values of a query: the current value, then one for each transaction that changes it.
 ///
 /// A slow consumer may skip intermediate values but always receives the latest. The observation ends when its task is
-/// cancelled or its iterator is gone. It fails with what a fetch would throw: the store has another model, a name is not
-/// in it, or the stack was closed (`storeClosed`).
+/// cancelled or its iterator is released. It fails with the errors of a fetch: the store has another model, a name is
+/// unknown, or the stack was closed (`storeClosed`).
 public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
-    /// What is read.
+    /// The value of the query.
     public typealias Element = Value
 
-    /// Begins to observe; what it returns waits for the next value, and observes as long as it is there.
+    /// Starts an observation and returns a function that waits for the next value. The observation runs until that
+    /// function is released.
     private let begin: @Sendable () -> () async throws -> Value?
 
-    /// - Parameter fetch: Reads what a value is made of, which must be equal for equal values.
+    /// - Parameter fetch: Reads the data of a value. Equal data must make equal values.
     init<Read: Sendable & Equatable>(
         _ stack: DataStack, fetch: @escaping @Sendable (Database) throws -> Read,
         value: @escaping @Sendable (Read) -> Value
@@ -42,10 +42,10 @@ public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Begins to observe.
+    /// Starts an observation.
     public func makeAsyncIterator() -> Iterator { Iterator(nextValue: begin()) }
 
-    /// Observes as long as it is there.
+    /// The iterator of an observation, which runs until the iterator is released.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let nextValue: () async throws -> Value?
 
@@ -56,14 +56,15 @@ public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// What becomes of a list of rows: first all there are, as inserted, and then the differences to what was given before.
+/// A sequence of the changes of a list of rows: first all rows as inserted, then the differences from the previous
+/// list.
 ///
 /// It ends and fails as ``StoreObservation`` does.
 public struct RowChangeObservation<Row: Sendable>: AsyncSequence, Sendable {
-    /// The differences.
+    /// The differences from the previous list.
     public typealias Element = RowChanges<Row>
 
-    /// Begins to observe; what it returns waits for the next differences.
+    /// Starts an observation and returns a function that waits for the next differences.
     private let begin: @Sendable () -> () async throws -> RowChanges<Row>?
 
     init<Listed: ObservedListItem>(lists: StoreObservation<[Listed]>) where Listed.Element == Row {
@@ -78,10 +79,10 @@ public struct RowChangeObservation<Row: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Begins to observe.
+    /// Starts an observation.
     public func makeAsyncIterator() -> Iterator { Iterator(nextChanges: begin()) }
 
-    /// Observes as long as it is there.
+    /// The iterator of an observation, which runs until the iterator is released.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let nextChanges: () async throws -> RowChanges<Row>?
 
@@ -93,23 +94,23 @@ public struct RowChangeObservation<Row: Sendable>: AsyncSequence, Sendable {
 }
 
 extension Feed<SyncResult> {
-    /// Passes on a result that changed something.
+    /// Sends a result to the subscribers, unless it is empty.
     func publish(_ result: SyncResult) { if !result.isEmpty { send(result) } }
 }
 
 // MARK: - DataStack+Observation
 
 extension DataStack {
-    /// The rows of an entity, those of its sub-entities included: now, and whenever they are others.
+    /// Observes the rows of an entity, including those of its sub-entities: their current values, then each change.
     ///
     /// ```swift
     /// for try await users in stack.observe("User", where: "age >= 18", orderedBy: "lastName") { show(users) }
     /// ```
-    /// A transaction gives one value at most, however much it writes, and none if these rows, their order and their
-    /// to-one links are what they were. It notices whatever is written through this stack's database: syncs, single
-    /// rows, and what the app writes with GRDB. Writes of other processes it notices with the next one of this.
+    /// A transaction gives at most one value. It gives none if these rows, their order and their to-one links are
+    /// unchanged. The observation notices all writes through the database of this stack: syncs, single rows, and writes
+    /// of the app with GRDB. It notices writes of other processes with the next write of this process.
     ///
-    /// - Parameter limit: How many records there are at most; nil for all.
+    /// - Parameter limit: The most rows to read; nil for all.
     public func observe(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil
@@ -118,19 +119,20 @@ extension DataStack {
         return StoreObservation(self, fetch: { db in try rows.fetch(self, db) }) { $0.map(\.record) }
     }
 
-    /// The row with this key, which is brought to the type of the key: now, and whenever it is another; nil while there is
-    /// none.
+    /// Observes the row with a key: its current value, then each change; nil while there is none. The key is converted
+    /// to the type of the primary key.
     public func observe(_ entity: String, id: JSONValue) -> StoreObservation<SyncRow?> {
         StoreObservation(self, fetch: { db in try ObservedRow.fetch(entity, id: id, self, db) }) { $0?.record }
     }
 
-    /// How many rows an entity has, those of its sub-entities included: now, and whenever it is another number.
+    /// Observes the number of rows of an entity, including those of its sub-entities: the current number, then each
+    /// change.
     public func observeCount(_ entity: String, where predicate: RowPredicate = .all) -> StoreObservation<Int> {
         StoreObservation(self, fetch: { db in try self.count(entity, where: predicate, in: db) }) { $0 }
     }
 
-    /// What becomes of the rows of an entity: first all there are, and then which were removed, inserted, moved and updated,
-    /// with their indexes.
+    /// Observes the changes of the rows of an entity: first all rows as inserted, then the removed, inserted, moved and
+    /// updated rows, with their indexes.
     ///
     /// ```swift
     /// for try await changes in stack.observeChanges("User", orderedBy: "lastName") {
@@ -146,10 +148,10 @@ extension DataStack {
             lists: StoreObservation(self, fetch: { db in try rows.fetch(self, db) }) { $0 })
     }
 
-    /// What syncs and single rows changed, from now on: the results of those that this stack commits and that changed
-    /// something. Of a payload in several transactions there is one for each.
+    /// The results of syncs and changes of single rows that this stack commits from now on, without empty results. A
+    /// payload in several transactions has one result for each.
     ///
-    /// Those in a transaction of the caller's are not among them: only the caller knows whether it was committed. The
-    /// sequence ends when the stack is closed or gone.
+    /// Syncs in the caller's transaction are not included, because only the caller knows whether it commits. The
+    /// sequence ends when the stack is closed or released.
     public var syncResults: AsyncStream<SyncResult> { feed.stream() }
 }

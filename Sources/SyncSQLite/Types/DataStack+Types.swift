@@ -2,18 +2,19 @@ public import GRDB
 public import SyncCore
 
 extension DataStack {
-    /// The rows of an entity, as values of its type.
+    /// Fetches the rows of an entity as values of its type.
     ///
     /// ```swift
     /// let adults = try await stack.fetch(User.self, where: "age >= 18", orderedBy: "firstName", including: \.notes)
     /// ```
     /// - Parameters:
-    ///   - limit: How many there are at most; nil for all.
-    ///   - skip: Is told of each row that is no value of the type, which is then left out; nil if such a row is an error. A
-    ///     sync keeps them out where it knows the types, but rows may be older than a type, or be written otherwise.
-    ///   - relationships: Those whose rows are loaded with them; of the others the properties are empty.
+    ///   - limit: The most rows to fetch; nil for all.
+    ///   - skip: Called with each row that cannot be read as a value of the type, which is then left out; nil if such a
+    ///     row is an error. A sync rejects such values if it knows the types, but rows may be older than a type or
+    ///     written by other means.
+    ///   - relationships: The relationships whose rows are loaded. The properties of other relationships are empty.
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `unknownRelationship`, `invalidPredicate`,
-    ///   `valueDoesNotFit` for a value that is none of its property's type, or `storeFailure`.
+    ///   `valueDoesNotFit` for a value that does not fit the type of its property, or `storeFailure`.
     public func fetch<Value: EntityRecord>(
         _ type: Value.Type, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
@@ -23,7 +24,7 @@ extension DataStack {
         return try reading { db in try rows.fetch(predicate, order, limit, db).map(\.element) }
     }
 
-    /// The rows of an entity, as values of its type.
+    /// Fetches the rows of an entity as values of its type.
     public func fetch<Value: EntityRecord>(
         _ type: Value.Type, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
@@ -33,7 +34,7 @@ extension DataStack {
         return try await reading { db in try rows.fetch(predicate, order, limit, db).map(\.element) }
     }
 
-    /// The rows of an entity, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Fetches the rows of an entity as values of its type, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
     public func fetch<Value: EntityRecord>(
         _ type: Value.Type, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
@@ -42,8 +43,8 @@ extension DataStack {
         try TypedRows(type, self, relationships, skipping: skip).fetch(predicate, order, limit, db).map(\.element)
     }
 
-    /// The row with this key: an `Int`, a `String`, a `UUID`, or a ``JSONValue`` where it has several parts; nil if there
-    /// is none.
+    /// Fetches the row with a key as a value of its type; nil if there is none. The key is an `Int`, a `String`, a
+    /// `UUID`, or for a composite key a ``JSONValue``.
     public func fetch<Value: EntityRecord>(
         _ type: Value.Type, id: some AttributeValue, including relationships: PartialKeyPath<Value>...
     ) throws -> Value? {
@@ -51,8 +52,8 @@ extension DataStack {
         return try reading { db in try rows.fetch(id: id, db)?.element }
     }
 
-    /// The row with this key: an `Int`, a `String`, a `UUID`, or a ``JSONValue`` where it has several parts; nil if there
-    /// is none.
+    /// Fetches the row with a key as a value of its type; nil if there is none. The key is an `Int`, a `String`, a
+    /// `UUID`, or for a composite key a ``JSONValue``.
     public func fetch<Value: EntityRecord>(
         _ type: Value.Type, id: some AttributeValue, including relationships: PartialKeyPath<Value>...
     ) async throws -> Value? {
@@ -60,19 +61,19 @@ extension DataStack {
         return try await reading { db in try rows.fetch(id: id, db)?.element }
     }
 
-    /// The row with this key, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Fetches the row with a key as a value of its type, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
     public func fetch<Value: EntityRecord>(
         _ type: Value.Type, id: some AttributeValue, including relationships: PartialKeyPath<Value>..., in db: Database
     ) throws -> Value? {
         try TypedRows(type, self, relationships).fetch(id: id, db)?.element
     }
 
-    /// How many rows an entity has, those of its sub-entities included.
+    /// Counts the rows of an entity, including those of its sub-entities.
     public func count<Value: EntityRecord>(_ type: Value.Type, where predicate: RowPredicate = .all) throws -> Int {
         try count(Value.entityName, where: predicate)
     }
 
-    /// How many rows an entity has, those of its sub-entities included.
+    /// Counts the rows of an entity, including those of its sub-entities.
     public func count<Value: EntityRecord>(
         _ type: Value.Type, where predicate: RowPredicate = .all
     ) async throws -> Int {
@@ -83,14 +84,16 @@ extension DataStack {
 // MARK: - Decodable
 
 extension DataStack {
-    /// The rows of an entity, decoded by the names of attributes: for types that are no records.
+    /// Fetches the rows of an entity and decodes them by the names of their attributes. The type need not be a record.
     ///
     /// ```swift
     /// struct Line: Decodable { var id: Int, title: String, dueAt: Date? }
     /// let lines = try await stack.fetch("Task", as: Line.self, where: "isDone == false")
     /// ```
-    /// - Parameter skip: Is told of each row that is none of the type, which is then left out; nil if such a row is an error.
-    /// - Throws: ``SyncError`` `valueDoesNotFit` for a row that is none of the type, and as ``fetch(_:where:orderedBy:limit:)-(_,_,_,_)`` does.
+    /// - Parameter skip: Called with each row that cannot be decoded, which is then left out; nil if such a row is an
+    ///   error.
+    /// - Throws: ``SyncError`` `valueDoesNotFit` for a row that cannot be decoded, and the errors of
+    ///   ``fetch(_:where:orderedBy:limit:)-(_,_,_,_)``.
     public func fetch<Value: Decodable & Sendable>(
         _ entity: String, as type: Value.Type, where predicate: RowPredicate = .all,
         orderedBy order: RowOrder = .byKey, limit: Int? = nil,
@@ -102,7 +105,7 @@ extension DataStack {
         }
     }
 
-    /// The rows of an entity, decoded by the names of attributes, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    /// Fetches the rows of an entity and decodes them, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
     public func fetch<Value: Decodable>(
         _ entity: String, as type: Value.Type, where predicate: RowPredicate = .all,
         orderedBy order: RowOrder = .byKey, limit: Int? = nil,
@@ -128,19 +131,19 @@ extension DataStack {
 // MARK: - Typed observation
 
 extension DataStack {
-    /// The rows of an entity as values of its type: now, and whenever they are others.
+    /// Observes the rows of an entity as values of its type: their current values, then each change.
     ///
     /// ```swift
     /// for try await users in try stack.observe(User.self, where: "age >= 18", orderedBy: "lastName") { show(users) }
     /// ```
-    /// As ``observe(_:where:orderedBy:limit:)``; what is loaded with the rows counts too.
+    /// See ``observe(_:where:orderedBy:limit:)``. Changes of the loaded related rows count too.
     ///
     /// - Parameters:
-    ///   - limit: How many there are at most; nil for all.
-    ///   - skip: Is told, with each list that is read, of the rows that are no values of the type, which are left out. Without
-    ///     it the sequence fails at the first one.
-    ///   - relationships: Those whose rows are loaded with them.
-    /// - Throws: ``SyncError`` `unknownRelationship` for a key path that is none.
+    ///   - limit: The most rows to read; nil for all.
+    ///   - skip: Called, for each list that is read, with the rows that cannot be read as values of the type. They are
+    ///     left out. Without it the sequence fails at the first such row.
+    ///   - relationships: The relationships whose rows are loaded.
+    /// - Throws: ``SyncError`` `unknownRelationship` if a key path is not a relationship.
     public func observe<Value: EntityRecord>(
         _ type: Value.Type, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
@@ -159,9 +162,10 @@ extension DataStack {
         }
     }
 
-    /// The row with this key as a value of its type: now, and whenever it is another; nil while there is none.
+    /// Observes the row with a key as a value of its type: its current value, then each change; nil while there is
+    /// none.
     ///
-    /// - Throws: ``SyncError`` `unknownRelationship` for a key path that is none.
+    /// - Throws: ``SyncError`` `unknownRelationship` if a key path is not a relationship.
     public func observe<Value: EntityRecord>(
         _ type: Value.Type, id: some AttributeValue, including relationships: PartialKeyPath<Value>...
     ) throws -> StoreObservation<Value?> {
@@ -175,17 +179,17 @@ extension DataStack {
         return StoreObservation(self, fetch: { db in try rows.fetch(id: id, db) }) { $0?.element }
     }
 
-    /// How many rows an entity has: now, and whenever it is another number.
+    /// Observes the number of rows of an entity: the current number, then each change.
     public func observeCount<Value: EntityRecord>(
         _ type: Value.Type, where predicate: RowPredicate = .all
     ) -> StoreObservation<Int> {
         observeCount(Value.entityName, where: predicate)
     }
 
-    /// What becomes of the rows of an entity, as ``observeChanges(_:where:orderedBy:limit:)`` says it, as values of its
-    /// type. A row with which others are loaded is updated when these are others.
+    /// Observes the changes of the rows of an entity as values of its type. See
+    /// ``observeChanges(_:where:orderedBy:limit:)``. A row is updated too when its loaded related rows change.
     ///
-    /// - Throws: ``SyncError`` `unknownRelationship` for a key path that is none.
+    /// - Throws: ``SyncError`` `unknownRelationship` if a key path is not a relationship.
     public func observeChanges<Value: EntityRecord>(
         _ type: Value.Type, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,

@@ -1,53 +1,54 @@
 public import GRDB
 public import SyncCore
 
-/// A Swift type whose values are rows of an entity: of a stack, and of GRDB.
+/// A Swift type whose values are rows of an entity, and GRDB records.
 ///
-/// `@Entity` writes all of it. It is also a record of GRDB's, so that `User.fetchAll(db)`, its query interface and
-/// `ValueObservation` read the tables of a stack, and `insert`, `update` and `save` write them as syncs do. `update`, `save`,
-/// `delete` and `exists` find the row by the key of the entity, whatever the primary key of the table is.
+/// The macro `@Entity` generates the conformance. As GRDB records, the types read the tables of a stack with
+/// `User.fetchAll(db)`, the query interface and `ValueObservation`. `insert`, `update` and `save` write columns as
+/// syncs do. `update`, `save`,
+/// `delete` and `exists` find the row by the primary key of the entity, whatever the primary key of the table is.
 public protocol EntityRecord: SyncEntity, FetchableRecord, PersistableRecord {
-    /// What other rows refer to it by: the type of its key, or ``RowNumber`` where that has several parts.
+    /// The type of the key in foreign keys: the type of the primary key, or ``RowNumber`` for a composite key.
     associatedtype SyncKey: AttributeValue
 
-    /// What other rows refer to it by; nil where that is not known here.
+    /// The key in foreign keys that reference the row; nil if the value does not know it.
     var syncKey: SyncKey? { get }
 
-    /// Its key, as JSON names it: an array of the parts, if it has several; null if it has none.
+    /// The primary key as JSON: an array for a composite key, null for a keyless entity.
     var syncID: JSONValue { get }
 
-    /// Reads a row.
+    /// Decodes a row.
     ///
-    /// - Throws: ``SyncError`` `valueDoesNotFit` for a value that is none of its property's type.
+    /// - Throws: ``SyncError`` `valueDoesNotFit` for a value that does not fit the type of its property.
     init(entityRow row: EntityRowDecoder) throws
 
-    /// Gives the values of a row.
+    /// Encodes the values of the row.
     ///
     /// - Throws: ``SyncError`` `valueDoesNotFit` for a value that cannot be encoded.
     func encode(into row: inout EntityRowEncoder) throws
 
-    /// Takes the rows that a relationship leads to.
+    /// Sets the loaded rows of a relationship.
     mutating func load(_ rows: [any EntityRecord], of relationship: String)
 }
 
 extension EntityRecord {
-    /// It has no relationships.
+    /// Does nothing: the type has no relationships.
     public mutating func load(_ rows: [any EntityRecord], of relationship: String) {}
 
-    /// The key that JSON names a row by: a value, or of several parts an array.
+    /// Returns a primary key as JSON: a value, or an array for a composite key.
     public static func syncID(of parts: any AttributeValue...) -> JSONValue {
         parts.count == 1
             ? parts[0].storedValue.jsonForm : parts.isEmpty ? .null : .array(parts.map(\.storedValue.jsonForm))
     }
 
-    /// The table of the entity, where the model names no other; of one that inherits, the view of its rows in the table that
-    /// it shares.
+    /// The table of the entity, unless the model names another one. For a sub-entity, the view of its rows in the
+    /// shared table.
     public static var databaseTableName: String { entityName }
 
-    /// Reads a row that GRDB has fetched.
+    /// Decodes a row that GRDB fetched.
     public init(row: Row) throws { try self.init(entityRow: EntityRowDecoder(row, of: Self.entityName)) }
 
-    /// Gives the columns of the row, as syncs write them.
+    /// Encodes the columns of the row, as syncs write them.
     public func encode(to container: inout PersistenceContainer) throws {
         var values = EntityRowEncoder(of: Self.entityName)
         try encode(into: &values)
@@ -59,51 +60,51 @@ extension EntityRecord {
 /// A column as GRDB's query interface names it. A UUID is stored as text, so compare with its `uuidString`.
 public typealias EntityColumn = Column
 
-/// The values of a row, as an ``EntityRecord`` gives them.
+/// The values of a row, as an ``EntityRecord`` encodes them.
 public struct EntityRowEncoder {
-    /// A row that a to-one relationship leads to, by its key.
+    /// A to-one link to a row, by its key.
     struct Reference {
         let relationship: String
         let column: String
         let key: StoredValue
-        /// Whether the key is a number of this store, which JSON does not know.
+        /// Whether the key is a row number of this store, which JSON does not contain.
         let isRowNumber: Bool
     }
 
     private let entity: String
     private(set) var attributes: [(name: String, value: StoredValue, column: String)] = []
     private(set) var references: [Reference] = []
-    /// The rows that relationships lead to, where they are known.
+    /// The related rows of relationships, as far as they are loaded.
     private(set) var related: [String: [any EntityRecord]] = [:]
 
     init(of entity: String) { self.entity = entity }
 
-    /// The value of an attribute.
+    /// Encodes the value of an attribute.
     ///
-    /// - Parameter column: Where it is stored, if that is not called as the attribute.
+    /// - Parameter column: The column, if it differs from the name of the attribute.
     public mutating func set<Value: AttributeValue>(_ attribute: String, to value: Value, in column: String? = nil)
         throws
     {
         attributes.append((attribute, value.storedValue, column ?? attribute))
     }
 
-    /// The value of an attribute: the raw value.
+    /// Encodes the raw value of an attribute.
     public mutating func set<Value: RawRepresentable>(_ attribute: String, to value: Value, in column: String? = nil)
         throws
     where Value.RawValue: AttributeValue {
         try set(attribute, to: value.rawValue, in: column)
     }
 
-    /// The value of an attribute: the raw value, or nil.
+    /// Encodes the raw value of an attribute, or nil.
     public mutating func set<Value: RawRepresentable>(_ attribute: String, to value: Value?, in column: String? = nil)
         throws
     where Value.RawValue: AttributeValue {
         try set(attribute, to: value?.rawValue, in: column)
     }
 
-    /// The value of an attribute, as JSON.
+    /// Encodes the value of an attribute as JSON.
     ///
-    /// - Throws: ``SyncError`` `valueDoesNotFit` for what cannot be encoded.
+    /// - Throws: ``SyncError`` `valueDoesNotFit` for a value that cannot be encoded.
     @_disfavoredOverload
     public mutating func set<Value: Encodable>(_ attribute: String, to value: Value, in column: String? = nil) throws {
         do {
@@ -113,9 +114,9 @@ public struct EntityRowEncoder {
         }
     }
 
-    /// The row that a to-one relationship leads to.
+    /// Encodes the referenced row of a to-one relationship.
     ///
-    /// - Parameter column: Where the key is stored.
+    /// - Parameter column: The foreign key column.
     public mutating func refer<Key: AttributeValue>(_ relationship: String, to key: Key?, in column: String) {
         references.append(
             Reference(
@@ -123,15 +124,15 @@ public struct EntityRowEncoder {
                 isRowNumber: Key.self == RowNumber.self))
     }
 
-    /// The rows that a relationship leads to; nil if they were not loaded.
+    /// Encodes the related rows of a relationship; nil if they are not loaded.
     public mutating func relate<Row: EntityRecord>(_ relationship: String, to rows: [Row]?) {
         if let rows { related[relationship] = rows }
     }
 
-    /// The columns of the row.
+    /// The columns of the row, with their values.
     var columns: [(String, DatabaseValue)] { get throws { try cells.map { ($0.column, $0.value) } } }
 
-    /// The columns of the row, with the attribute or relationship that each is of.
+    /// The columns of the row, each with its attribute or relationship.
     var cells: [(name: String, column: String, value: DatabaseValue)] {
         get throws {
             try attributes.map { ($0.name, $0.column, try stored($0.name, $0.value)) }
@@ -162,16 +163,16 @@ public struct EntityRowDecoder {
         self.entity = entity
     }
 
-    /// The value of a column.
+    /// Returns the value of a column.
     ///
-    /// - Throws: ``SyncError`` `valueDoesNotFit` if the row has no such column, or nothing of the type there.
+    /// - Throws: ``SyncError`` `valueDoesNotFit` if the row has no such column, or the value does not fit the type.
     public func value<Value: AttributeValue>(_ column: String, as type: Value.Type = Value.self) throws -> Value {
         let stored = try storedValue(column, as: Value.attributeType)
         guard let value = Value(storedValue: stored) else { throw misfit(column, Value.self) }
         return value
     }
 
-    /// The value with the raw value of a column.
+    /// Returns the value whose raw value is in a column.
     public func value<Value: RawRepresentable>(_ column: String, as type: Value.Type = Value.self) throws -> Value
     where Value.RawValue: AttributeValue {
         guard let value = Value(rawValue: try self.value(column, as: Value.RawValue.self)) else {
@@ -180,7 +181,7 @@ public struct EntityRowDecoder {
         return value
     }
 
-    /// The value with the raw value of a column, or nil.
+    /// Returns the value whose raw value is in a column, or nil.
     public func value<Value: RawRepresentable>(_ column: String, as type: Value?.Type = Value?.self) throws -> Value?
     where Value.RawValue: AttributeValue {
         guard let raw = try self.value(column, as: Value.RawValue?.self) else { return nil }
@@ -188,7 +189,7 @@ public struct EntityRowDecoder {
         return value
     }
 
-    /// The value that the JSON of a column is of.
+    /// Decodes a value from the JSON in a column.
     @_disfavoredOverload
     public func value<Value: Decodable>(_ column: String, as type: Value.Type = Value.self) throws -> Value {
         let json = try self.value(column, as: JSONValue.self)
@@ -224,14 +225,14 @@ public struct EntityRowDecoder {
 // MARK: - RelatedRows+Loading
 
 extension RelatedRows where Row: EntityRecord {
-    /// Takes rows that were loaded.
+    /// Sets the loaded rows.
     public mutating func load(_ rows: [any EntityRecord]) { self.rows = rows.compactMap { $0 as? Row } }
 }
 
 // MARK: - SyncResult+EntityRecord
 
 extension SyncResult {
-    /// What happened to the rows of a type: `result[User.self].inserted` has `Int`s where those are its keys.
+    /// The changes of the rows of a type. `result[User.self].inserted` has `Int`s if those are its keys.
     public subscript<Value: EntityRecord>(type: Value.Type) -> TypedChanges<Value.SyncKey> {
         typedChanges(of: Value.entityName, by: Value.SyncKey.self)
     }

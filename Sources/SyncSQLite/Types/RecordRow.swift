@@ -1,8 +1,8 @@
 public import GRDB
 public import SyncCore
 
-/// The stored row that a value is, where the primary key of the table is nothing that the value has: the number of a row whose
-/// key has several parts, or an id of the app's own beside the service's. GRDB looks rows up by the primary key.
+/// The stored row of a value, if the value does not have the primary key of the table: the row number for a composite
+/// key, or an ID of the app beside the remote ID. GRDB finds rows by the primary key of the table.
 struct RecordRow: Sendable {
     private typealias Cell = (column: String, value: DatabaseValue)
 
@@ -10,20 +10,20 @@ struct RecordRow: Sendable {
     private let key: [DatabaseValue]
     private let primaryKey: [Cell]
 
-    /// The row of the value that GRDB saves or deletes just now.
+    /// The row of the value that GRDB is saving or deleting.
     @TaskLocal private static var current: RecordRow?
 
-    /// Looks the row of a value up, which then is known while `body` runs.
+    /// Looks up the row of a value, and makes it current while `body` runs.
     ///
-    /// - Parameter needsKey: Whether a value without a key is refused, for which GRDB finds no row.
-    /// - Throws: ``SyncError`` `keylessEntity`, `valueDoesNotFit`, and what SQLite says.
+    /// - Parameter needsKey: Whether a value of a keyless entity throws, because GRDB cannot find its row.
+    /// - Throws: ``SyncError`` `keylessEntity`, `valueDoesNotFit`, and errors of SQLite.
     static func during<Value: EntityRecord, Result>(
         _ value: Value, needsKey: Bool = false, _ db: Database, _ body: () throws -> Result
     ) throws -> Result {
         try $current.withValue(find(value, needsKey, db), operation: body)
     }
 
-    /// Whether there is a row with the key of a value.
+    /// Returns whether a row has the key of a value.
     static func exists<Value: EntityRecord>(_ value: Value, _ db: Database) throws -> Bool {
         var values = EntityRowEncoder(of: Value.entityName)
         try value.encode(into: &values)
@@ -37,12 +37,12 @@ struct RecordRow: Sendable {
         key.map { "\($0.column.quoted) IS ?" }.joined(separator: " AND ")
     }
 
-    /// Runs `body` for a value that becomes a new row.
+    /// Runs `body` without a current row, for a value that becomes a new row.
     static func unknown<Result>(_ body: () throws -> Result) rethrows -> Result {
         try $current.withValue(nil, operation: body)
     }
 
-    /// Adds the primary key to the columns of a value, if they are those of the row that was looked up.
+    /// Adds the primary key of the table to the columns of a value, if the current row is its row.
     static func complete<Value: EntityRecord>(
         _ container: inout PersistenceContainer, _ type: Value.Type, _ values: EntityRowEncoder
     ) throws {
@@ -52,12 +52,12 @@ struct RecordRow: Sendable {
         for (column, value) in current.primaryKey { container[column] = value }
     }
 
-    /// Nil if the value has the primary key, or is no row of the table.
+    /// Returns nil if the value has the primary key of the table, or if no row has its key.
     private static func find<Value: EntityRecord>(
         _ value: Value, _ needsKey: Bool, _ db: Database
     ) throws -> RecordRow? {
         let table = Value.databaseTableName
-        // Of a view SQLite says what cannot be done.
+        // For a view, SQLite reports the unsupported operation.
         guard try db.tableExists(table) else { return nil }
         let primaryKey = try db.primaryKey(table).columns
         var values = EntityRowEncoder(of: Value.entityName)
@@ -70,7 +70,7 @@ struct RecordRow: Sendable {
                 .keylessEntity, "its rows have no key to find them by; use SQL, or sync their owner",
                 entity: Value.entityName)
         }
-        // Several rows may lack a part, and none is known by it.
+        // Several rows may lack a part of the key, so it does not identify a row.
         guard !key.contains(where: \.value.isNull) else { return nil }
         let row = try Row.fetchOne(
             db,
@@ -82,7 +82,7 @@ struct RecordRow: Sendable {
             table: table, key: key.map(\.value), primaryKey: Array(zip(primaryKey, row.databaseValues)))
     }
 
-    /// The columns of the entity's key, with their values; nil if it has none.
+    /// Returns the columns of the entity's primary key, with their values; nil if it has none.
     private static func key<Value: EntityRecord>(of type: Value.Type, _ values: EntityRowEncoder) throws -> [Cell]? {
         let names = Value.syncEntity.keyNames
         let cells = try values.cells.filter { names.contains($0.name) }.map { ($0.column, $0.value) }
@@ -91,7 +91,7 @@ struct RecordRow: Sendable {
 }
 
 extension SyncModel.Entity {
-    /// The attributes and relationships that its key is made of, as far as it says so itself.
+    /// The attributes and relationships of the primary key, as far as the entity declares them.
     fileprivate var keyNames: [String] {
         if let primaryKey { return primaryKey.parts }
         let marked = attributes.filter(\.isPrimaryKey).map(\.name)
@@ -100,45 +100,45 @@ extension SyncModel.Entity {
     }
 }
 
-// What GRDB calls around each write of a record, also where only `PersistableRecord` is known.
+// GRDB calls these around each write of a record, also for a generic `PersistableRecord`.
 extension EntityRecord {
-    /// Has GRDB find the row that a value is by the key of its entity, to update or save it. A type that implements this
-    /// itself is found by the primary key of its table only.
+    /// Makes GRDB find the row by the primary key of the entity, to update or save it. A type with a different
+    /// implementation is found by the primary key of its table only.
     public func aroundSave(_ db: Database, save: () throws -> PersistenceSuccess) throws {
         _ = try RecordRow.during(self, db, save)
     }
 
-    /// A new row gets its primary key from SQLite.
+    /// Lets SQLite assign the primary key of a new row.
     public func aroundInsert(_ db: Database, insert: () throws -> InsertionSuccess) throws {
         _ = try RecordRow.unknown(insert)
     }
 
-    /// Has GRDB find the row that a value is by the key of its entity, to delete it.
+    /// Makes GRDB find the row by the primary key of the entity, to delete it.
     public func aroundDelete(_ db: Database, delete: () throws -> Bool) throws {
         _ = try RecordRow.during(self, needsKey: true, db, delete)
     }
 
-    /// Whether there is a row with the key of the value.
+    /// Returns whether a row has the key of the value.
     public func exists(_ db: Database) throws -> Bool { try RecordRow.exists(self, db) }
 }
 
-/// What refers to a row whose key has several parts, or that has none: its number in this store.
+/// The number of a row in this store. It is the foreign key to a row with a composite key, or without a key.
 public struct RowNumber: AttributeValue, Hashable {
     /// The number.
     public let value: Int64
 
-    /// A number.
+    /// Creates a row number.
     public init(_ value: Int64) { self.value = value }
 
-    /// Whole numbers.
+    /// The attribute type: integer.
     public static var attributeType: AttributeType { .integer }
 
-    /// The number, if it is one.
+    /// Creates a row number from an integer; nil for any other value.
     public init?(storedValue: StoredValue) {
         guard let number = storedValue.int else { return nil }
         self.init(number)
     }
 
-    /// The number.
+    /// The number as a stored value.
     public var storedValue: StoredValue { .integer(value) }
 }

@@ -2,7 +2,7 @@ import GRDB
 public import SyncCore
 import SyncStore
 
-/// A row as a value of its type, and what it was read from, by which it is compared.
+/// A row as a value of its type, with the columns that it was read from, by which it is compared.
 struct TypedRow<Value: EntityRecord>: ObservedListItem {
     let element: Value
     let identity: ListedRowIdentity
@@ -13,7 +13,7 @@ struct TypedRow<Value: EntityRecord>: ObservedListItem {
     }
 }
 
-/// Reads rows of an entity as values of its type, with the rows of some of their relationships.
+/// Reads the rows of an entity as values of its type, with the rows of some relationships.
 struct TypedRows<Value: EntityRecord>: Sendable {
     /// A relationship whose rows are loaded.
     private struct Loaded {
@@ -23,7 +23,7 @@ struct TypedRows<Value: EntityRecord>: Sendable {
 
     private let stack: DataStack
     private let loaded: [Loaded]
-    /// Is told of rows that are left out; nil if they are errors.
+    /// Called with rows that are left out; nil if such rows are errors.
     private let skip: (@Sendable (UnreadableRow) -> Void)?
 
     /// - Throws: ``SyncError`` `unknownRelationship`.
@@ -71,7 +71,7 @@ struct TypedRows<Value: EntityRecord>: Sendable {
         }
     }
 
-    /// Nil for a row that is left out.
+    /// Returns nil for a row that is left out.
     private func typedRow(_ row: Row, _ entity: CompiledEntity, _ db: Database) throws -> TypedRow<Value>? {
         guard var value = try readable(Value.self, row, row["sync_row"], entity, db) else { return nil }
         let key: DatabaseValue = row["sync_row"]
@@ -90,7 +90,7 @@ struct TypedRows<Value: EntityRecord>: Sendable {
         return TypedRow(element: value, identity: ListedRowIdentity(specific, rowKey: key), cells: cells)
     }
 
-    /// A row as a value; nil for one that is left out, which is told of.
+    /// Decodes a row; nil if it is left out, after `skip` was called.
     private func readable<Record: EntityRecord>(
         _ type: Record.Type, _ row: Row, _ rowKey: DatabaseValue, _ entity: CompiledEntity, _ db: Database
     ) throws -> Record? {
@@ -113,7 +113,7 @@ struct TypedRows<Value: EntityRecord>: Sendable {
 
     private static var columns: String { "\(SchemaSQL.quoted(RecordSQL.alias)).*" }
 
-    /// The rows that a relationship leads to.
+    /// Fetches the related rows of a row.
     private func targets(
         of row: DatabaseValue, _ loaded: Loaded, _ entity: CompiledEntity, _ db: Database
     ) throws -> (CompiledEntity, [Row]) {
@@ -127,17 +127,18 @@ struct TypedRows<Value: EntityRecord>: Sendable {
     }
 }
 
-/// A stored row that is no value of a Swift type: with a case that an enumeration does not have, say.
+/// A stored row that cannot be read as a value of a Swift type, for example with a case that an enumeration does not
+/// have.
 public struct UnreadableRow: Sendable, Hashable {
-    /// Its entity.
+    /// The entity of the row.
     public let entity: String
-    /// Its key.
+    /// The key of the row.
     public let key: PrimaryKeyValue
-    /// What does not fit, and in which column (``SyncError/path``).
+    /// The error of the value, with its column in ``SyncError/path``.
     public let error: SyncError
 }
 
-/// Values of Swift types as an exporter's rows, so that they become JSON that a sync reads back.
+/// Values of Swift types as rows of an exporter, which makes JSON from them that a sync can read.
 struct TypedSource: ExportSource {
     struct SourceRow {
         let entity: CompiledEntity
@@ -165,7 +166,7 @@ struct TypedSource: ExportSource {
         }
         var references: [String: JSONValue] = [:]
         for reference in given.references where given.related[reference.relationship] == nil {
-            // Without its parts nothing can be said of such a row.
+            // A row number means nothing in JSON, so this row cannot be referenced.
             if reference.isRowNumber, !reference.key.isNull { continue }
             references[reference.relationship] = reference.key.jsonForm
         }
@@ -184,7 +185,7 @@ struct TypedSource: ExportSource {
         try (row.related[relationship.name] ?? []).map { try self.row($0) }
     }
 
-    /// Rows that were not loaded are as unknown as those that wait.
+    /// Rows that are not loaded are treated like pending references: the export omits the relationship.
     func isWaiting(_ row: SourceRow, along relationship: String) -> Bool {
         row.related[relationship] == nil && row.references[relationship] == nil
             && row.entity.relationship(named: relationship)?.isToMany == true
@@ -196,10 +197,11 @@ struct TypedSource: ExportSource {
 }
 
 extension DataStack {
-    /// Values as the JSON of a payload: what they have, and the rows of relationships as far as they are loaded.
+    /// Returns values as a JSON payload, with the loaded rows of their relationships.
     ///
-    /// - Throws: ``SyncError`` `unknownEntity`; `valueDoesNotFit` for what cannot be encoded, and for a type with an
-    ///   attribute that no JSON is read back from.
+    /// - Throws: ``SyncError`` `unknownEntity`; `valueDoesNotFit` for a value that cannot be encoded, and for a type
+    ///   with an
+    ///   attribute that a sync cannot read back from JSON.
     package func payload<Value: EntityRecord>(of values: [Value]) throws -> JSONValue {
         var options = ExportOptions()
         options.exportsAll = true
