@@ -3,9 +3,9 @@ package import GRDB
 package import SyncCore
 package import SyncStore
 
-/// Conditions for SQLite, which have functions and a collation of ours: ``PredicateSQL/install(in:)``.
+/// The SQL dialect of SQLite, with the functions and the collation that ``PredicateSQL/install(in:)`` adds.
 struct SQLiteDialect: SQLDialect {
-    /// SQLite's limit on bound values, less room for those of the statement around the condition.
+    /// SQLite's limit on bound values, minus space for those of the surrounding statement.
     let maximumArguments = 32_000
 
     // MARK: Values
@@ -24,7 +24,8 @@ struct SQLiteDialect: SQLDialect {
 
     func argument(folded text: String) -> SQLArgument { .bytes(Data(text.utf8)) }
 
-    /// What binding would lose (text after a NUL, the difference between an empty blob and NULL) is written another way.
+    /// Text with a NUL and an empty blob are written as expressions: GRDB would truncate the text, and bind the blob as
+    /// NULL.
     func bind(_ value: SQLArgument, _ arguments: inout SQLArguments) -> String {
         switch value {
         case .bytes(let data) where data.isEmpty: return "x''"
@@ -45,7 +46,7 @@ struct SQLiteDialect: SQLDialect {
 
     func isSame(_ expression: String, _ value: String) -> String { "\(expression) IS \(value)" }
 
-    /// Long lists are one value, a JSON array, for SQLite limits the number of values.
+    /// A long list is bound as one JSON array, because SQLite limits the number of bound values.
     func isIn(_ expression: String, _ values: [SQLArgument], _ arguments: inout SQLArguments) -> String {
         if values.count > 100, let array = Self.json(values) {
             return "\(expression) IN (SELECT value FROM json_each(\(bind(.text(array), &arguments))))"
@@ -59,12 +60,12 @@ struct SQLiteDialect: SQLDialect {
 
     func isLocalKey(_ column: String) -> String { "\(column) GLOB '\(Self.localKey)'" }
 
-    /// What ``TemporaryKey/isLocal(_:)`` says of a text.
+    /// The `GLOB` pattern for ``TemporaryKey/isLocal(_:)``.
     private static let localKey =
         TemporaryKey.prefix
         + TemporaryKey.digits.map { String(repeating: "[0-9A-Fa-f]", count: $0) }.joined(separator: "-")
 
-    /// Nil if the values are neither all texts nor all integers.
+    /// Returns nil unless the values are all texts or all integers.
     private static func json(_ values: [SQLArgument]) -> String? {
         let texts = values.compactMap { value in
             if case .text(let text) = value, !text.utf8.contains(0) { text } else { nil }
@@ -79,7 +80,7 @@ struct SQLiteDialect: SQLDialect {
     }
 }
 
-/// Keeps the regular expressions compiled last: SQL asks for one again with every row.
+/// A cache of compiled regular expressions, because the SQL function gets the pattern again for each row.
 enum RegularExpressionCache {
     private struct Key: Hashable {
         let pattern: String
@@ -101,7 +102,7 @@ enum RegularExpressionCache {
     }
 }
 
-// MARK: - Calculations
+// MARK: - Arithmetic
 
 extension SQLiteDialect {
     func asDouble(_ expression: String) -> String { "CAST(\(expression) AS REAL)" }
@@ -110,7 +111,7 @@ extension SQLiteDialect {
         "\(left) \(operation == .remainder ? "%" : operation.rawValue) \(right)"
     }
 
-    /// SQLite goes on with floating-point numbers where a whole one has no room.
+    /// SQLite continues with floating-point numbers when an integer overflows.
     func whole(_ expression: String) -> String {
         "(SELECT CASE typeof(v) WHEN 'integer' THEN v END FROM (SELECT \(expression) AS v))"
     }
@@ -118,9 +119,10 @@ extension SQLiteDialect {
 
 // MARK: - Text
 
-// Text is looked into as bytes: SQLite's text functions stop at a NUL.
+// Text is compared as bytes, because SQLite's text functions stop at a NUL.
 extension SQLiteDialect {
-    /// The bytes of folded text. The function gives text, so that an empty one is not taken for NULL.
+    /// Returns an expression for the bytes of folded text. The function returns text, because an empty blob would
+    /// become NULL.
     func folded(_ expression: String) -> String { "CAST(sync_fold(\(bytes(expression))) AS BLOB)" }
 
     func holds(
@@ -153,7 +155,7 @@ extension SQLiteDialect {
 // MARK: - SQLArgument+DatabaseValue
 
 extension SQLArgument {
-    /// As GRDB binds it.
+    /// The value for GRDB.
     var databaseValue: DatabaseValue {
         switch self {
         case .null: .null
@@ -170,18 +172,18 @@ extension SQLArgument {
 extension PredicateSQL {
     /// Compiles a condition for SQLite, with the functions that ``install(in:)`` adds.
     ///
-    /// - Parameter alias: What the entity's table is called in the statement.
-    /// - Throws: ``SyncError`` `invalidPredicate`, naming what there is where a name is unknown.
+    /// - Parameter alias: The alias of the entity's table in the statement.
+    /// - Throws: ``SyncError`` `invalidPredicate`. For an unknown name, it lists the known ones.
     package init(
         _ predicate: RowPredicate, on entity: CompiledEntity, layout: StoreLayout, alias: String
     ) throws {
         try self.init(predicate, on: entity, layout: layout, alias: alias, dialect: SQLiteDialect())
     }
 
-    /// The values, to be bound in their order.
+    /// The values to bind, in order.
     package var databaseValues: [DatabaseValue] { arguments.map(\.databaseValue) }
 
-    /// That a row is of the entity or one below it; nil where the table has no other rows.
+    /// Returns the condition that a row belongs to the entity or a sub-entity; nil if all rows of the table do.
     package static func familyCondition(_ entity: CompiledEntity, layout: StoreLayout, alias: String) -> String? {
         familyCondition(entity, layout: layout, alias: alias, dialect: SQLiteDialect())
     }
@@ -190,7 +192,7 @@ extension PredicateSQL {
 // MARK: - PredicateSQL+Functions
 
 extension PredicateSQL {
-    /// Adds to a connection what compiled conditions use.
+    /// Adds the functions and the collation of compiled conditions to a connection.
     package static func install(in db: Database) {
         db.add(function: foldFunction)
         db.add(function: likeFunction)
@@ -198,7 +200,7 @@ extension PredicateSQL {
         db.add(collation: decimalCollation)
     }
 
-    /// Orders decimals by value, exactly; anything else comes after them, as text.
+    /// Orders decimals exactly by value. Other values come after them, ordered as text.
     package static let decimalCollation = DatabaseCollation("sync_decimal") { left, right in
         switch (ExactNumber(left), ExactNumber(right)) {
         case (let left?, let right?): order(left, right)
@@ -212,27 +214,28 @@ extension PredicateSQL {
         left < right ? .orderedAscending : right < left ? .orderedDescending : .orderedSame
     }
 
-    /// `sync_fold(utf8)`: text folded for comparison without case. It takes a blob because text arguments end at a NUL.
+    /// `sync_fold(utf8)` folds text for a comparison without case. It takes a blob because GRDB ends text arguments at
+    /// a NUL.
     package static let foldFunction = DatabaseFunction("sync_fold", argumentCount: 1, pure: true) { values in
         guard let text = utf8(values[0]) else { return nil }
         let folded = CaseFolding.fold(text)
         return folded.utf8.contains(0) ? Data(folded.utf8) : folded
     }
 
-    /// `sync_like(utf8, pattern)`: whether all of the text matches a pattern with `*` and `?`.
+    /// `sync_like(utf8, pattern)` returns whether all of the text matches a pattern with `*` and `?`.
     package static let likeFunction = DatabaseFunction("sync_like", argumentCount: 2, pure: true) { values in
         guard let text = utf8(values[0]), let pattern = utf8(values[1]) else { return nil }
         return WildcardPattern(pattern).matches(text)
     }
 
-    /// `sync_matches(utf8, pattern, ignoringCase)`: whether all of the text matches a regular expression.
+    /// `sync_matches(utf8, pattern, ignoringCase)` returns whether all of the text matches a regular expression.
     package static let matchesFunction = DatabaseFunction("sync_matches", argumentCount: 3, pure: true) { values in
         guard let text = utf8(values[0]), let pattern = utf8(values[1]) else { return nil }
         let ignoresCase = Bool.fromDatabaseValue(values[2]) ?? false
         do {
             return try RegularExpressionCache.expression(pattern, ignoringCase: ignoresCase)?.matches(text)
         } catch let error as SyncError {
-            // SQLite passes on the text alone, by which `DatabaseErrorMapper` knows it again.
+            // SQLite passes on only the message, by which `DatabaseErrorMapper` recognizes the error.
             throw DatabaseError(message: error.message)
         }
     }

@@ -3,16 +3,17 @@ package import GRDB
 package import SyncCore
 import SyncStore
 
-/// Attribute values as columns hold them, and back.
+/// Conversion between attribute values and column values.
 package enum ColumnValue {
-    /// The text of a column, whole: GRDB reads it up to its first NUL, and ours may have some.
+    /// Returns the complete text of a column. GRDB reads text up to its first NUL.
     static func text(_ bytes: Data?) -> DatabaseValue {
         bytes.map { String(decoding: $0, as: UTF8.self).databaseValue } ?? .null
     }
 
-    /// The value as stored in a column of an attribute of this type.
+    /// Returns the column value of an attribute of this type.
     ///
-    /// A value of another type is stored as it is, for the table to refuse; one that ``fits(_:_:)`` refuses is NULL.
+    /// A value of another type is returned as it is, so that the table rejects it. A value that does not fit
+    /// (``fits(_:_:)``) may become NULL.
     package static func databaseValue(_ value: StoredValue, as type: AttributeType) -> DatabaseValue {
         if type == .transformable || type == .json { return jsonText(value) }
         return switch value {
@@ -29,10 +30,9 @@ package enum ColumnValue {
         }
     }
 
-    /// The attribute value a column holds. What is not a value of the type, written by other means than ours,
-    /// reads as nil.
+    /// Returns the attribute value of a column. A value of another type, from another program, is nil.
     ///
-    /// - Parameter isKey: Whether the column is the key of the row, of which local ones read as nil.
+    /// - Parameter isKey: Whether the column is the key of the row. A temporary key is nil.
     package static func storedValue(_ value: DatabaseValue, as type: AttributeType, isKey: Bool = false) -> StoredValue
     {
         if isKey, TemporaryKey.isLocal(value) { return .null }
@@ -48,7 +48,7 @@ package enum ColumnValue {
         }
     }
 
-    /// Whether a value can be that of an attribute of this type; nil always can.
+    /// Returns whether a value fits an attribute of this type. Nil always fits.
     package static func fits(_ value: StoredValue, _ type: AttributeType) -> Bool {
         switch (value, type) {
         case (.null, _), (_, .transformable), (.integer, .integer), (.boolean, .boolean), (.string, .string),
@@ -61,7 +61,7 @@ package enum ColumnValue {
         }
     }
 
-    /// A column's key as a result reports it; nil for NULL and blobs.
+    /// Returns the key in a column as results report it; nil for NULL and blobs.
     package static func recordKey(_ value: DatabaseValue, as type: AttributeType) -> PrimaryKeyValue? {
         switch value.storage {
         case .int64(let value): .integer(value)
@@ -73,13 +73,13 @@ package enum ColumnValue {
         }
     }
 
-    /// A parameter for the value: GRDB binds text up to its first NUL, bytes whole.
+    /// Returns a parameter and the value to bind. GRDB binds text up to its first NUL, but blobs completely.
     package static func bound(_ value: DatabaseValue) -> (sql: String, value: DatabaseValue) {
         guard case .string(let text) = value.storage, text.utf8.contains(0) else { return ("?", value) }
         return ("CAST(? AS TEXT)", Data(text.utf8).databaseValue)
     }
 
-    /// The value as an SQL literal; nil for NULL and for text that SQL cannot spell.
+    /// Returns the value as an SQL literal; nil for NULL and for text that has no SQL literal.
     static func literal(_ value: DatabaseValue) -> String? {
         switch value.storage {
         case .null: nil
@@ -90,7 +90,7 @@ package enum ColumnValue {
         }
     }
 
-    /// JSON null is NULL, so that a column has one way to be nil.
+    /// JSON null becomes NULL, so that a column has only one form of nil.
     private static func jsonText(_ value: StoredValue) -> DatabaseValue {
         let json: JSONValue =
             switch value {
@@ -109,21 +109,21 @@ package enum ColumnValue {
     }
 }
 
-/// The text forms of values in columns: equal values have equal text.
+/// The canonical text of values in columns. Equal values have equal text.
 enum ColumnText {
-    /// No exponent, no needless zeros; nil for what is no number or has too many digits.
+    /// Returns a decimal without exponent and redundant zeros; nil if it is not a number or has too many digits.
     static func decimal(_ value: Decimal) -> String? {
         var text: [UInt8] = []
         let isNumber = Array("\(value)".utf8).withUnsafeBufferPointer { DecimalText.append($0, to: &text) }
         return isNumber ? String(decoding: text, as: UTF8.self) : nil
     }
 
-    /// `2024-02-29 18:29:59.999`, UTC; nil outside the years 1 to 9999.
+    /// Returns a date as `2024-02-29 18:29:59.999` in UTC; nil outside the years 1 to 9999.
     static func date(_ value: Date) -> String? {
         value.milliseconds.map(DateText.string)
     }
 
-    /// Keys sorted, no blanks.
+    /// Returns JSON with sorted keys and without whitespace.
     static func json(_ value: JSONValue) -> String {
         String(decoding: CanonicalJSON.bytes(value), as: UTF8.self)
     }

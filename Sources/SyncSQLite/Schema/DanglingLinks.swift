@@ -2,21 +2,21 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Stored links to rows that are not stored, as a connection with foreign keys off leaves them behind. Such a link is
-/// none: it is removed, so that it does not come to life when a row gets its key again.
+/// Dangling links, which a connection with foreign keys off can leave behind. They are removed, so that they do not
+/// link to a new row with the same key.
 struct DanglingLinks {
     let layout: StoreLayout
     let db: Database
 
-    /// A removed link, by the row keys at its ends.
+    /// A dangling link, as the row keys at its ends.
     struct Pair {
         let first: RowKey?
         let second: RowKey?
     }
 
-    // MARK: All of a link
+    // MARK: Links of an association
 
-    /// The table a link is stored in, quoted.
+    /// Returns the quoted name of the table that stores the links.
     func table(_ link: AssociationID) -> String {
         switch layout[link] {
         case .foreignKey(let table, _, _): table.quoted
@@ -28,13 +28,13 @@ struct DanglingLinks {
         try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(table(link)) WHERE \(condition(link)))") ?? false
     }
 
-    /// Whether links lead nowhere, of which all others are known to lead to stored rows.
+    /// Returns whether there are dangling links, if only the rows in `ends` may be missing.
     func exist(_ link: AssociationID, among ends: DoubtfulEnds) throws -> Bool {
         guard ends.areAll else { return try exist(link) }
         return try isMissing(ends.first, at: .first, of: link) || isMissing(ends.second, at: .second, of: link)
     }
 
-    /// Whether one of some rows is not stored.
+    /// Returns whether one of the rows is not stored.
     private func isMissing(_ rows: Set<RowKey>, at end: CompiledAssociation.End, of link: AssociationID) throws -> Bool
     {
         if rows.isEmpty { return false }
@@ -48,16 +48,16 @@ struct DanglingLinks {
         }
     }
 
-    /// Whether the foreign key of some rows leads nowhere.
+    /// Returns whether the foreign key of one of the rows is dangling.
     func exist(_ link: AssociationID, of rows: [RowKey]) throws -> Bool {
         guard case .foreignKey = layout[link] else { return false }
         let key = layout[layout.model[link].first.table].keyColumn.quoted
         return try exist("SELECT 1 FROM \(table(link)) WHERE \(key) = ? AND \(condition(link))", rows)
     }
 
-    /// Whether there are links to rows that are not stored.
+    /// Returns whether there are links to rows that are not stored.
     ///
-    /// - Parameter rows: Keys of rows that are not stored, at this end of the link.
+    /// - Parameter rows: The keys of missing rows at this end of the association.
     func exist(_ link: AssociationID, to rows: [RowKey], at end: CompiledAssociation.End) throws -> Bool {
         guard let column = column(link, end) else { return false }
         return try exist("SELECT 1 FROM \(table(link)) WHERE \(column) = ?", rows)
@@ -86,12 +86,13 @@ struct DanglingLinks {
         return found
     }
 
-    /// Rows stay where they are and lose the link, whatever the delete rule says: nobody said that they should go.
+    /// Removes the dangling links. Referencing rows stay and lose the link, whatever the delete rule: no payload
+    /// omitted them.
     func remove(_ link: AssociationID) throws { try remove(link, where: condition(link), []) }
 
-    // MARK: All of a row
+    // MARK: Links of a row
 
-    /// Removes what is left of a row that had this key before: the links that others have to it, and what it waited for.
+    /// Removes the remains of an earlier row with this key: the links to it, and its pending references.
     func remove(linksTo key: DatabaseValue, in table: TableID) throws {
         for link in layout.model.links {
             for end in [CompiledAssociation.End.first, .second] where link.side(end).table == table {
@@ -109,7 +110,7 @@ struct DanglingLinks {
             arguments: [key])
     }
 
-    /// Forgets what rows that are not stored any more were waiting for.
+    /// Deletes the pending references of rows that are no longer stored.
     func deletePendingReferences(ofMissingRowsIn id: TableID) throws {
         let table = layout[id]
         try db.execute(
@@ -132,7 +133,7 @@ struct DanglingLinks {
         try db.execute(sql: "\(sql) WHERE \(condition)", arguments: arguments)
     }
 
-    /// The column that refers to the rows at one end; nil where those are the rows that have the column.
+    /// Returns the column that references the rows at one end; nil for the end with the foreign key column.
     private func column(_ link: AssociationID, _ end: CompiledAssociation.End) -> String? {
         switch layout[link] {
         case .foreignKey(_, let column, _): end == .second ? column.quoted : nil
@@ -150,16 +151,16 @@ struct DanglingLinks {
     }
 }
 
-/// Rows at the ends of a link of which the payload does not speak: they may not be stored.
+/// Rows without a node at the ends of links, which may not be stored.
 struct DoubtfulEnds {
     private(set) var first: Set<RowKey> = []
     private(set) var second: Set<RowKey> = []
-    /// Whether these are all such rows that stored links lead to, so that there is no need to look through the links.
+    /// Whether these are all such rows of the stored links. Then the links need not be searched.
     private(set) var areAll: Bool
 
     init(areAll: Bool = true) { self.areAll = areAll }
 
-    /// - Parameter row: Nil for a value that is no key.
+    /// - Parameter row: The key; nil for a value that is not a key.
     mutating func record(_ row: RowKey?, at end: CompiledAssociation.End) {
         guard let row else {
             areAll = false

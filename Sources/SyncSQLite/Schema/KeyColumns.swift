@@ -2,24 +2,24 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The columns that make the key of an entity's rows: its own, and through foreign keys to tables with hidden keys those
-/// of other rows.
+/// The columns of the primary key of an entity. A foreign key to a table with surrogate keys stands for the key columns
+/// of the referenced row.
 struct KeyColumns: Sendable {
     /// A part of a key.
     indirect enum Part: Sendable {
-        /// A column of the row itself.
+        /// A column of the row.
         case column(String, AttributeType)
-        /// The key of the row that a foreign key leads to, in a table with hidden keys.
+        /// The key of the row that a foreign key references, in a table with surrogate keys.
         case target(column: String, KeyColumns)
     }
 
-    /// The table that the rows are in.
+    /// The table of the rows.
     let table: TableLayout
     let type: KeyType
     let parts: [Part]
-    /// The types of the values that the parts are, those of targets in their place.
+    /// The types of the values of the parts, with the values of referenced rows in place of their foreign keys.
     let leaves: [AttributeType]
-    /// The condition that a row has its key in common with the entity; nil where all rows of the table have.
+    /// The condition that a row shares keys with the entity; nil if all rows of the table do.
     private let sharing: @Sendable (_ alias: String?) -> String?
 
     /// Nil for a keyless entity.
@@ -56,7 +56,7 @@ struct KeyColumns: Sendable {
         return false
     }
 
-    /// The columns of the table that the parts are in.
+    /// The columns of the parts in the table.
     var columns: [String] {
         parts.map { part in
             switch part {
@@ -67,7 +67,7 @@ struct KeyColumns: Sendable {
 
     // MARK: SQL
 
-    /// An expression for each leaf of a row of the table, which has this name in the statement.
+    /// Returns an expression for each leaf, for a row with this alias.
     func expressions(of row: String) -> [String] {
         parts.flatMap { part -> [String] in
             switch part {
@@ -82,9 +82,9 @@ struct KeyColumns: Sendable {
         }
     }
 
-    /// The condition that a row has this key, among those that share the entity's keys.
+    /// Returns the condition that a row has a key, among the rows that share keys with the entity.
     ///
-    /// - Parameter values: An expression for each leaf; parameters if none are given.
+    /// - Parameter values: An expression for each leaf; nil for parameters.
     func condition(of row: String, equals values: [String]? = nil) -> String {
         var values = (values ?? leaves.map { _ in "?" })[...]
         let conditions = [condition(of: row, &values), sharing(row)]
@@ -104,7 +104,7 @@ struct KeyColumns: Sendable {
         }.joined(separator: " AND ")
     }
 
-    /// Expressions for the leaves of a key that an expression gives.
+    /// Returns expressions for the leaves of the key that an expression returns.
     func leaves(ofKey expression: String) -> [String] {
         guard isComposite else { return [expression] }
         return paths.map { "json_extract(\(expression), '$\($0)')" }
@@ -119,7 +119,7 @@ struct KeyColumns: Sendable {
 
     // MARK: Values
 
-    /// What the columns of a row with this key hold.
+    /// Returns the values of the key columns of a row with this key.
     ///
     /// - Throws: ``SyncError`` `rowNotFound` if a part is the key of a row that is not stored.
     func values(of key: RowKey, entity: String, in db: Database) throws -> [DatabaseValue] {
@@ -142,24 +142,24 @@ struct KeyColumns: Sendable {
         }
     }
 
-    /// The leaves of a key as parameters; nil if it is none.
+    /// Returns the leaves of a key as parameters; nil if it is not a key of this type.
     func bound(_ key: RowKey) -> [(sql: String, value: DatabaseValue)]? {
         guard let leaves = key.leaves(type), leaves.count == self.leaves.count else { return nil }
         return leaves.map { ColumnValue.bound($0.databaseValue) }
     }
 
-    /// Binds the leaves of a key from a parameter on.
+    /// Binds the leaves of a key, starting at a parameter.
     ///
-    /// - Returns: Whether it is such a key.
+    /// - Returns: Whether it is a key of this type.
     func bind(_ key: RowKey, to statement: RawStatement, at first: Int) -> Bool {
         guard let leaves = key.leaves(type), leaves.count == self.leaves.count else { return false }
         for (index, leaf) in leaves.enumerated() { statement.bind(leaf, at: first + index) }
         return true
     }
 
-    /// Puts the leaves in columns together.
+    /// Reads the leaves of a key from columns.
     ///
-    /// - Returns: Whether all parts are there.
+    /// - Returns: Whether all parts are present.
     func read(_ statement: RawStatement, at first: Int, into text: inout CompositeKeyText) -> Bool {
         text.open()
         var column = first
@@ -188,7 +188,7 @@ struct KeyColumns: Sendable {
         return true
     }
 
-    /// The key in columns; nil if a part is missing.
+    /// Returns the key in columns; nil if a part is missing.
     func key(_ statement: RawStatement, at first: Int) -> RowKey? {
         guard isComposite else { return statement.key(first) }
         var text = CompositeKeyText()
@@ -197,7 +197,7 @@ struct KeyColumns: Sendable {
 }
 
 extension KeyColumns {
-    /// The key of a fetched row, of several parts; nil if one is missing.
+    /// Returns the composite key of a fetched row; nil if a part is missing.
     func recordKey(_ row: Row, at first: Int) throws -> PrimaryKeyValue? {
         var text = CompositeKeyText()
         guard try read(row, at: first, into: &text) else { return nil }

@@ -3,7 +3,7 @@ package import SyncStore
 
 /// The statements that create the tables of a model.
 package struct SchemaSQL: Sendable {
-    /// In an order in which they can be executed, all in one transaction.
+    /// The statements in order, to be executed in one transaction.
     package let statements: [String]
 
     package init(_ layout: StoreLayout) {
@@ -13,13 +13,13 @@ package struct SchemaSQL: Sendable {
             + tables.flatMap(\.indexes) + tables.flatMap(\.views)
     }
 
-    /// The version of our own tables.
+    /// The version of the internal tables.
     static let version = 1
-    /// What stands for it where the tables of the model are an app's, so that no version of the library migrates them
-    /// that does not know of that.
+    /// The version for a store in existing tables. Earlier versions of the library do not know it, so they do not
+    /// migrate the tables.
     static let adoptedVersion = 2
 
-    /// Our own tables, whatever the model is.
+    /// The internal tables, which do not depend on the model.
     static let ownTables = [
         """
         CREATE TABLE "sync_model" (
@@ -44,23 +44,26 @@ package struct SchemaSQL: Sendable {
         """,
     ]
 
-    /// A name as an SQL identifier.
+    /// Returns a name as an SQL identifier.
     package static func quoted(_ name: String) -> String {
         SQLiteDialect().quoted(name)
     }
 
-    /// Text as an SQL literal.
+    /// Returns text as an SQL literal.
     package static func literal(_ text: String) -> String {
         SQLiteDialect().literal(text)
     }
 
-    /// The condition that a row is of one of these entities, for tables of several: `"sync_entity" IN ('A', 'B')`.
+    /// Returns the condition that a row belongs to one of these entities, for tables of several: `"sync_entity" IN
+    /// ('A', 'B')`.
     package static func entityCondition(_ entities: [Int], _ layout: StoreLayout, alias: String? = nil) -> String {
         SQLiteDialect().entityCondition(entities, layout, alias: alias)
     }
 
-    /// The condition that a row has its key in common with an entity that declares one; nil where all rows of the table
-    /// have. It is that of the key's index, which SQLite uses only for a condition spelled the same.
+    /// Returns the condition that a row shares its key with an entity that declares one; nil if all rows of the table
+    /// do.
+    ///
+    /// It is the condition of the partial index of the key. SQLite uses that index only for an identical condition.
     static func sharedKeyCondition(_ owner: Int, _ layout: StoreLayout, alias: String? = nil) -> String? {
         let table = layout.model.entities[owner].table
         guard layout[table].hasHiddenKey, layout[table].hasEntityColumn else { return nil }
@@ -68,7 +71,7 @@ package struct SchemaSQL: Sendable {
         return entityCondition(sharing, layout, alias: alias)
     }
 
-    /// The declared type of a column.
+    /// Returns the declared type of a column.
     package static func columnType(_ type: AttributeType) -> String {
         switch type {
         case .integer, .boolean: "INTEGER"
@@ -78,13 +81,13 @@ package struct SchemaSQL: Sendable {
         }
     }
 
-    /// The declared type of columns that refer to rows of a table.
+    /// Returns the declared type of foreign key columns to a table.
     static func keyType(_ tree: EntityHierarchy) -> String {
         tree.keySlot.map { columnType(tree.attributes[$0].type) } ?? "INTEGER"
     }
 }
 
-/// The table of one inheritance tree, with its indexes and views.
+/// The statements for the table of one inheritance hierarchy, with its indexes and views.
 struct TableSQL {
     private let tree: EntityHierarchy
     private let layout: StoreLayout
@@ -107,7 +110,7 @@ struct TableSQL {
         return "CREATE TABLE \(SchemaSQL.quoted(names.name)) (\n  \(parts.joined(separator: ",\n  "))\n) STRICT"
     }
 
-    /// Only the root's own attributes can be required by the table: rows of other entities lack the others.
+    /// Only attributes of the root can be `NOT NULL`, because rows of other entities lack the others.
     private func column(_ slot: Int) -> String {
         let attribute = tree.attributes[slot]
         let type = SchemaSQL.columnType(attribute.type)
@@ -154,7 +157,7 @@ struct TableSQL {
         return foreign + owners.compactMap(uniqueKey)
     }
 
-    /// The unique index over the key that an entity and those below it share.
+    /// Returns the unique index over the key that an entity shares with its sub-entities.
     private func uniqueKey(_ owner: Int) -> String? {
         let entity = layout.model.entities[owner]
         guard let key = KeyColumns(entity, layout) else { return nil }
@@ -166,7 +169,7 @@ struct TableSQL {
 
     // MARK: Views
 
-    /// One for each sub-entity, with the columns it has.
+    /// A view for each sub-entity, with its columns.
     var views: [String] {
         tree.entities.filter { $0 != tree.root }.map(view)
     }
@@ -188,9 +191,9 @@ struct TableSQL {
     }
 }
 
-/// The table of a many-to-many link.
+/// The statements for the join table of a many-to-many association.
 enum JoinTableSQL {
-    /// Nothing for a link that is a foreign key.
+    /// Returns no statements for an association that is stored as a foreign key.
     static func statements(_ id: AssociationID, _ layout: StoreLayout) -> [String] {
         guard case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) = layout[id]
         else { return [] }
@@ -215,12 +218,12 @@ enum JoinTableSQL {
     }
 }
 
-/// What makes a trigger of an engine's outbox.
+/// Creates the triggers of the outbox.
 enum TriggerSQL {
     /// - Parameters:
     ///   - event: `AFTER INSERT`, `BEFORE UPDATE OF "a"`, …
-    ///   - condition: When it fires.
-    ///   - statements: What it does, each with its semicolon.
+    ///   - condition: The condition under which it fires.
+    ///   - statements: The statements of its body, each with a semicolon.
     static func create(
         _ name: String, _ event: String, on table: String, when condition: String, _ statements: [String]
     ) -> String {

@@ -3,9 +3,9 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The model a store was made with, which it keeps as a schema file.
+/// The model of a store, which the store keeps as a schema file.
 enum StoredModel {
-    /// What a database without tables is to be taken for.
+    /// How a database without the tables of a store is treated.
     enum Empty { case empty, notAStore, guest }
 
     /// A model as the text of a schema file.
@@ -16,7 +16,8 @@ enum StoredModel {
 
         init(_ model: SyncModel) { text = String(decoding: model.schemaFile(), as: UTF8.self) }
 
-        /// Compares bytes: Swift takes names for equal that differ in how an accent is written, and SQLite does not.
+        /// Compares bytes. Swift strings are equal if they are canonically equivalent, but SQLite compares names by
+        /// bytes.
         static func == (left: Schema, right: Schema) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
 
         /// - Throws: ``SyncError`` `unreadableStore`.
@@ -28,21 +29,22 @@ enum StoredModel {
             }
         }
 
-        /// Whether the tables of the two models differ.
+        /// Returns whether the tables of the two models differ.
         func needsMigration(to model: SyncModel) throws -> Bool {
             let schema = Schema(model)
-            // Most stores are opened with the model that they keep, which need not be read then.
+            // Most stores are opened with their own model, which need not be parsed then.
             if self == schema { return false }
             return try !ModelDifferences(stored: self.model(), given: schema.model()).problems.isEmpty
         }
     }
 
-    /// The model of the store; nil if the database has no tables at all, or none of ours, and that is allowed.
+    /// Returns the model of the store; nil if the database has no tables, or no tables of a store, and `empty` allows
+    /// it.
     static func read(_ db: Database, or empty: Empty) throws -> SyncModel? {
         try schema(db, or: empty)?.model()
     }
 
-    /// The text of the model that the store keeps; nil as for ``read(_:or:)``.
+    /// Returns the text of the stored model; nil as for ``read(_:or:)``.
     static func schema(_ db: Database, or empty: Empty) throws -> Schema? {
         guard try db.tableExists("sync_model", in: "main") else {
             if empty == .guest { return nil }
@@ -63,7 +65,7 @@ enum StoredModel {
         return Schema(text: schema)
     }
 
-    /// Brings the tables to those of another model, and keeps that, in a transaction of its own.
+    /// Migrates the tables to another model and stores that model, in one transaction.
     static func migrate(_ db: Database, to model: SyncModel, policy: MigrationPolicy) throws -> MigrationReport {
         try db.execute(sql: "PRAGMA foreign_keys = OFF")
         defer { try? db.execute(sql: "PRAGMA foreign_keys = ON") }
@@ -93,7 +95,7 @@ enum StoredModel {
         return report
     }
 
-    /// Creates the tables. A model that could not be read back is refused.
+    /// Creates the tables. Throws for a model whose schema file could not be read back.
     static func create(_ model: SyncModel, in db: Database) throws {
         let schema = Schema(model)
         _ = try schema.model()
@@ -108,7 +110,7 @@ enum StoredModel {
             arguments: [schema.text, version])
     }
 
-    /// Creates the tables that are ours whatever the model is, and keeps that.
+    /// Creates the internal tables, which do not depend on the model, and stores the model.
     static func createOwnTables(for model: SyncModel, version: Int, in db: Database) throws {
         let schema = Schema(model)
         _ = try schema.model()
@@ -117,7 +119,7 @@ enum StoredModel {
         try keep(schema, version, in: db)
     }
 
-    /// Keeps another model.
+    /// Stores another model.
     static func keep(_ model: SyncModel, in db: Database) throws {
         let new = Schema(model)
         if try schema(db, or: .guest) != new { try replace(with: new, in: db) }
@@ -128,9 +130,9 @@ enum StoredModel {
         try EngineMigration.unblockRows(in: db)
     }
 
-    /// Gives a database that may have tables of others those of a model, or brings ours to it, in one transaction.
+    /// Creates the tables of a store in a database, or migrates existing ones, in one transaction.
     ///
-    /// - Returns: The version of the schema then.
+    /// - Returns: The version of the schema afterwards.
     static func createOrMigrate(_ model: SyncModel, policy: MigrationPolicy, in db: Database) throws -> Int? {
         if try schema(db, or: .guest)?.needsMigration(to: model) == true {
             _ = try migrate(db, to: model, policy: policy)
@@ -144,7 +146,8 @@ enum StoredModel {
         return version
     }
 
-    /// Creates the tables if there are none; else keeps the new model, which differs only in how JSON is mapped.
+    /// Creates the tables if there are none. Otherwise stores the new model, which may differ only in the mapping of
+    /// JSON.
     static func createOrUpdate(_ model: SyncModel, in db: Database, or empty: Empty = .empty) throws {
         guard let kept = try schema(db, or: empty) else { return try create(model, in: db) }
         if try isAdopted(db) { return try adopt(model, in: db) }
@@ -154,11 +157,11 @@ enum StoredModel {
     }
 }
 
-/// The tables and triggers of fingerprints. Earlier versions made them in a store; now they are not used.
+/// The tables and triggers of fingerprints, which earlier versions created in a store.
 enum RetiredTables {
     static let names = ["sync_fingerprints", "sync_fingerprint", "sync_fingerprint_seal", "sync_written"]
 
-    /// Drops those that a store has. Triggers come first, because they write to the tables.
+    /// Drops them from a store. Triggers come first, because they write to the tables.
     static func drop(in db: Database) throws {
         let tables = names.map(\.literal).joined(separator: ", ")
         let found = try Row.fetchAll(

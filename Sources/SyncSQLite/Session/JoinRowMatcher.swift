@@ -2,13 +2,13 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Meets the pairs of one join table, as they are read, with those that a payload says there are.
+/// Compares the stored join rows of one table, as they are read, with those that the payload asserts.
 struct JoinRowMatcher {
     private(set) var said: ResolvedJoinRows
     private(set) var compared = JoinTableDiff()
-    /// Whether a pair was met of a row of which the payload does not speak, and that stays.
+    /// Whether a join row of a row without a node was read, and stays.
     private(set) var matchedUnmentioned = false
-    /// The rows that pairs lead to of which the payload does not speak, if they are asked for.
+    /// The rows without a node in join rows that were read, if the caller asked for them.
     private(set) var unmentioned = DoubtfulEnds()
     private let collectsUnmentioned: Bool
     private let link: CompiledAssociation
@@ -36,13 +36,13 @@ struct JoinRowMatcher {
 
     func table(_ end: CompiledAssociation.End) -> SyncTable { end == .first ? first : second }
 
-    /// The stored rows at an end whose links are replaced.
+    /// Returns the stored nodes at an end whose links are replaced.
     func rowsWithReplacedLinks(_ end: CompiledAssociation.End) -> some Sequence<NodeID> {
         let table = table(end)
         return (end == .first ? said.first : said.second).nodes.lazy.filter { table.isPresent($0, as: .stored) }
     }
 
-    /// Pairs of stored rows neither of which is spoken for.
+    /// Returns asserted pairs of stored nodes whose links are not replaced at either end.
     func unreplacedPairs() -> [ResolvedJoinRows.Pair] {
         said.pairs.filter {
             !said.first.speaks(of: $0.first) && !said.second.speaks(of: $0.second)
@@ -50,14 +50,14 @@ struct JoinRowMatcher {
         }
     }
 
-    /// All pairs that a statement reads.
+    /// Compares all join rows that a statement reads.
     mutating func compareAll(_ statement: RawStatement, isOrdered: Bool, _ steps: ProgressReporter) throws {
         let isGuessed = firstLookup.hasIntegerKeys && secondLookup.hasIntegerKeys && !isOrdered
         var counter = ProgressCounter(steps)
         var guess = 0
         while try statement.step() {
             try counter.advance()
-            // Pairs are often stored in the order they are said in.
+            // Join rows are often stored in the order of the payload.
             if isGuessed, guess < said.pairs.count,
                 firstLookup.integerKey(said.pairs[guess].first.index) == statement.integer(0),
                 secondLookup.integerKey(said.pairs[guess].second.index) == statement.integer(1)
@@ -71,13 +71,13 @@ struct JoinRowMatcher {
         try counter.finish()
     }
 
-    /// A pair that may be met at both ends.
+    /// Compares a join row that may be read from both ends, only once.
     mutating func compareOnce(_ statement: RawStatement) {
         guard let rows = rows(statement), seen.insert(rows).inserted else { return }
         _ = compare(statement)
     }
 
-    /// One stored pair against what was said; the place of the pair it is, if it was said.
+    /// Compares one stored join row with the asserted ones. Returns the index of the equal one; nil if there is none.
     mutating func compare(_ statement: RawStatement) -> Int? {
         let (one, other) = (
             node(statement, 0, first, firstLookup, firstColumns),
@@ -111,7 +111,7 @@ struct JoinRowMatcher {
         return JoinKey(first: one, second: other)
     }
 
-    /// The node at one end of a stored pair; nil for a row of which the payload does not speak.
+    /// Returns the node at one end of a stored join row; nil for a row without a node.
     private func node(
         _ statement: RawStatement, _ column: Int, _ table: SyncTable, _ lookup: NodeLookup, _ columns: RowColumns
     ) -> NodeID? {
@@ -124,12 +124,13 @@ struct JoinRowMatcher {
     }
 }
 
-/// The join table of a link, read and written by the thousand.
+/// The statements that read and write the join table of an association.
 ///
-/// Of what it reads, the columns are the key of the first row, of the second, and the place of either in the other's list.
+/// The columns that they read are the key of the first row, the key of the second row, and the position of each row in
+/// the other's list.
 struct JoinTableStatements {
     let table: String
-    /// Whether rows at either end have their links in an order.
+    /// Whether the links of rows at either end are ordered.
     let isOrdered: Bool
     private let db: Database
     private let name: String
@@ -138,7 +139,7 @@ struct JoinTableStatements {
     private let firstOrder: String?
     private let secondOrder: String?
 
-    /// Nil for a link that is a foreign key.
+    /// Nil for an association that is stored as a foreign key.
     init?(_ link: AssociationID, _ layout: StoreLayout, _ db: Database) {
         guard case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) = layout[link]
         else { return nil }
@@ -161,10 +162,10 @@ struct JoinTableStatements {
         "SELECT \(first), \(second), \(firstOrder ?? "NULL"), \(secondOrder ?? "NULL") FROM \(table)"
     }
 
-    /// Reads all pairs.
+    /// Reads all join rows.
     func all() throws -> RawStatement { try RawStatement(db, select) }
 
-    /// Reads the pairs of the rows at one end whose keys are in a range, in the order of their keys.
+    /// Reads the join rows of the rows at one end with keys in a range, in the order of their keys.
     func pairs(of rows: KeyRange, at end: CompiledAssociation.End) throws -> RawStatement {
         let column = column(end)
         let statement = try RawStatement(db, select + KeyRange.condition(column) + " ORDER BY \(column)")
@@ -172,22 +173,22 @@ struct JoinTableStatements {
         return statement
     }
 
-    /// Reads the pairs of one row, whose key is the parameter.
+    /// Reads the join rows of one row. The parameter is its key.
     func pairs(ofRowAt end: CompiledAssociation.End) throws -> RawStatement {
         try RawStatement(db, select + " WHERE \(column(end)) = ?")
     }
 
-    /// Reads one pair; its keys are the parameters.
+    /// Reads one join row. The parameters are its keys.
     func one() throws -> RawStatement { try RawStatement(db, select + " WHERE \(first) = ? AND \(second) = ?") }
 
     // MARK: Writing
 
-    /// Removes one pair; its keys are the parameters.
+    /// Deletes one join row. The parameters are its keys.
     func removal() throws -> RawStatement {
         try RawStatement(db, "DELETE FROM \(table) WHERE \(first) = ? AND \(second) = ?")
     }
 
-    /// Adds pairs; the parameters of each are its keys, and its place at either end that has an order.
+    /// Inserts join rows. The parameters of each are its keys, and its position at each ordered end.
     func insertion(of count: Int) throws -> BulkInsertion {
         let names = [first, second] + [firstOrder, secondOrder].compactMap { $0 }
         return try BulkInsertion(

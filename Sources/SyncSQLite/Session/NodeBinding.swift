@@ -1,7 +1,7 @@
 import SyncCore
 import SyncStore
 
-/// Binds what nodes of a table shall hold to statements.
+/// Binds the values to write for the nodes of a table to statements.
 struct NodeBinding {
     private let table: SyncTable
     private let columns: RowColumns
@@ -11,7 +11,7 @@ struct NodeBinding {
     private let keys: NodeKeys
     private let targets: [NodeKeys]
     private let defaults: DefaultValues
-    /// By entity and slot: whether a new row without a value gets the model's default.
+    /// By entity and slot, whether a new row without a value gets the default of the model.
     private let takesDefault: [Int: [Bool]]
     private let pool: TextPool
 
@@ -36,7 +36,7 @@ struct NodeBinding {
 
     // MARK: Rows
 
-    /// What a node is called in errors: its key, as far as the payload says it, and its entity.
+    /// Returns the name of a node in errors: its key, as far as the payload has it, and its entity.
     func name(of node: NodeID) -> String {
         let entity = table.wantedEntity(of: node)
         let (slots, start) = slots(of: node)
@@ -50,7 +50,7 @@ struct NodeBinding {
         return parts.isEmpty ? "of \(entity.name)" : "\(parts.joined(separator: ", ")) of \(entity.name)"
     }
 
-    /// Binds all columns of a new row; the parameters for it begin after an offset.
+    /// Binds all columns of a new row. Its parameters begin after an offset.
     func bindRow(of node: NodeID, to statement: RawStatement, _ offset: Int) {
         bindKey(of: node, to: statement, at: offset + 1)
         if let entity = columns.entity {
@@ -63,7 +63,8 @@ struct NodeBinding {
         }
     }
 
-    /// Attribute values of a new row: the payload's, else the model's defaults. Keys have none.
+    /// Binds the attributes of a new row to the values of the payload or the defaults of the model. Keys have no
+    /// defaults.
     private func bindValues(of node: NodeID, to statement: RawStatement, _ offset: Int) {
         let keyColumn = columns.hasHiddenKey ? -1 : columns.keySlot
         let (slots, start) = slots(of: node)
@@ -78,7 +79,7 @@ struct NodeBinding {
         }
     }
 
-    /// Where the values of a node are that count; an empty array for none.
+    /// Returns the array with the effective values of a node, and the index of the first; an empty array for none.
     @inline(__always)
     private func slots(of node: NodeID) -> (slots: [PackedValue], start: Int) {
         let version = Int(values.versions[node.index])
@@ -114,7 +115,7 @@ struct NodeBinding {
     }
 }
 
-/// The model's defaults as slots, with their own texts.
+/// The default values of the model as packed values, with their own texts.
 struct DefaultValues {
     private var slots: [PackedValue] = []
     private var arena: [UInt8] = []

@@ -4,13 +4,13 @@ import GRDBSQLite
 package import SyncCore
 import SyncStore
 
-/// A prepared statement bound and stepped directly, for loops over many rows.
+/// A prepared statement that is bound and stepped directly, for loops over many rows.
 ///
-/// GRDB owns the statement and its transaction; this only saves the boxing of every value.
+/// GRDB owns the statement and its transaction. This type avoids the `DatabaseValue` that GRDB creates for each value.
 final class RawStatement {
     private let statement: Statement
     private let handle: OpaquePointer
-    /// One place of 24 bytes per parameter, for dates as text while they are bound.
+    /// A buffer of 24 bytes per parameter, for the text of bound dates.
     private let dates: UnsafeMutablePointer<UInt8>
 
     init(_ db: Database, _ sql: String, arguments: [DatabaseValue] = []) throws {
@@ -24,7 +24,7 @@ final class RawStatement {
 
     // MARK: Binding
 
-    /// Binds a staged value. Texts are not copied: they must live until the next step.
+    /// Binds a packed value. Texts are not copied, so they must live until the next step.
     @inline(__always)
     func bind(_ slot: PackedValue, at parameter: Int, _ pool: TextPool) {
         let index = Int32(truncatingIfNeeded: parameter)
@@ -76,7 +76,7 @@ final class RawStatement {
 
     // MARK: Stepping
 
-    /// Steps once; true if there is a row.
+    /// Steps once. Returns true if there is a row.
     @inline(__always)
     func step() throws -> Bool {
         let code = sqlite3_step(handle)
@@ -120,7 +120,7 @@ final class RawStatement {
     @inline(__always)
     func real(_ column: Int) -> Double { sqlite3_column_double(handle, Int32(truncatingIfNeeded: column)) }
 
-    /// The bytes of a text, valid until the next step.
+    /// Returns the bytes of a text, valid until the next step.
     @inline(__always)
     func text(_ column: Int) -> UnsafeBufferPointer<UInt8> {
         let index = Int32(truncatingIfNeeded: column)
@@ -130,7 +130,7 @@ final class RawStatement {
 
     func string(_ column: Int) -> String { String(decoding: text(column), as: UTF8.self) }
 
-    /// The column's value, text whole also where it has a NUL.
+    /// Returns the value of a column. A text with a NUL is complete.
     func value(_ column: Int) -> DatabaseValue {
         let index = Int32(truncatingIfNeeded: column)
         guard sqlite3_column_type(handle, index) == SQLITE_TEXT else {
@@ -148,10 +148,10 @@ final class RawStatement {
         }
     }
 
-    /// Whether the column holds just what the slot would store.
+    /// Returns whether a column contains exactly what the packed value would store.
     @inline(__always)
     func column(_ column: Int, equals slot: PackedValue, _ pool: TextPool) -> Bool {
-        // The value is asked for once: each `sqlite3_column_…` would look the column up again.
+        // The value is read once, because each `sqlite3_column_…` function looks up the column again.
         let value = sqlite3_column_value(handle, Int32(truncatingIfNeeded: column))
         let type = sqlite3_value_type(value)
         switch slot.kind {
@@ -180,7 +180,7 @@ final class RawStatement {
     }
 }
 
-/// Counts the passes of one loop, and tells of them now and then.
+/// Counts the iterations of one loop, and reports them in steps.
 struct ProgressCounter {
     private let steps: ProgressReporter
     private var count = 0
@@ -193,14 +193,14 @@ struct ProgressCounter {
         if count & 1023 == 0 { try steps.advance(by: 1024) }
     }
 
-    /// Tells of what is left.
+    /// Reports the remaining iterations.
     func finish() throws { try steps.advance(by: count & 1023) }
 }
 
-/// How many rows a table has, beside what a payload says of it.
+/// The number of rows of a table, compared with a limit.
 enum TableSize {
     case empty
-    /// No more than the limit asked for: worth reading whole.
+    /// At most the limit, so a scan of the table is worthwhile.
     case small
     case large
 
@@ -209,7 +209,7 @@ enum TableSize {
         if try Bool.fetchOne(db, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(table))") ?? true {
             self = .empty
         } else {
-            // Passing rows by costs half of what counting them does.
+            // `OFFSET` costs half of what `count(*)` does.
             let isLarge = try Bool.fetchOne(
                 db, sql: "SELECT EXISTS (SELECT 1 FROM \(table) LIMIT 1 OFFSET ?)", arguments: [limit])
             self = isLarge ?? false ? .large : .small
@@ -239,21 +239,21 @@ extension RowKey {
 }
 
 extension TemporaryKey {
-    /// Whether a key column's value is a local key, which as an attribute reads as nil.
+    /// Returns whether the value of a key column is a temporary key, which is nil as an attribute.
     static func isLocal(_ value: DatabaseValue) -> Bool { RowKey(value)?.isLocal ?? false }
 }
 
 // MARK: - NodeID+Index
 
 extension NodeID {
-    /// The same as ``SyncCore``'s, which would be a call from here: functions of other modules are not inlined, and loops
-    /// over millions of rows notice.
+    /// The same as `index` of ``SyncCore``. Functions of other modules are not inlined, which is measurable in loops
+    /// over millions of rows.
     @inline(__always)
     var index: Int { Int(number) }
 }
 
 extension PackedValue {
-    /// ``integer``, read without a call of another module: loops over millions of rows notice.
+    /// The same as ``integer``, without a call into another module, which is measurable in loops over millions of rows.
     @inline(__always)
     var storedInteger: Int64 { Int64(bitPattern: UInt64(high) << 32 | UInt64(low)) }
 }

@@ -1,11 +1,11 @@
 import SyncCore
 import SyncStore
 
-/// Meets the rows of one table, as they are read, with the plan's nodes, and notes what they hold.
+/// Matches the rows of one table, as they are read, with the nodes, and records their stored values.
 ///
-/// A structure that lives as long as the loop around it: what it notes is the table's again when the loop is over.
+/// It owns the matches of the table during the loop that reads the rows. ``finish()`` returns them to the table.
 struct RowMatcher {
-    /// What the rows of a foreign key's table are found by.
+    /// How rows of a referenced table are found.
     private struct Target {
         let lookup: NodeLookup
         let key: (type: AttributeType, owner: Int)?
@@ -22,11 +22,12 @@ struct RowMatcher {
     private let pool: TextPool
     private let meets: Bool
     private let compares: Bool
-    /// The targets that the payload gives, guessed to be the stored ones, by foreign key; empty if it gives none.
+    /// The last target of each node in the payload, by foreign key, as a guess of the stored one; empty if the payload
+    /// has none.
     private let expected: [[Int32]]
     private var keyText = CompositeKeyText()
     private(set) var met: MatchedNodes
-    /// Where rows lead that no node is, if that is no node either.
+    /// The rows that unmatched rows reference, if they have no node either.
     private(set) var doubtful: [AssociationID: DoubtfulEnds] = [:]
 
     init(_ table: SyncTable, _ session: SQLiteSession, _ pass: MatchPass, expecting expected: [[Int32]] = []) {
@@ -48,17 +49,17 @@ struct RowMatcher {
         met = table.consumeMatches()
     }
 
-    /// Gives the table what was noted.
+    /// Returns the matches to the table.
     mutating func finish() {
         table.met = met
     }
 
-    /// Every stored row is looked at.
+    /// Records that every stored row is read.
     mutating func isScanned() { met.isScanned = true }
 
     // MARK: Finding nodes
 
-    /// The plan's node for a stored row.
+    /// Returns the node of a stored row.
     mutating func node(_ statement: RawStatement, entity: Int, guess: Int) -> Int? {
         let compiled = model.entities[entity]
         if columns.hasHiddenKey, let known = table.keys.node(ofHidden: statement.integer(0)) { return known.index }
@@ -68,7 +69,7 @@ struct RowMatcher {
             return lookup.node(statement, 0, columns.types[slot], keyOwner, pool, guess: guess)
         }
         let column = columns.attributes + slot
-        // Of rows with another set of keys than the payload's the guess may have the same key, and be none of them.
+        // A guess from another key space may have an equal key and be a different row.
         let guess = batch.hasKeys(of: keyOwner) ? guess : -1
         return lookup.node(statement, column, columns.types[slot], keyOwner, pool, guess: guess)
     }
@@ -80,8 +81,8 @@ struct RowMatcher {
         return keyText.bytes.withUnsafeBufferPointer { lookup.node($0, keyOwner, pool, guess: guess) }
     }
 
-    /// The node that a foreign key to a table without hidden keys leads to. Mutating, so that the matcher is not copied
-    /// for the call.
+    /// Returns the node that a foreign key references, in a table without surrogate keys. Mutating, so that the call
+    /// does not copy the matcher.
     private mutating func target(_ statement: RawStatement, _ index: Int, guess: Int = -1) -> Int? {
         let target = targets[index]
         guard let key = target.key, !target.lookup.isEmpty else { return nil }
@@ -89,14 +90,14 @@ struct RowMatcher {
             statement, columns.foreignKeys + index, key.type, key.owner, pool, guess: guess)
     }
 
-    /// Asks for what the rows after the next few will be compared with.
+    /// Prefetches the nodes of upcoming rows.
     @inline(__always)
     func prefetch(_ cursor: SortedKeyIterator) {
         if let node = cursor.node(ahead: 16) { lookup.prefetch(node, version: Int(values.versions[node])) }
         if let node = cursor.node(ahead: 8) { lookup.prefetchTexts(version: Int(values.versions[node]), pool) }
     }
 
-    // MARK: Meeting
+    // MARK: Matching
 
     mutating func accept(_ statement: RawStatement, node: Int, entity: Int) {
         if meets { meet(statement, node: node, entity: entity) }
@@ -146,11 +147,11 @@ struct RowMatcher {
 
     // MARK: Comparing
 
-    /// Marks the columns that differ from the payload.
+    /// Records the columns that differ from the payload.
     private mutating func compare(_ statement: RawStatement, node: Int) {
         let version = Int(values.versions[node])
         guard version >= 0 else { return }
-        // A row that was met by its key has it.
+        // A row that was matched by its key has that key.
         let key = batch.nodes[node].key.kind == .absent ? -1 : columns.keySlot
         let differing =
             version < batch.versionCount
@@ -176,7 +177,8 @@ struct RowMatcher {
         return differing
     }
 
-    /// Whether bytes that differ mean the same: JSON or a decimal that something else wrote in another spelling.
+    /// Returns whether different bytes are the same value: JSON or a decimal that another program wrote in another
+    /// form.
     private func isSameValue(_ statement: RawStatement, _ column: Int, _ slot: PackedValue, _ type: AttributeType)
         -> Bool
     {
@@ -194,9 +196,9 @@ struct RowMatcher {
         }
     }
 
-    // MARK: Strays
+    // MARK: Unmatched rows
 
-    /// Notes a row that no node is, if it matters.
+    /// Records an unmatched row, if it is in scope or references a node.
     mutating func addUnmatchedRow(_ statement: RawStatement, entity: Int, _ watch: UnmatchedRowFilter) {
         guard let key = statement.key(0) else { return }
         var isNeeded = watch.scope.map { model.entity(entity, isKindOf: $0) } ?? false
@@ -215,7 +217,7 @@ struct RowMatcher {
         if isNeeded { met.strays.rows.append(.init(key: key, entity: entity)) }
     }
 
-    /// Drops those that do not matter after all of the strays from an index on.
+    /// Filters the unmatched rows from an index on.
     mutating func filterUnmatchedRows(from start: Int, _ keeping: ([UnmatchedRows.Row]) throws -> [UnmatchedRows.Row])
         rethrows
     {
@@ -225,33 +227,33 @@ struct RowMatcher {
     }
 }
 
-/// The columns of a table in the order a sync reads them: key, entity, attributes, foreign keys, orders. A class, because
-/// it is asked at every row.
+/// The columns of a table in the order in which a sync reads them: key, entity, attributes, foreign keys, positions. It
+/// is a class, because every row uses it.
 final class RowColumns: Sendable {
     let table: String
     let keyColumn: String
     let entity: Int?
     let attributes: Int
     let foreignKeys: Int
-    /// Per foreign key the column of its order, if the other side is ordered.
+    /// The column of the position for each foreign key; nil if the other end is not ordered.
     let orders: [Int?]
-    /// All names, quoted, for SELECT and INSERT alike.
+    /// All column names, quoted, for SELECT and INSERT.
     let names: [String]
     let hasHiddenKey: Bool
-    /// The slot of the table's primary key, -1 if that is hidden.
+    /// The slot of the table's primary key; -1 for a surrogate key.
     let keySlot: Int
-    /// Whether the key is the rowid, so that rows come in its order.
+    /// Whether the key is the rowid, so that rows are read in its order.
     let isOrderedByKey: Bool
-    /// Per foreign key the table it points to.
+    /// The referenced table of each foreign key.
     let targets: [TableID]
     /// The types of the attributes, by slot.
     let types: [AttributeType]
-    /// The key that all rows of the table share, and the entity it is declared on.
+    /// The type of the key that all rows of the table share, and the entity that declares it.
     let commonKey: (type: AttributeType, owner: Int)?
 
-    /// Where the keys of several parts of a row are, by the entity that declares them.
+    /// The composite key of each entity that declares one, and the index of its first column.
     private let partedKeys: [Int: (key: KeyColumns, first: Int)]
-    /// What is selected.
+    /// The selected expressions.
     private let selected: [String]
 
     private let model: CompiledModel
@@ -299,18 +301,18 @@ final class RowColumns: Sendable {
         targets = tree.foreignKeys.map { layout.model[$0].second.table }
     }
 
-    /// The places in `names` that an INSERT fills: the key once, though it is an attribute too.
+    /// The indexes in `names` that an INSERT fills. The key comes once, although it is an attribute too.
     var inserted: [Int] {
         var seen: Set<String> = []
         return names.indices.filter { seen.insert(names[$0]).inserted }
     }
 
-    /// Where the key of several parts is that rows share with the entity that declares it.
+    /// Returns the composite key that an entity declares, and the index of its first column.
     func partedKey(_ owner: Int) -> (key: KeyColumns, first: Int)? { partedKeys[owner] }
 
-    /// The entity that a row names in a column, or the tree's only one.
+    /// Returns the entity that a row names in a column, or the root of the hierarchy if the table has no such column.
     ///
-    /// - Throws: ``SyncError`` `storeFailure` if the model has no such entity, as when the row is fetched.
+    /// - Throws: ``SyncError`` `storeFailure` if the model has no such entity, as a fetch of the row does.
     func entity(_ statement: RawStatement, at column: Int?) throws -> Int {
         guard let column else { return tree.root }
         guard let id = model.entityID(statement.string(column)), model.entities[id].table == tree.id else {
@@ -321,7 +323,7 @@ final class RowColumns: Sendable {
         return id
     }
 
-    /// The name of a column as ``ChangedColumns`` counts them, quoted.
+    /// Returns the quoted name of a column by its number in ``ChangedColumns``.
     func name(of column: TableColumn) -> String {
         switch column {
         case .attribute(let slot): names[attributes + slot]
@@ -334,9 +336,9 @@ final class RowColumns: Sendable {
 }
 
 extension String {
-    /// As an SQL identifier.
+    /// The string as an SQL identifier.
     var quoted: String { SchemaSQL.quoted(self) }
 
-    /// As an SQL string literal.
+    /// The string as an SQL string literal.
     var literal: String { SchemaSQL.literal(self) }
 }

@@ -2,8 +2,7 @@ import GRDB
 package import SyncCore
 package import SyncStore
 
-// Links as they are stored: as a foreign key column or as pairs in a join table, each with columns for places in ordered
-// lists.
+// Links as they are stored: a foreign key column, or join rows, each with columns for positions in ordered lists.
 extension SQLiteSession {
     package func links(of rows: [RowKey], _ link: CompiledAssociation, from end: CompiledAssociation.End) throws
         -> [StoredLink]
@@ -29,7 +28,7 @@ extension SQLiteSession {
         let select =
             "SELECT \(names.other), \(names.place ?? "NULL"), \(names.otherPlace ?? "NULL") FROM \(names.table)"
         let order = " ORDER BY \(LinkOrderingSQL.terms(place: names.place, key: names.other))"
-        // The rows that have the column are stored; those it leads to may not be.
+        // The rows with the foreign key column are stored, but the rows that it references may not be.
         if link.storage == .foreignKey, end == .second { return "\(select) WHERE \(names.mine) = ?\(order)" }
         let target = columns(link.side(end.other).table)
         let isStored =
@@ -50,7 +49,7 @@ extension SQLiteSession {
             })
     }
 
-    // MARK: Places
+    // MARK: Positions
 
     package func nextPositions(in owners: [RowKey], _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws
         -> [Int64]
@@ -157,12 +156,12 @@ extension SQLiteSession {
     }
 }
 
-// MARK: - Pairs
+// MARK: - Join rows
 
-// The pairs of a join table meet those that a payload says there are.
+// Compares stored join rows with those that a payload asserts.
 extension SQLiteSession {
-    /// Reads the stored pairs that matter: all of them when the payload speaks of many rows, else those of each row
-    /// whose links are replaced, and each other pair by itself.
+    /// Compares all join rows if the payload has many nodes. Otherwise it compares the join rows of nodes with replaced
+    /// links, and each other asserted pair.
     package func compare(_ said: inout ResolvedJoinRows, _ link: CompiledAssociation, coversAll: Bool) throws
         -> JoinTableDiff
     {
@@ -196,7 +195,7 @@ extension SQLiteSession {
         return reader.compared
     }
 
-    /// The pairs of rows whose links are replaced.
+    /// Compares the join rows of nodes whose links are replaced.
     private func compareJoinRows(
         of nodes: [NodeID], at end: CompiledAssociation.End, _ stored: JoinTableStatements,
         _ reader: inout JoinRowMatcher,
@@ -205,7 +204,7 @@ extension SQLiteSession {
         guard !nodes.isEmpty else { return }
         let table = reader.table(end)
         let lookup = lookups[table.id.index]
-        // A pair may be met again at the other end, which only matters where it has a place.
+        // A join row may be read again from the other end. That only matters if it has a position.
         if !stored.isOrdered, isOnlyEnd, lookup.hasIntegerKeys,
             let range = KeyRange(nodes.lazy.map { lookup.integerKey($0.index) }, factor: 12)
         {
@@ -223,7 +222,7 @@ extension SQLiteSession {
         try counter.finish()
     }
 
-    /// Pairs of which no end is spoken for.
+    /// Compares pairs whose links are not replaced at either end.
     private func compare(
         _ pairs: [ResolvedJoinRows.Pair], _ stored: JoinTableStatements, _ reader: inout JoinRowMatcher
     ) throws {
@@ -244,13 +243,14 @@ extension SQLiteSession {
 
 // MARK: - LinkTable
 
-/// The table that has a link, as seen from one of its ends. Names are quoted.
+/// The table that stores the links of an association, as seen from one of its ends. The names are quoted.
 struct LinkTable {
     let table: String
-    /// The columns of the row at this end, and of the one at the other.
+    /// The columns with the key of the row at this end, and of the row at the other end.
     let mine: String
     let other: String
-    /// The columns of its place in the list of the row at this end, and of the one at the other; nil if there is none.
+    /// The columns with the position in the list of the row at this end, and of the row at the other end; nil if not
+    /// ordered.
     let place: String?
     let otherPlace: String?
 
@@ -272,10 +272,10 @@ struct LinkTable {
 
 // MARK: - NextPositionSQL
 
-/// Asks for the place after all others in the ordered list of a row: after the rows that are linked, and after those that
-/// the list still waits for, whose places are kept for them.
+/// A query for the next position in the ordered list of a row. It comes after the linked rows, and after pending
+/// references, which keep their positions.
 enum NextPositionSQL {
-    /// A query whose only parameter is the key of the row; nil if its end of the link is not ordered.
+    /// Returns a query whose only parameter is the key of the row; nil if this end of the association is not ordered.
     static func query(_ link: AssociationID, _ end: CompiledAssociation.End, _ layout: StoreLayout) -> String? {
         let names = LinkTable(layout.model[link], end, layout)
         let side = layout.model[link].side(end)

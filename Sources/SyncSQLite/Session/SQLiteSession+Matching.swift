@@ -3,8 +3,8 @@ import GRDB
 package import SyncCore
 package import SyncStore
 
-// Stored rows meet the plan's nodes by one pass over the table, or by looking each key up when the table is much larger than
-// the payload.
+// Matches stored rows with nodes. It scans the table, or looks up each key if the table is much larger than the
+// payload.
 extension SQLiteSession {
     package func meet(_ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter) throws {
         let keyed = table.batch.nodes.count - table.batch.owners.count
@@ -40,7 +40,7 @@ extension SQLiteSession {
         }
     }
 
-    /// Whether a table has at most so many rows. What a run once found to be large is not measured again.
+    /// Returns whether a table has at most `limit` rows. A table that was found to be large is not measured again.
     func size(of table: String, limit: Int) throws -> TableSize {
         if let known = memory[table], known >= limit { return .large }
         let size = try TableSize(of: table, limit: limit, in: db)
@@ -48,14 +48,14 @@ extension SQLiteSession {
         return size
     }
 
-    /// How many strays are weighed at once.
+    /// The number of unmatched rows that are filtered at once.
     private static let straysAtOnce = 4096
 
     private func scan(
         _ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter, within range: KeyRange? = nil
     ) throws {
         let columns = columns(table.id)
-        // Integer keys are the table's own order, so that rows and nodes can be merged.
+        // Rows come in the order of integer keys, so rows and nodes can be merged.
         var cursor = columns.isOrderedByKey ? lookups[table.id.index].integerKeys.map { SortedKeyIterator($0) } : nil
         let statement = try RawStatement(
             db,
@@ -92,7 +92,7 @@ extension SQLiteSession {
         try counter.finish()
     }
 
-    /// What the payload says last of each foreign key, which is likely what is stored.
+    /// Returns the last target of each foreign key in the payload, which is probably the stored one.
     private func expectedTargets(_ table: SyncTable) -> [[Int32]] {
         table.tree.foreignKeys.map { link in
             guard let assertions = plan?[link].assertions, !assertions.isEmpty else { return [] }
@@ -104,7 +104,7 @@ extension SQLiteSession {
         let columns = columns(table.id)
         let batch = table.batch
         var statements: [Int: (statement: RawStatement, key: KeyColumns?)] = [:]
-        // In the order of the table, so that neighbours are found on the same page.
+        // In the order of the table, so that neighboring rows are on the same page.
         let order = lookups[table.id.index].integerKeys.map { KeySorter.ascending($0) } ?? []
         var matcher = RowMatcher(table, self, pass)
         defer { matcher.finish() }
@@ -140,9 +140,10 @@ extension SQLiteSession {
         try counter.finish()
     }
 
-    /// ` WHERE key = ?`, among the rows that share the entity's keys; for each part of the key one.
+    /// Returns ` WHERE key = ?` with a condition for each part of the key, among the rows that share keys with the
+    /// entity.
     ///
-    /// - Parameter value: An expression for the key; parameters if none is given.
+    /// - Parameter value: An expression for the key; nil for parameters.
     func keyCondition(_ entity: CompiledEntity, equals value: String? = nil) -> String {
         let columns = columns(entity.table)
         guard columns.hasHiddenKey, let key = KeyColumns(entity, layout) else {
@@ -152,11 +153,11 @@ extension SQLiteSession {
     }
 }
 
-/// The nodes of integer keys, asked for in ascending order.
+/// Finds the nodes of integer keys that are looked up in ascending order.
 struct SortedKeyIterator {
-    /// The keys, ascending.
+    /// The keys, in ascending order.
     private let keys: [Int64]
-    /// The node of each key; empty if the nodes are in this order already.
+    /// The node of each key; empty if the nodes are in the order of their keys.
     private let nodes: [Int32]
     private var position = 0
 
@@ -165,7 +166,7 @@ struct SortedKeyIterator {
         self.keys = nodes.isEmpty ? keys : nodes.map { keys[Int($0)] }
     }
 
-    /// The node of the next row's key, which is no lower than the key asked for before; nil if there is none.
+    /// Returns the node of a key; nil if there is none. Each key must be at least the previous one.
     @inline(__always)
     mutating func node(for key: Int64) -> Int? {
         while position < keys.count, keys[position] < key { position += 1 }
@@ -173,18 +174,18 @@ struct SortedKeyIterator {
         return nodes.isEmpty ? position : Int(nodes[position])
     }
 
-    /// The node that is so many keys ahead, unless nodes are in this order anyway.
+    /// Returns the node that is `distance` keys ahead; nil if the nodes are in the order of their keys.
     @inline(__always)
     func node(ahead distance: Int) -> Int? {
         position + distance < nodes.count ? Int(nodes[position + distance]) : nil
     }
 }
 
-/// Integer keys so close to each other that reading all rows between them costs less than looking up each.
+/// A range of integer keys that are so close together that a scan of the range costs less than a lookup of each key.
 struct KeyRange {
     let keys: ClosedRange<Int64>
 
-    /// Nil if there may be more than `factor` rows to a key, or there are no keys.
+    /// Nil if the range may have more than `factor` rows for each key, or if there are no keys.
     init?(_ keys: some Collection<Int64>, factor: Int) {
         guard let low = keys.min(), let high = keys.max(),
             UInt64(bitPattern: high &- low) < UInt64(keys.count * factor)
@@ -192,7 +193,7 @@ struct KeyRange {
         self.keys = low...high
     }
 
-    /// A condition with two places to bind.
+    /// Returns a condition with two parameters.
     static func condition(_ column: String) -> String { " WHERE \(column) BETWEEN ? AND ?" }
 
     func bind(to statement: RawStatement) {
@@ -201,12 +202,12 @@ struct KeyRange {
     }
 }
 
-/// Binds the row keys of a table's nodes. A class, so that no part of the plan is copied for a key.
+/// Binds the row keys of the nodes of a table. It is a class, so that no part of the graph is copied for a key.
 final class NodeKeys {
     private let keys: NodeRowKeys
     private let batch: NodeBatch
     private let pool: TextPool
-    /// Whether all keys are in their slots, as they mostly are.
+    /// Whether all keys are the keys of the batch, which is the common case.
     private let areStaged: Bool
 
     init(_ table: SyncTable) {
@@ -226,10 +227,10 @@ final class NodeKeys {
     }
 }
 
-/// Finds the nodes of one batch by their keys. A class, so that a look-up copies no part of the plan.
+/// Finds the nodes of one batch by their keys. It is a class, so that a lookup copies no part of the graph.
 final class NodeLookup: Sendable {
     private let batch: NodeBatch
-    /// Whether the keys of all nodes are integers and one set.
+    /// Whether the keys of all nodes are integers in one key space.
     let hasIntegerKeys: Bool
 
     init(_ batch: NodeBatch) {
@@ -237,19 +238,20 @@ final class NodeLookup: Sendable {
         hasIntegerKeys = batch.hasOneSetOfKeys && batch.nodes.allSatisfy { $0.key.kind == .integer }
     }
 
-    /// By node: its key; nil unless all are integers and one set.
+    /// The key of each node; nil unless ``hasIntegerKeys``.
     var integerKeys: [Int64]? { hasIntegerKeys ? batch.nodes.map { $0.key.storedInteger } : nil }
 
-    /// The key of a node, where ``hasIntegerKeys``.
+    /// Returns the key of a node. Requires ``hasIntegerKeys``.
     @inline(__always)
     func integerKey(_ node: Int) -> Int64 { batch.nodes[node].key.storedInteger }
 
     var isEmpty: Bool { batch.nodes.isEmpty }
 
-    /// Whether the payload has rows that are known by their owners.
+    /// Whether the payload has nodes that are identified by their owners.
     var hasOwned: Bool { !batch.owners.isEmpty }
 
-    /// The node of the key in a column. `guess` is tried first: rows often come in the order of the payload; -1 for none.
+    /// Returns the node of the key in a column. It tries `guess` first, because rows are often in the order of the
+    /// payload; -1 for no guess.
     @inline(__always)
     func node(
         _ statement: RawStatement, _ column: Int, _ type: AttributeType, _ keyOwner: Int, _ pool: TextPool, guess: Int
@@ -269,7 +271,7 @@ final class NodeLookup: Sendable {
         }
     }
 
-    /// The node with a key that is this text.
+    /// Returns the node whose key is this text.
     func node(_ text: UnsafeBufferPointer<UInt8>, _ keyOwner: Int, _ pool: TextPool, guess: Int) -> Int? {
         if guess >= 0, guess < batch.nodes.count, batch.hasOneSetOfKeys,
             TextPool.equal(pool.bytes(batch.nodes[guess].key), text)
@@ -283,9 +285,10 @@ final class NodeLookup: Sendable {
         batch.node(forKey: key, keyOwner: keyOwner, pool, guess: guess < 0 ? nil : NodeID(guess))?.index
     }
 
-    // MARK: Rows in another order than the payload's
+    // MARK: Prefetching
 
-    /// Asks for a node and its values, which will be read soon: out of order each would be waited for.
+    /// Prefetches a node and its values, which are read soon. If rows are not in the order of the payload, each read
+    /// would be a cache miss.
     @inline(__always)
     func prefetch(_ node: Int, version: Int) {
         batch.nodes.withUnsafeBufferPointer { nodes in
@@ -300,7 +303,7 @@ final class NodeLookup: Sendable {
         }
     }
 
-    /// Asks for the texts of a node whose values were asked for a while ago.
+    /// Prefetches the texts of a node whose values were prefetched before.
     @inline(__always)
     func prefetchTexts(version: Int, _ pool: TextPool) {
         guard version >= 0, version < batch.versionCount, let payload = pool.payload.baseAddress else { return }

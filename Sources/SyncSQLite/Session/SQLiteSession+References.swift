@@ -2,8 +2,8 @@ import GRDB
 package import SyncCore
 package import SyncStore
 
-// A store may remember more references than it has rows, so a small payload asks only for those of its own rows; and for
-// those whose rows came by other means than a sync, if there were any since the last look.
+// A store may have more pending references than rows. A small payload therefore reads only the references of its nodes,
+// and those whose rows arrived without a sync since the last check.
 extension SQLiteSession {
     package func rememberedReferences() throws -> [PositionedReference] {
         guard hasReferences, let tables else { return [] }
@@ -24,10 +24,10 @@ extension SQLiteSession {
         return ordered(found + arrived)
     }
 
-    // MARK: Looking up
+    // MARK: Lookup
 
-    /// The references that rows of the payload have, and those to them. Those to a row that is only named, and is not there, are not
-    /// asked for: they wait on.
+    /// Returns the pending references from and to the nodes of a table. References to a node that is only referenced
+    /// and not stored stay pending, so they are not read.
     private func referencesOfNodes(_ table: SyncTable) throws -> [PositionedReference] {
         let entities = layout.entityNames(of: [table.id])
         let owned = "WHERE owner_entity IN (\(entities)) AND owner_key = ?"
@@ -44,7 +44,7 @@ extension SQLiteSession {
         return found
     }
 
-    /// The references of or to rows of these tables whose targets are stored by now.
+    /// Returns the pending references from or to rows of these tables whose referenced rows are stored.
     private func arrivedReferences(_ tables: [TableID]) throws -> [PositionedReference] {
         let owners = layout.entityNames(of: tables)
         return try model.entities.flatMap { entity -> [PositionedReference] in
@@ -57,7 +57,7 @@ extension SQLiteSession {
         }
     }
 
-    /// Each once, by owner and position.
+    /// Returns the references without duplicates, ordered by owner and position.
     private func ordered(_ references: [PositionedReference]) -> [PositionedReference] {
         guard references.count > 1 else { return references }
         var seen: Set<PendingReference> = []
@@ -92,7 +92,7 @@ extension SQLiteSession {
         return found
     }
 
-    // MARK: Remembering
+    // MARK: Storing
 
     package func remember(_ references: [PositionedReference]) throws {
         markHasReferences()
@@ -151,12 +151,13 @@ extension SQLiteSession {
     }
 }
 
-// MARK: - Dangling
+// MARK: - Dangling links
 
-// To look through all links for those that lead nowhere would cost more than most syncs: it is done where there are few, and
-// once one is met at rows the payload speaks of. Where links have been found sound, they are until somebody else writes.
+// A search for dangling links in all links would cost more than most syncs. The session searches short link tables, and
+// all
+// links once it finds a dangling one at a node. Links stay valid until another connection writes.
 extension SQLiteSession {
-    /// Links of which there are no more are looked through whatever the payload speaks of.
+    /// Tables with at most this number of rows are always searched.
     private static let few = 1000
 
     private var dangling: DanglingLinks { DanglingLinks(layout: layout, db: db) }
@@ -173,7 +174,7 @@ extension SQLiteSession {
         return found
     }
 
-    /// Those of join tables that were read whole and have pairs of rows that the payload does not speak of.
+    /// Finds the dangling links of join tables that were read completely and have links to rows without a node.
     package func danglingJoinRows() throws -> [DanglingJoinRows] {
         try model.links.compactMap { link -> DanglingJoinRows? in
             guard let ends = doubtfulEnds[link.id], link.storage == .joinTable, !isSound(link.id) else { return nil }
@@ -193,7 +194,7 @@ extension SQLiteSession {
 
     private func isSound(_ link: AssociationID) -> Bool { soundLinks.sound.contains(link) }
 
-    // MARK: Meeting
+    // MARK: Detection
 
     private func meetsDanglingLinks() throws -> Bool {
         guard let tables else { return false }
@@ -216,7 +217,7 @@ extension SQLiteSession {
         return false
     }
 
-    /// Whether a foreign key of a row that is spoken of, or of one that points to such a row, leads nowhere.
+    /// Returns whether a foreign key of a node, or of a row that references a node, is dangling.
     private func hasDanglingTargets(
         _ table: SyncTable, _ link: CompiledAssociation, _ index: Int, _ tables: SyncTables
     ) throws -> Bool {
@@ -236,7 +237,7 @@ extension SQLiteSession {
         guard table.met.isScanned else {
             return try dangling.exist(link.id, of: others.compactMap(table.rowKey))
         }
-        // Of a table that was read whole with its strays, all other rows lead to rows that the payload speaks of.
+        // The table was scanned with its unmatched rows, so all other rows reference nodes.
         if let ends, others.count * 6 <= table.batch.nodes.count {
             guard try !dangling.exist(link.id, of: others.compactMap(table.rowKey)) else { return true }
             guard try !dangling.exist(link.id, among: ends) else { return true }
@@ -247,7 +248,7 @@ extension SQLiteSession {
         return false
     }
 
-    /// Whether there are links to rows that the payload speaks of and that are not stored.
+    /// Returns whether there are links to nodes that are not stored.
     private func meetsMissingRows(_ link: CompiledAssociation, _ end: CompiledAssociation.End, _ tables: SyncTables)
         throws -> Bool
     {

@@ -2,7 +2,8 @@ import GRDB
 package import SyncCore
 package import SyncStore
 
-// Inserts, updates and deletes, with one prepared statement each. Foreign keys are deferred, so any order of tables is right.
+// Inserts, updates and deletes, with one prepared statement each. Foreign keys are deferred, so tables may come in any
+// order.
 extension SQLiteSession {
     package func insert(_ nodes: [NodeID], _ table: SyncTable) throws {
         let columns = columns(table.id)
@@ -21,10 +22,10 @@ extension SQLiteSession {
         try counter.finish()
     }
 
-    /// Inserts a row that no payload has.
+    /// Inserts a row that is not a node of a payload.
     ///
-    /// - Parameter values: By slot of the table.
-    /// - Returns: Its key; the hidden one if it has no other.
+    /// - Parameter values: The values by attribute slot of the table.
+    /// - Returns: The primary key of the row in its table, or its surrogate key.
     func insert(_ values: [(slot: Int, value: DatabaseValue)], of entity: CompiledEntity) throws -> DatabaseValue {
         let table = layout[entity.table]
         var columns = values.map { table.columns[$0.slot] }
@@ -110,7 +111,7 @@ extension SQLiteSession {
 
 // MARK: - Rows
 
-// What is stored of rows, whether or not the plan has nodes of them.
+// Reads of stored rows, whether or not they have a node.
 extension SQLiteSession {
     package func rows(withKeys keys: [RowKey], of entity: CompiledEntity) throws -> [RowKey?] {
         let columns = columns(entity.table)
@@ -171,7 +172,7 @@ extension SQLiteSession {
 
     // MARK: Conditions
 
-    /// How many rows are weighed at once.
+    /// The number of rows that are checked at once.
     private static let rowsAtOnce = 4096
 
     package func rows(
@@ -236,29 +237,30 @@ extension SQLiteSession {
 
 // MARK: - BulkInsertion
 
-/// Inserts rows into one table, many to a statement where nobody could tell the difference: that saves most of what
-/// SQLite does per statement.
+/// Inserts rows into one table, many with each statement if the effect is the same. That saves most of the cost per
+/// statement in SQLite.
 ///
-/// `OR FAIL` spares the journal that a statement of several rows would need in order to be undone by itself; any failure
-/// undoes the whole transaction. Triggers would inherit it, so a table that has some gets its rows one by one.
+/// `OR FAIL` avoids the statement journal that SQLite needs to undo a statement of several rows. Any failure rolls back
+/// the whole transaction. Triggers would inherit `OR FAIL`, so a table with triggers gets its rows one at a time.
 struct BulkInsertion {
     private static let rowsPerStatement = 16
 
     private let db: Database
     private let one: RawStatement
     private let many: RawStatement?
-    /// The parameters from one row of a statement to the next.
+    /// The number of parameters of one row.
     private let width: Int
 
     /// - Parameters:
-    ///   - names: The columns, quoted.
-    ///   - parameters: Per column the parameter that has its value in the first row, from 1 to `width`.
+    ///   - names: The quoted columns.
+    ///   - parameters: For each column, the number of its parameter in the first row, from 1 to `width`.
     init(
         into table: String, names: [String], parameters: [Int], width: Int, rowCount: Int, in db: Database
     ) throws {
         self.width = width
         self.db = db
-        // A number only where it is not the next one: SQLite looks for each parameter among all that have a number.
+        // Parameters have a number only if it is not the next one, because SQLite searches all numbered parameters
+        // linearly.
         var last = 0
         func parameter(_ number: Int) -> String {
             defer { last = number }
@@ -278,8 +280,8 @@ struct BulkInsertion {
     }
 
     /// - Parameters:
-    ///   - bind: Binds a row, by its index, to a statement whose parameters for it begin after an offset.
-    ///   - failed: What a failure of SQLite's is to the caller, who knows the row.
+    ///   - bind: Binds the row with an index to a statement, with an offset for its parameters.
+    ///   - failed: Returns the error to throw for the failure of the row with an index.
     func insert(
         _ count: Int, _ bind: (Int, RawStatement, Int) throws -> Void,
         failed: (Int, any Error) -> any Error = { $1 }
@@ -291,7 +293,7 @@ struct BulkInsertion {
                 do {
                     try many.execute()
                 } catch {
-                    // The rows before it stay, and are counted.
+                    // `OR FAIL` keeps and counts the rows before the failed one.
                     throw failed(min(next + db.changesCount, count - 1), error)
                 }
                 next += Self.rowsPerStatement

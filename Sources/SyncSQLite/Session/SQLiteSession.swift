@@ -3,34 +3,34 @@ package import GRDB
 package import SyncCore
 package import SyncStore
 
-/// A connection to SQLite inside a transaction, as a sync uses it.
+/// SQLite inside one transaction, as the `StoreSession` of a sync.
 package final class SQLiteSession {
     package let db: Database
     let layout: StoreLayout
-    /// By table, made when they are asked for: a session may be of one row.
+    /// The columns of each table, created on demand because a session may handle a single row.
     private var columns: [RowColumns?]
     let statements: StatementCache
-    /// What is known of who wrote what.
+    /// The monitor's knowledge for this transaction.
     private let visit: StoreMonitor.Visit
-    /// By quoted table: how many rows it is known to have more than.
+    /// By quoted table name, a number that its row count is known to exceed.
     package var memory: [String: Int] = [:]
 
-    // Of the sync that is under way.
+    // The state of the running sync.
     private(set) var plan: PayloadGraph?
     private(set) var tables: SyncTables?
     private(set) var lookups: [NodeLookup] = []
     private(set) var steps = ProgressReporter(nil)
-    /// When it began.
+    /// The moment when the sync began.
     private var start: StoreMonitor.Moment?
-    /// Whether references were remembered when it began.
+    /// Whether the store had pending references when the sync began.
     private(set) var hasReferences = false
-    /// The tables that no awaited row can have come to without a sync that saw it.
+    /// The tables to which no row that a reference waits for can have been added without a sync.
     private(set) var settled: Set<TableID> = []
-    /// What is known of links since others wrote.
+    /// The links that are known to be valid.
     var soundLinks = StoreMonitor.ValidLinks()
-    /// Of links of which something was read that may lead nowhere, where it leads.
+    /// For links that were read in part, the rows at their ends that may not be stored.
     var doubtfulEnds: [AssociationID: DoubtfulEnds] = [:]
-    /// Whether the caller's transaction had links that lead nowhere yet, which are the caller's to mend.
+    /// Whether the caller's transaction already had unresolved foreign keys, which the caller must resolve.
     private var hadOpenLinks = false
 
     init(_ visit: StoreMonitor.Visit, _ layout: StoreLayout) {
@@ -67,23 +67,23 @@ extension SQLiteSession: StoreSession {
         soundLinks = visit.soundLinks(at: start)
     }
 
-    /// Keeps in mind, once the transaction is committed, that nothing else has written to the store up to here.
+    /// Records, when the transaction commits, that only syncs have written to the settled tables.
     package func end(awaits: Bool) throws {
-        // They may be large, and what comes next may be too.
+        // The graph may be large, and so may that of the next chunk.
         (plan, tables, lookups) = (nil, nil, [])
         guard let start, hasReferences || awaits else { return }
         visit.settle(settled, since: start)
     }
 
-    /// Whether something is written that leads nowhere yet, by whomever.
+    /// Whether the transaction has unresolved foreign keys, from any statement.
     private var hasOpenLinks: Bool { DeferredForeignKeys.areBroken(db) }
 
-    /// References are remembered from now on.
+    /// Records that the store now has pending references.
     func markHasReferences() { hasReferences = true }
 
     func settle(_ tables: some Sequence<TableID>) { settled.formUnion(tables) }
 
-    /// Keeps what was found of links for later transactions.
+    /// Records the valid links for later transactions.
     func keepSoundLinks() {
         guard let start, !soundLinks.checked.isEmpty else { return }
         visit.keep(soundLinks, at: start)
@@ -91,7 +91,7 @@ extension SQLiteSession: StoreSession {
 
     package func makeRoom(forInserting count: Int) throws { try PageCache.grow(forInserting: count, db) }
 
-    /// Asked before the commit, which could only say that one does not.
+    /// Checks foreign keys before the commit, whose error would not name the violations.
     package func checkLinks() throws {
         guard hasOpenLinks else { return }
         try ForeignKeyViolations(db, layout, ofOwnTables: hadOpenLinks).refuse()
@@ -101,7 +101,7 @@ extension SQLiteSession: StoreSession {
 
     package func notifyObservers(of tables: [TableID], andPairs: Bool) throws {
         let names = tables.map { layout[$0].name } + (andPairs ? layout.pairTables : [])
-        // A region is copied for each table that is added to it.
+        // GRDB copies a region each time a table is added to it, so the regions are kept small.
         for start in stride(from: 0, to: names.count, by: Self.tablesPerNotice) {
             var region = DatabaseRegion()
             for name in names[start..<min(start + Self.tablesPerNotice, names.count)] {
@@ -112,17 +112,17 @@ extension SQLiteSession: StoreSession {
     }
 }
 
-/// The statements of one sync that are used again and again, by their SQL.
+/// The prepared statements that one sync uses repeatedly, by their SQL.
 final class StatementCache {
     private let db: Database
     private var statements: [String: RawStatement] = [:]
 
     init(_ db: Database) { self.db = db }
 
-    /// Forgets all statements, so that what they are about can be dropped.
+    /// Releases all statements, so that their tables can be dropped.
     func removeAll() { statements = [:] }
 
-    /// A statement ready to be bound.
+    /// Returns a statement that is ready to be bound.
     func statement(_ sql: String) throws -> RawStatement {
         if let known = statements[sql] {
             known.reset()
@@ -145,9 +145,9 @@ extension SQLiteSession {
     }
 }
 
-// MARK: - Marks
+// MARK: - Row flags
 
-// Marks of a run that take too much memory are in a temporary table of this connection.
+// Row flags of a paged import that take too much memory move to a temporary table of this connection.
 extension SQLiteSession {
     package func marks(of rows: [StoredRow], in table: String) throws -> [RowFlags] {
         let statement = try statements.statement("SELECT mark FROM temp.\(table) WHERE tree = ? AND key = ?")
@@ -175,7 +175,7 @@ extension SQLiteSession {
         return table
     }
 
-    /// A table that is there until the run or the connection ends. Keys are kept as they are.
+    /// Creates a table that lasts until the import or the connection ends. `ANY` keeps the keys unconverted.
     private func makeMarkTable() throws -> String {
         let name = "\"sync_run_\(UUID().uuidString)\""
         try db.execute(
