@@ -2,27 +2,29 @@ public import Foundation
 public import GRDB
 public import SyncCore
 
-/// A model worked out from the tables of a database, to adopt them with.
+/// A model derived from the existing tables of a database.
 ///
 /// ```swift
 /// let adopted = try AdoptedModel(of: pool)
 /// for remark in adopted.remarks { print(remark) }
 /// try adopted.model.schemaFile().write(to: modelURL)
 /// ```
-/// Tables become entities, columns attributes of the types they are declared with, foreign keys relationships with
-/// their inverses, and tables of two foreign keys many-to-many relationships. What a sync cannot write to as it is, is
-/// left out and remarked upon, so that the model opens with ``DataStack/init(model:adopting:transformers:)``.
+/// Tables become entities, and columns attributes of their declared types. Foreign keys become relationships with
+/// inverses, and tables of two foreign keys become many-to-many relationships. Tables and columns that a sync cannot
+/// write to are left out with a remark. The model therefore opens with
+/// ``DataStack/init(model:adopting:transformers:)``.
 public struct AdoptedModel: Sendable {
-    /// The entities of the tables that can be adopted.
+    /// The model, with the entities of the suitable tables.
     public let model: SyncModel
-    /// What was left out, and why: `tables.post.rating: …`.
+    /// The tables and columns that were left out, with the reason: `tables.post.rating: …`.
     public let remarks: [String]
 
-    /// Reads the tables of a database, and all rows of them. Writes nothing.
+    /// Derives a model from the tables of a database. It reads all rows of them and writes nothing.
     ///
-    /// - Parameter tables: The tables that are wanted; none for all but those that begin with `sqlite_`, `sync_` and
+    /// - Parameter tables: The tables to read; empty for all tables, except those whose names begin with `sqlite_`,
+    ///   `sync_` and
     /// `grdb_`.
-    /// - Throws: ``SyncError`` `unsuitableTables` if there is no table of such a name, or none that can be adopted;
+    /// - Throws: ``SyncError`` `unsuitableTables` if there is no table with such a name, or no suitable table;
     ///   `storeFailure`.
     public init(of reader: some DatabaseReader, tables: [String] = []) throws {
         (model, remarks) = try DatabaseErrorMapper.mapped(.storeFailure, "the tables of the database cannot be read") {
@@ -34,9 +36,9 @@ public struct AdoptedModel: Sendable {
         }
     }
 
-    /// Reads the tables of a file.
+    /// Derives a model from the tables of a database file.
     ///
-    /// - Throws: ``SyncError`` `unreadableStore`, and what ``init(of:tables:)`` throws.
+    /// - Throws: ``SyncError`` `unreadableStore`, and the errors of ``init(of:tables:)``.
     public init(at url: URL, tables: [String] = []) throws {
         guard url.isFileURL, FileStatus(at: url.path)?.isRegular == true else {
             throw SyncError(.unreadableStore, "there is no database at '\(url.path)'")
@@ -51,13 +53,13 @@ public struct AdoptedModel: Sendable {
     }
 }
 
-/// The tables that a model is worked out from, less and less of them until the model fits.
+/// The tables from which a model is derived. Unsuitable ones are left out until the model fits.
 struct IntrospectedTables {
     private let db: Database
     private var tables: [ExistingTable]
-    /// By table, the columns that are left out.
+    /// The columns that are left out, by table.
     private var leftOut: [String: Set<String>] = [:]
-    /// What was left out, and why.
+    /// The tables and columns that were left out, with the reason.
     private(set) var remarks: [SyncError.Problem] = []
 
     init(_ names: [String], in db: Database) throws {
@@ -86,7 +88,7 @@ struct IntrospectedTables {
         }
     }
 
-    /// Leaves out what a model has no names for.
+    /// Adds a table, without the columns whose names a model cannot have.
     private mutating func add(_ table: ExistingTable) {
         if let problem = IntrospectedNames.problem(with: table.name) {
             return remark("tables.\(table.name)", "the table is left out: \(problem)")
@@ -102,7 +104,7 @@ struct IntrospectedTables {
         tables.append(table)
     }
 
-    /// The model of all that fits.
+    /// Returns the model of all suitable tables.
     mutating func model() throws -> SyncModel {
         while !tables.isEmpty {
             var draft = IntrospectedEntities(tables, leftOut)
@@ -130,7 +132,7 @@ struct IntrospectedTables {
         if !remarks.contains(problem) { remarks.append(problem) }
     }
 
-    /// A column that rows can do without; nil for another, or none.
+    /// Returns a column if rows can be inserted without it; nil for another column, or if there is none.
     private static func droppable(
         _ name: String?, of table: ExistingTable, _ keys: [String: Set<String>]
     ) -> ExistingTable.Column? {
@@ -141,7 +143,7 @@ struct IntrospectedTables {
         return column
     }
 
-    /// Leaves out a column that rows can do without, or else the table.
+    /// Leaves out a column if rows can be inserted without it, or else its table.
     private mutating func addDeletionCandidate(
         _ found: TableIncompatibilities.Found, _ keys: [String: Set<String>], _ before: [String: Set<String>]
     ) {
@@ -150,10 +152,10 @@ struct IntrospectedTables {
         if let column, before[table.name]?.contains(column.name.foldedForSQL) != true,
             leftOut[table.name]?.contains(column.name.foldedForSQL) ?? false
         {
-            // Left out for another problem just now.
+            // An earlier problem of this round already left the column out.
             return
         }
-        // What is said of a column begins with what it is.
+        // Messages about a column begin with a verb and lack a subject.
         let subject = column == nil ? "" : "it "
         if let column = Self.droppable(found.column, of: table, keys) {
             leftOut[table.name, default: []].insert(column.name.foldedForSQL)
@@ -165,13 +167,13 @@ struct IntrospectedTables {
     }
 }
 
-/// The names that tables and columns get in a model.
+/// The names of entities and their members for the names of tables and columns.
 struct IntrospectedNames {
     private var entities: Set<String> = []
-    /// By entity.
+    /// The names of members, by entity.
     private var members: [String: Set<String>] = [:]
 
-    /// `blog_posts` → `BlogPost`.
+    /// Returns the entity of a table: `blog_posts` → `BlogPost`.
     mutating func entity(of table: String) -> String {
         let name = Inflection.singular(Self.plain(table))
         return Self.free(name.prefix(1).uppercased() + name.dropFirst(), &entities)
@@ -181,7 +183,7 @@ struct IntrospectedNames {
         Self.free(Self.allowed(name), &members[entity, default: []])
     }
 
-    /// `author_id` → `author`.
+    /// Returns the relationship of a column: `author_id` → `author`.
     static func relationship(of column: String) -> String {
         let name = plain(column)
         guard name.count > 2, name.lowercased().hasSuffix("id") else { return name }
@@ -189,7 +191,7 @@ struct IntrospectedNames {
         return name.hasSuffix("ID") || name.hasSuffix("Id") ? rest : name
     }
 
-    /// What leads back to the rows of a table: `posts`, `post`, or of several ones `authorPosts`.
+    /// Returns the inverse relationship to the rows of a table: `posts`, `post`, or `authorPosts` if there are several.
     static func inverse(of table: String, isMany: Bool, via relationship: String?) -> String {
         let one = Inflection.singular(plain(table))
         var name = isMany ? plural(one) : one
@@ -203,13 +205,13 @@ struct IntrospectedNames {
         return word + (word.hasSuffix("s") || word.hasSuffix("x") || ["ch", "sh"].contains(ending) ? "es" : "s")
     }
 
-    /// `full_name` → `fullName`, `ID` → `id`.
+    /// Returns a name in camel case: `full_name` → `fullName`, `ID` → `id`.
     static func plain(_ name: String) -> String {
         let isShouted = name.uppercased() == name && !name.contains("_")
         return allowed(isShouted ? name.lowercased() : Inflection.camelCase(name) ?? name)
     }
 
-    /// Why a model cannot name a table or column.
+    /// Returns why a model cannot have a name; nil if it can.
     static func problem(with name: String) -> String? {
         let folded = name.foldedForSQL
         if ["sync_", "sqlite_"].contains(where: folded.hasPrefix) { return "names beginning so are reserved" }
@@ -218,7 +220,7 @@ struct IntrospectedNames {
         return isOdd ? "a name must not be empty or contain quotes or control characters" : nil
     }
 
-    /// Without what a name must not have.
+    /// Returns a name without characters that a model does not allow.
     private static func allowed(_ name: String) -> String {
         let letters = name.map { $0.isLetter || $0.isNumber || $0 == "_" ? String($0) : "_" }.joined()
         let isReserved = ["sync_", "sqlite_"].contains { letters.lowercased().hasPrefix($0) }

@@ -4,28 +4,29 @@ public import SyncCore
 import SyncStore
 
 extension DataStack {
-    /// Syncs into the tables that an app has already, in the app's database.
+    /// Creates a stack that syncs into existing tables of an app, in the app database.
     ///
     /// ```swift
     /// let pool = try DatabasePool(path: path)
     /// try migrator.migrate(pool)
     /// let stack = try DataStack(model: SyncModel(contentsOf: modelURL), adopting: pool)
     /// ```
-    /// The model says which table and columns each entity has (``SyncModel/Entity/table``,
-    /// ``SyncModel/Attribute/column``, ``SyncModel/Relationship/column``) where they are called otherwise; `syncdb
-    /// schema adopt` writes it. The tables are compared with it each time, all rows too when the model is new. Nothing
-    /// of the app's is made, altered or dropped: what does not fit is refused, with the SQL that mends it, for a
-    /// migration of the app's. Beside the tables are only two of ours, `sync_model` and `sync_pending`.
+    /// If the names of tables and columns differ from the defaults, the model has them (``SyncModel/Entity/table``,
+    /// ``SyncModel/Attribute/column``, ``SyncModel/Relationship/column``). `syncdb schema adopt` writes such a model.
+    /// The tables are checked against the model each time, and all rows too if the model is new.
+    ///
+    /// The stack does not create, alter or drop tables of the app. If a table does not fit, the call throws the SQL for
+    /// a migration of the app. Two internal tables are added, `sync_model` and `sync_pending`.
     ///
     /// Columns that the model does not have keep their values when a row is updated, and get their defaults in a new
-    /// one. Later stacks of the same file are of the same kind, however they are made.
+    /// row. Later stacks of the same file use the existing tables too, whichever initializer creates them.
     ///
     /// - Parameters:
-    ///   - writer: A pool or a queue. It must not be closed before the stack is gone.
-    ///   - transformers: Whether those that the model names must be registered on it.
-    /// - Throws: ``SyncError`` `unsuitableTables` with everything that does not fit (``SyncError/problems``, and
-    ///   ``SyncError/remedies`` for the SQL), `modelMismatch` if the database has tables that a stack made,
-    ///   `unsuitableConnection`, `missingTransformer`, `storeReadOnly`, `storeBusy`. The database is then as it was.
+    ///   - writer: A pool or a queue. Keep it open as long as the stack exists.
+    ///   - transformers: Whether the transformers that the model names must be registered on it.
+    /// - Throws: ``SyncError`` `unsuitableTables` with all incompatibilities (``SyncError/problems``, and
+    ///   ``SyncError/remedies`` for the SQL), `modelMismatch` if the database has tables that a stack created,
+    ///   `unsuitableConnection`, `missingTransformer`, `storeReadOnly`, `storeBusy`. The database is then unchanged.
     public convenience init(
         model: SyncModel, adopting writer: some DatabaseWriter, transformers: TransformerPolicy = .required
     ) throws {
@@ -33,13 +34,13 @@ extension DataStack {
         self.init(try ExistingTablesStore(writer: writer).open(model))
     }
 
-    /// Adopts the tables of a model in the caller's transaction.
+    /// Prepares the existing tables for a model, in the caller's transaction.
     ///
     /// ```swift
     /// migrator.registerMigration("sync") { db in try DataStack.adoptTables(of: model, in: db) }
     /// ```
-    /// ``init(model:adopting:transformers:)`` does it as well, and is then all that is needed. This is for a
-    /// `DatabaseMigrator` with `eraseDatabaseOnSchemaChange`, which takes tables that it did not make for a change.
+    /// ``init(model:adopting:transformers:)`` does this too, so this call is only needed for a `DatabaseMigrator` with
+    /// `eraseDatabaseOnSchemaChange`, which treats tables from elsewhere as a schema change.
     ///
     /// - Throws: ``SyncError`` `unsuitableTables`, `nameCollision`, `modelMismatch`.
     public static func adoptTables(of model: SyncModel, in db: Database) throws {
@@ -49,11 +50,11 @@ extension DataStack {
     }
 }
 
-/// A store whose tables are an app's own. What it makes beside them begins with `sync_`.
+/// A store in existing tables of an app. The tables that it adds begin with `sync_`.
 struct ExistingTablesStore {
     let writer: any DatabaseWriter
 
-    /// Checks the tables, and keeps the model.
+    /// Checks the tables, and stores the model.
     func open(_ model: SyncModel) throws -> OpenStore {
         let version = try DatabaseErrorMapper.mapped(.storeFailure, "the tables of the database cannot be adopted") {
             try writer.writeWithoutTransaction { db in
@@ -80,15 +81,15 @@ struct ExistingTablesStore {
 }
 
 extension StoredModel {
-    /// Whether the tables of the model are the app's.
+    /// Returns whether the tables of the model are existing tables of the app.
     static func isAdopted(_ db: Database) throws -> Bool {
         guard try db.tableExists("sync_model", in: "main") else { return false }
         return try Int.fetchOne(db, sql: "SELECT \"version\" FROM \"sync_model\"") == SchemaSQL.adoptedVersion
     }
 
-    /// Has the tables there are be those of a model, in the caller's transaction.
+    /// Checks the existing tables and stores the model, in the caller's transaction.
     ///
-    /// - Throws: ``SyncError`` `unsuitableTables`; `modelMismatch` if there are tables that we made.
+    /// - Throws: ``SyncError`` `unsuitableTables`; `modelMismatch` if the database has tables that a stack created.
     static func adopt(_ model: SyncModel, in db: Database) throws {
         let kept = try schema(db, or: .guest)
         if kept != nil, try !isAdopted(db) {
@@ -102,26 +103,26 @@ extension StoredModel {
         if kept == nil {
             try createOwnTables(for: model, version: SchemaSQL.adoptedVersion, in: db)
         } else {
-            // What an app's own migration left no column for is in the log of conflicts.
+            // Pending changes of columns that the app's migration removed go to the conflict log.
             if let kept, !isSame { try EngineMigration.follow(db, from: kept.model(), to: model) }
             try keep(model, in: db)
         }
     }
 }
 
-/// Has foreign keys hold for what a sync leads to, and not for each of its steps, whose order is its own. Those of our
-/// tables say so themselves.
+/// Defers foreign keys of existing tables to the end of a sync, whose statements may violate them. Foreign keys of the
+/// store's own tables are declared as deferred.
 enum DeferredForeignKeys {
     static func during<Result>(_ db: Database, _ isAdopted: Bool, _ body: () throws -> Result) throws -> Result {
         guard isAdopted, try Bool.fetchOne(db, sql: "PRAGMA defer_foreign_keys") != true else { return try body() }
         try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
-        // To switch it off forgets links that lead nowhere: as long as there are some, it stays until the transaction
-        // ends.
+        // Switching it off resets the count of open violations, so it stays on until the transaction ends if there are
+        // any.
         defer { if !areBroken(db) { try? db.execute(sql: "PRAGMA defer_foreign_keys = OFF") } }
         return try body()
     }
 
-    /// Whether something is written that leads nowhere yet, by whomever.
+    /// Returns whether the transaction has unresolved foreign keys, from any statement.
     static func areBroken(_ db: Database) -> Bool {
         var open: Int32 = 0
         var peak: Int32 = 0

@@ -2,15 +2,15 @@ import GRDB
 import GRDBSQLite
 import SyncCore
 
-/// A table that an app made, as SQLite knows it.
+/// A table that an app created, as SQLite describes it.
 struct ExistingTable: Sendable {
     struct Column: Sendable {
         let name: String
         let declaredType: String
         let isNotNull: Bool
-        /// As SQL.
+        /// The default value, as SQL.
         let defaultValue: String?
-        /// From 1 among the columns of the primary key; 0 for others.
+        /// The position in the primary key, from 1; 0 for other columns.
         let keyPosition: Int
         let isGenerated: Bool
         let collation: String
@@ -21,7 +21,7 @@ struct ExistingTable: Sendable {
     struct ForeignKey: Sendable {
         let table: String
         let columns: [String]
-        /// Empty for the primary key.
+        /// The referenced columns; empty for the primary key.
         let targets: [String]
         let onDelete: String
     }
@@ -34,12 +34,12 @@ struct ExistingTable: Sendable {
     let sql: String
     let columns: [Column]
     let foreignKeys: [ForeignKey]
-    /// The columns of each unique index that holds for all rows and compares bytes, the primary key among them.
+    /// The columns of each unique index over all rows with the collation `BINARY`, including the primary key.
     let uniqueKeys: [[String]]
-    /// The column that is the rowid.
+    /// The column that is an alias of the rowid.
     let rowIDColumn: String?
 
-    /// Nil if there is none of this name in the main database.
+    /// Nil if the main database has no table with this name.
     init?(_ name: String, in db: Database) throws {
         let list = try Row.fetchOne(
             db,
@@ -68,7 +68,7 @@ struct ExistingTable: Sendable {
         let indexes = try Row.fetchAll(
             db, sql: "SELECT name, \"unique\", origin, partial FROM pragma_index_list(?)", arguments: [found])
         let key = columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }
-        // `INTEGER PRIMARY KEY DESC` is none: it has an index.
+        // `INTEGER PRIMARY KEY DESC` is not a rowid alias: it has an index.
         let isRowID =
             key.count == 1 && hasRowID && kind == "table" && key[0].declaredType.uppercased() == "INTEGER"
             && !indexes.contains { $0["origin"] == "pk" }
@@ -82,7 +82,7 @@ struct ExistingTable: Sendable {
 
     func column(_ name: String) -> Column? { columns.first { $0.name.foldedForSQL == name.foldedForSQL } }
 
-    /// The foreign key that is this column alone.
+    /// Returns the foreign key that consists of this column only.
     func foreignKey(of column: String) -> ForeignKey? {
         foreignKeys.first { $0.columns.map(\.foldedForSQL) == [column.foldedForSQL] }
     }
@@ -91,7 +91,7 @@ struct ExistingTable: Sendable {
         columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }.map(\.name)
     }
 
-    /// Whether rows are told apart by these columns, in any order.
+    /// Returns whether these columns identify a row, in any order.
     func isUnique(_ columns: [String]) -> Bool {
         let wanted = Set(columns.map(\.foldedForSQL))
         return uniqueKeys.contains { Set($0.map(\.foldedForSQL)) == wanted }
@@ -109,7 +109,7 @@ struct ExistingTable: Sendable {
         }
     }
 
-    /// Nil for an index over expressions, or one that takes different texts for the same.
+    /// Returns nil for an index over expressions, or with another collation than `BINARY`.
     private static func columns(ofIndex name: String, in db: Database) throws -> [String]? {
         let rows = try Row.fetchAll(
             db, sql: "SELECT name, coll FROM pragma_index_xinfo(?) WHERE key = 1", arguments: [name])
@@ -128,7 +128,7 @@ struct ExistingTable: Sendable {
     }
 }
 
-/// What a column makes of the values that are put into it, by the rules of SQLite.
+/// The affinity of a column, by the rules of SQLite.
 enum ColumnAffinity {
     case integer, text, none, real, numeric
 
@@ -149,8 +149,8 @@ enum ColumnAffinity {
             }
     }
 
-    /// Whether all values of an attribute of this type come back from it as they were. The texts of dates and UUIDs are
-    /// never taken for numbers.
+    /// Returns whether a column keeps all values of an attribute of this type unchanged. SQLite does not convert the
+    /// texts of dates and UUIDs to numbers.
     func keeps(_ type: AttributeType) -> Bool {
         switch type {
         case .integer, .boolean: self == .integer || self == .numeric || self == .none
@@ -162,7 +162,7 @@ enum ColumnAffinity {
 }
 
 extension ExistingTable {
-    /// Whether a column keeps the values of attributes of this type as they are.
+    /// Returns whether a column keeps the values of attributes of this type unchanged.
     func keeps(_ type: AttributeType, in column: Column) -> Bool {
         guard isStrict else { return column.affinity.keeps(type) }
         let declared = column.declaredType.uppercased()

@@ -1,17 +1,17 @@
 import GRDB
 import SyncCore
 
-/// The entities that tables look like.
+/// Derives entities from existing tables.
 struct IntrospectedEntities {
     private let tables: [ExistingTable]
     private let leftOut: [String: Set<String>]
     private var names = IntrospectedNames()
-    /// Table → entity.
+    /// The entity of each table.
     private var entities: [String: SyncModel.Entity] = [:]
     private var oneWays: [OneWay] = []
-    /// Table → the columns of its key.
+    /// The key columns of each table.
     private(set) var keyColumns: [String: Set<String>] = [:]
-    /// Tables that are no entities, and no join tables.
+    /// The tables that are neither entities nor join tables.
     private(set) var unfit: Set<String> = []
     private(set) var remarks: [(path: String, message: String, sql: String?)] = []
 
@@ -20,7 +20,7 @@ struct IntrospectedEntities {
         self.leftOut = leftOut
     }
 
-    /// In the order of the tables.
+    /// Returns the entities, in the order of the tables.
     mutating func entities(_ db: Database) throws -> [SyncModel.Entity] {
         let joins = tables.filter(isJoinTable)
         let rows = tables.filter { table in !joins.contains { $0.name == table.name } }
@@ -51,7 +51,7 @@ struct IntrospectedEntities {
         return rows.compactMap { entities[$0.name] }
     }
 
-    /// What rows are told apart by.
+    /// Returns the columns of the primary key, or of a unique key that is never NULL.
     private func key(of table: ExistingTable) -> [String]? {
         if !table.primaryKey.isEmpty { return table.primaryKey }
         return table.uniqueKeys.first { key in key.allSatisfy { table.column($0)?.isNotNull ?? false } }
@@ -85,7 +85,7 @@ struct IntrospectedEntities {
         if members != ["id"] { entities[table.name]?.primaryKey = SyncModel.PrimaryKey(members) }
     }
 
-    /// By what it is declared as.
+    /// Returns the attribute type for the declared type of a column.
     private static func type(of column: ExistingTable.Column, isKey: Bool) -> AttributeType {
         let declared = column.declaredType.uppercased()
         if declared.contains("BOOL") { return .boolean }
@@ -101,7 +101,7 @@ struct IntrospectedEntities {
         }
     }
 
-    /// A default that is a plain value.
+    /// Returns the default value of a column, if it is a literal.
     private static func defaultValue(
         of column: ExistingTable.Column, _ type: AttributeType, _ db: Database
     ) throws -> StoredValue? {
@@ -117,7 +117,7 @@ struct IntrospectedEntities {
 
     // MARK: Relationships
 
-    /// The table that a column leads to by a foreign key that can be a relationship.
+    /// Returns the table that a column references, if the foreign key can be a relationship.
     private func target(of column: ExistingTable.Column, _ table: ExistingTable) -> (
         table: ExistingTable, key: ExistingTable.ForeignKey
     )? {
@@ -130,7 +130,8 @@ struct IntrospectedEntities {
         return leadsTo.map(\.foldedForSQL) == wanted.map(\.foldedForSQL) ? (target, key) : nil
     }
 
-    /// Why a foreign key is no relationship, and what would make it one; nil for those to tables that are no entities.
+    /// Returns why a foreign key is not a relationship, and the SQL that would make it one; nil if the referenced table
+    /// is not an entity.
     private func remark(
         onForeignKeyOf column: ExistingTable.Column, _ table: ExistingTable, _ db: Database
     ) throws -> (path: String, message: String, sql: String?)? {
@@ -159,7 +160,7 @@ struct IntrospectedEntities {
         )
     }
 
-    /// A relationship whose inverse has no name yet: those of the columns come first.
+    /// A relationship whose inverse has no name yet. The relationships of foreign key columns get their names first.
     private struct OneWay {
         let table: ExistingTable
         let index: Int
@@ -203,7 +204,7 @@ struct IntrospectedEntities {
 
     // MARK: Join tables
 
-    /// Whether it has two foreign keys, and nothing else but a number of its own.
+    /// Returns whether a table has two foreign keys, and no other column except a rowid.
     private func isJoinTable(_ table: ExistingTable) -> Bool {
         let columns = table.columns.filter { $0.name != table.rowIDColumn }
         let actions = columns.map { table.foreignKey(of: $0.name)?.onDelete }

@@ -1,4 +1,4 @@
-/// The words, names, texts and signs of a statement, each as it is written, without what is between them.
+/// The tokens of an SQL statement as they are written, without whitespace and comments.
 struct SQLTokens {
     private(set) var texts: [String] = []
 
@@ -32,12 +32,12 @@ struct SQLTokens {
         }
     }
 
-    /// The words that stand outside quotes, in upper case.
+    /// The words outside of quotes, in upper case.
     var words: [String] {
         texts.filter { $0.unicodeScalars.first.map(Self.isPart) ?? false }.map { $0.uppercased() }
     }
 
-    /// What a quoted name stands for.
+    /// Returns a quoted name without its quotes.
     static func name(_ token: String) -> String {
         guard let first = token.unicodeScalars.first, let end = quotes[first], token.count > 1 else { return token }
         let inner = String(token.dropFirst().dropLast())
@@ -46,10 +46,10 @@ struct SQLTokens {
 
     private static let quotes: [Unicode.Scalar: Unicode.Scalar] = ["\"": "\"", "'": "'", "`": "`", "[": "]"]
 
-    /// Of which several make one operator.
+    /// The characters that can form an operator together.
     private static let signs: Set<Unicode.Scalar> = ["|", "<", ">", "=", "!", "-", "+", "*", "/", "%", "&", "~"]
 
-    /// With the exponent of a number, and the digits of bytes.
+    /// Returns the end of a word, including the exponent of a number and the digits of a blob literal.
     private static func end(ofWordIn scalars: [Unicode.Scalar], from start: Int) -> Int {
         var next = start
         while next < scalars.count {
@@ -68,7 +68,7 @@ struct SQLTokens {
             || ("0"..."9").contains(scalar)
     }
 
-    /// Where a comment ends; nil where none begins.
+    /// Returns the end of a comment; nil if none begins here.
     private static func comment(in scalars: [Unicode.Scalar], from start: Int) -> Int? {
         guard start + 1 < scalars.count else { return nil }
         var next = start + 2
@@ -83,7 +83,7 @@ struct SQLTokens {
         }
     }
 
-    /// Behind the sign that ends what is quoted; a doubled one stands for itself.
+    /// Returns the index after the closing quote. A doubled quote is part of the text.
     private static func end(of quote: Unicode.Scalar, in scalars: [Unicode.Scalar], from start: Int) -> Int {
         var next = start + 1
         while next < scalars.count {

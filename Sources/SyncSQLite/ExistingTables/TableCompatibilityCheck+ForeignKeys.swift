@@ -3,13 +3,12 @@ import SyncCore
 import SyncStore
 
 extension TableCompatibilityCheck {
-    /// What a column that leads to rows is part of.
+    /// The use of a foreign key column.
     enum ForeignKeyUse {
         case relationship(CompiledAssociation)
         case joinTable
 
-        /// What may happen to the rows that lead to a deleted one. A sync takes links from rows, or deletes them,
-        /// itself.
+        /// The allowed `ON DELETE` actions. A sync removes links and deletes referencing rows itself.
         var actions: [String] {
             switch self {
             case .relationship(let link) where !link.cascades: ["SET NULL", "NO ACTION"]
@@ -18,7 +17,7 @@ extension TableCompatibilityCheck {
         }
     }
 
-    /// The foreign key of a to-one relationship.
+    /// Checks the foreign key of a to-one relationship.
     func check(_ link: CompiledAssociation, _ found: inout TableIncompatibilities) throws {
         guard case .foreignKey(_, let name, let order) = layout[link.id] else { return }
         if let order { checkPlace(order, &found) }
@@ -63,13 +62,13 @@ extension TableCompatibilityCheck {
         if let problem {
             let (message, remedy) = try mended(problem, of: found.table, name, to: target, key, clause)
             found.add(name, message, remedy)
-            // What is stored are no keys of the target yet.
+            // The stored values are not keys of the referenced table yet.
             if case .otherColumn = problem.kind { return }
         }
         if keeps, readsValues { try checkValues(of: name, type, isKey: true, &found) }
     }
 
-    /// The column that foreign keys to a table lead to.
+    /// Returns the column that foreign keys to a table reference.
     private func targetColumn(_ target: TableID) -> String? {
         guard layout[target].hasHiddenKey else { return layout[target].keyColumn }
         return tables[target].map(\.rowIDColumn) ?? TableLayout.hiddenKeyColumn
@@ -77,12 +76,12 @@ extension TableCompatibilityCheck {
 
     // MARK: Problems
 
-    /// What is wrong with the foreign keys of a column.
+    /// A problem of the foreign keys of a column.
     private struct ForeignKeyProblem {
         enum Kind {
-            /// The column leads to the right rows by their key, and only the clause is wrong.
+            /// The column references the right rows by their key, and only the clause is wrong.
             case clause
-            /// It leads to the right table, by another column than the key.
+            /// It references the right table by another column than the key.
             case otherColumn(String)
             case otherTable
             case noForeignKey
@@ -126,9 +125,9 @@ extension TableCompatibilityCheck {
         return found.map { ForeignKeyProblem(kind: leadsToKey ? .clause : $0.kind, message: $0.message) }
     }
 
-    // MARK: Remedies
+    // MARK: Fixes
 
-    /// What mends the foreign key of a column without changing which rows it leads to; `none` where that cannot be told.
+    /// Returns a fix that keeps the referenced rows of a column; `none` if they are unknown.
     private func mended(
         _ problem: ForeignKeyProblem, of table: ExistingTable, _ name: String, to target: TableID, _ key: String,
         _ clause: String
@@ -158,7 +157,7 @@ extension TableCompatibilityCheck {
                 message,
                 .lookup(lookup) {
                     change(&$0)
-                    // It names a row by the old column, too.
+                    // The default names a row by the old column, too.
                     $0.dropClauses("DEFAULT", of: name)
                 }
             )
@@ -176,7 +175,7 @@ extension TableCompatibilityCheck {
 
     private static func count(_ values: Int) -> String { "\(values) value\(values == 1 ? "" : "s")" }
 
-    /// Another column by which the values lead to rows as well, and to other ones.
+    /// Returns another column by which at least as many values match rows, and different ones.
     private func otherReading(
         of name: String, in table: ExistingTable, to target: TableID, _ key: String, _ count: Int
     ) throws -> String? {
@@ -196,7 +195,7 @@ extension TableCompatibilityCheck {
         }?.first
     }
 
-    /// SQLite refuses writes to a table that refers to one that is not there.
+    /// Checks that all referenced tables exist. Otherwise SQLite rejects writes to the table.
     func checkMissingTargets(_ found: inout TableIncompatibilities) throws {
         for key in found.table.foreignKeys where try !db.tableExists(key.table, in: "main") {
             let message = "leads to the table '\(key.table)', which is not there, so that nothing can be written"
@@ -208,8 +207,8 @@ extension TableCompatibilityCheck {
         }
     }
 
-    /// A foreign key between the tables of the model that is no relationship of it changes rows that a sync does not
-    /// know of.
+    /// Checks foreign keys between tables of the model that are not relationships. Their actions change rows without
+    /// the sync.
     func checkUnknownForeignKeys(_ known: Set<String>, _ found: inout TableIncompatibilities) {
         let own = Set(layout.tables.map(\.name.foldedForSQL))
         for key in found.table.foreignKeys where own.contains(key.table.foldedForSQL) {
@@ -227,16 +226,16 @@ extension TableCompatibilityCheck {
 }
 
 extension CompiledAssociation {
-    /// Whether the rows that lead to a row of the second end go with it.
+    /// Whether the referencing rows are deleted with a row of the second end.
     fileprivate var cascades: Bool { second.relationship?.deleteRule == .cascade || isKeyPart }
 }
 
-/// Replaces the values of a column, which name rows of a table by one column, by the values of another column of these rows.
+/// Replaces values that reference rows of a table by one column with the values of another column of these rows.
 struct KeyLookup {
-    /// The table and the column that has the values.
+    /// The table and the column with the values.
     let table: String
     let column: String
-    /// The table that the values lead to, the column by which they do, and the one that has the new values.
+    /// The referenced table, the column that the values match, and the column with the new values.
     let target: String
     let oldKey: String
     let newKey: String
@@ -252,10 +251,11 @@ struct KeyLookup {
         "SELECT count(*) FROM \(table.quoted) WHERE \(table.quoted).\(column.quoted) IS NOT NULL AND \(expression) IS NULL"
     }
 
-    /// How many values lead to no row, or to one without the other value.
+    /// Returns the number of values that reference no row, or a row without a new value.
     func lostCount(_ db: Database) throws -> Int { try Int.fetchOne(db, sql: lost) ?? 0 }
 
-    /// Statements that fail where a value would be lost: the rows of another database than the one that was looked at.
+    /// The statements that fail if a value would be lost, since the SQL may run on another database than the checked
+    /// one.
     var guardStatements: [String] {
         let name = "temp.\("sync_lost_links".quoted)"
         let constraint = "every_\(column)_must_lead_to_a_\(newKey)".quoted

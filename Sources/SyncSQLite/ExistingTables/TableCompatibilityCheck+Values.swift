@@ -3,7 +3,7 @@ import SyncCore
 import SyncStore
 
 extension TableCompatibilityCheck {
-    /// Values that are there already must be what the column would have of a sync.
+    /// Checks that the stored values have the form in which a sync writes them.
     func checkValues(of name: String, _ type: AttributeType, isKey: Bool, _ found: inout TableIncompatibilities) throws
     {
         let column = name.quoted
@@ -19,7 +19,7 @@ extension TableCompatibilityCheck {
             let isPart = foreign > 0
             let update = "UPDATE \(table) SET \(column) = \(expression) WHERE \(isPart ? mended : condition)"
             if foreign < count {
-                // What leads to a key changes with it.
+                // Referencing values change with a key.
                 let others = try isKey ? unknownReferences(to: name, of: found.table) : []
                 let updates = others.map { other in
                     let column = other.column.quoted
@@ -39,7 +39,7 @@ extension TableCompatibilityCheck {
         found.add(name, values + rest, sql.map { .values($0) } ?? .none)
     }
 
-    /// The columns that lead to a column by foreign keys, and that the model does not know.
+    /// Returns the columns that reference a column by foreign keys and that the model does not have.
     private func unknownReferences(to name: String, of table: ExistingTable) throws -> [(table: String, column: String)]
     {
         let isOnlyKey = table.primaryKey.map(\.foldedForSQL) == [name.foldedForSQL]
@@ -70,7 +70,7 @@ extension TableCompatibilityCheck {
         }
     }
 
-    /// Whether a value that is not NULL is as a sync writes it.
+    /// Returns the condition that a value that is not NULL has the form of a sync.
     private static func condition(_ value: String, _ type: AttributeType) -> String {
         let digits = { (count: Int) in String(repeating: "[0-9]", count: count) }
         return switch type {
@@ -89,7 +89,8 @@ extension TableCompatibilityCheck {
         }
     }
 
-    /// What such a value is meant to be, for SQLite NULL where that is not certain; nil where nobody knows.
+    /// Returns an expression that converts a value, with the result NULL if its meaning is uncertain; nil if no
+    /// conversion is known.
     private static func expression(_ column: String, _ type: AttributeType) -> String? {
         let text = "trim(\(column))"
         let integer = "CAST(\(column) AS INTEGER)"
@@ -102,7 +103,7 @@ extension TableCompatibilityCheck {
                 + "WHEN lower(\(text)) IN ('true', 'yes', 'on', 't', 'y', '1') THEN 1 "
                 + "WHEN lower(\(text)) IN ('false', 'no', 'off', 'f', 'n', '0') THEN 0 END"
         case .double:
-            // A sign, digits, and a point among them.
+            // A sign, digits, and at most one point.
             return "CASE WHEN typeof(\(column)) = 'text' AND ltrim(\(text), '+-') NOT GLOB '*[^0-9.]*' "
                 + "AND length(\(text)) - length(ltrim(\(text), '+-')) < 2 AND \(text) GLOB '*[0-9]*' "
                 + "AND \(text) NOT LIKE '%.%.%' THEN CAST(\(column) AS REAL) END"
@@ -126,8 +127,8 @@ extension TableCompatibilityCheck {
 // MARK: - Triggers
 
 extension TableCompatibilityCheck {
-    /// Refuses triggers through which other rows come out of a sync than it says: those that take a write back, and
-    /// those that write to what the model knows. What they write elsewhere is the app's.
+    /// Checks for triggers that change the result of a sync: those that undo a write, and those that write to columns
+    /// of the model. Other writes of triggers are allowed.
     func checkTriggers(_ found: inout TableIncompatibilities) throws {
         let triggers = try Row.fetchAll(
             db,
@@ -146,7 +147,7 @@ extension TableCompatibilityCheck {
         }
     }
 
-    /// By table, what a sync writes to it.
+    /// Returns the columns that a sync writes, by table.
     func columnsOfTables() -> [String: Set<String>] {
         var columns: [String: Set<String>] = [:]
         for tree in layout.model.trees { columns[layout[tree.id].name.foldedForSQL] = knownColumns(of: tree) }
@@ -185,7 +186,7 @@ extension TableCompatibilityCheck {
         return nil
     }
 
-    /// The columns that an `UPDATE` sets.
+    /// Returns the columns that an `UPDATE` sets.
     private static func assigned(_ words: [String], after set: Int) -> [String] {
         var names: [String] = []
         var depth = 0
@@ -204,11 +205,12 @@ extension TableCompatibilityCheck {
 
 // MARK: - OtherUUIDs
 
-/// Keys of adopted tables that are UUIDs in another form than a sync writes: bytes, GRDB's default, or small letters. A sync
-/// would not find their rows, and would insert them again.
+/// Keys of existing tables that are UUIDs in another form than a sync writes: blobs, as GRDB writes them by default, or
+/// lowercase text. A sync would not find their rows and would insert them again.
 enum OtherUUIDs {
-    /// Whether a table has some. Looks at the end of the key's index: bytes come after all text, small letters after capitals.
-    /// Small letters behind a digit are found only when all values are read.
+    /// Returns whether a table has such keys. It checks the end of the key's index: blobs sort after all text,
+    /// lowercase letters after uppercase ones.
+    /// A UUID that begins with a digit and has lowercase letters is found only if all values are read.
     static func exist(in db: Database, of layout: StoreLayout) throws -> Bool {
         for tree in layout.model.trees {
             let names = layout[tree.id]

@@ -2,20 +2,20 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Compares the tables of an app with those that a model needs. Reads only.
+/// Checks the existing tables of an app against those that a model needs. It only reads.
 struct TableCompatibilityCheck {
     let layout: StoreLayout
     let db: Database
-    /// Whether the values that are stored are looked at, which reads all rows.
+    /// Whether stored values are checked, which reads all rows.
     let readsValues: Bool
-    /// The tables of entities that are there.
+    /// The existing tables of entities.
     private(set) var tables: [TableID: ExistingTable] = [:]
     private var problems: [TableIncompatibilities.Found] = []
-    /// Those of tables whose remedies look values up in the others.
+    /// The problems of tables whose fixes look values up in other tables.
     private var lookups: [TableIncompatibilities.Found] = []
     private let isMended: (ExistingTable, String?) -> Bool
 
-    /// - Throws: ``SyncError`` `unsuitableTables` with everything that does not fit.
+    /// - Throws: ``SyncError`` `unsuitableTables` with all incompatibilities.
     static func check(_ model: SyncModel, in db: Database, readsValues: Bool) throws {
         let found = try problems(model, in: db, readsValues: readsValues).map(\.problem)
         guard !found.isEmpty else { return }
@@ -26,9 +26,9 @@ struct TableCompatibilityCheck {
             problems: found)
     }
 
-    /// Everything that does not fit.
+    /// Returns all incompatibilities.
     ///
-    /// - Parameter isMended: Whether SQL is wanted for what concerns a column of a table, or all of it.
+    /// - Parameter isMended: Whether SQL is wanted for problems of a column, or of the whole table (nil).
     static func problems(
         _ model: SyncModel, in db: Database, readsValues: Bool,
         mending isMended: @escaping (ExistingTable, String?) -> Bool = { _, _ in true }
@@ -71,7 +71,7 @@ struct TableCompatibilityCheck {
         try add(found)
     }
 
-    /// Nil for what only looks like a table.
+    /// Returns the table; nil for a view or virtual table.
     private mutating func usable(_ table: ExistingTable) -> ExistingTable? {
         if table.kind == "table" { return table }
         add(table.name, "it is a \(table.kind == "view" ? "view" : "virtual table"), which has no rows of its own")
@@ -89,7 +89,7 @@ struct TableCompatibilityCheck {
             .init(table: table, column: nil, problem: .init(path: "tables.\(table)", message: message, sql: sql)))
     }
 
-    /// The columns that a sync writes, as SQLite compares names.
+    /// Returns the columns that a sync writes, in folded case.
     func knownColumns(of tree: EntityHierarchy) -> Set<String> {
         let names = layout[tree.id]
         var known = names.columns + (names.hasEntityColumn ? [TableLayout.entityColumn] : [])
@@ -135,7 +135,7 @@ struct TableCompatibilityCheck {
 // MARK: - Columns
 
 extension TableCompatibilityCheck {
-    /// What concerns a table as a whole.
+    /// Checks the clauses of the whole table.
     func checkAll(_ found: inout TableIncompatibilities) {
         let words = SQLTokens(found.table.sql).texts.map { $0.uppercased() }
         for (index, word) in words.enumerated() where word == "CONFLICT" && index + 1 < words.count {
@@ -186,7 +186,9 @@ extension TableCompatibilityCheck {
         return column + (value.map { " DEFAULT \($0)" } ?? "")
     }
 
-    /// - Returns: Whether the column keeps the values of a type as they are.
+    /// Checks the type and collation of a column.
+    ///
+    /// - Returns: Whether the column keeps the values of a type unchanged.
     @discardableResult
     func check(_ name: String, _ type: AttributeType, _ declared: String, _ found: inout TableIncompatibilities) -> Bool
     {
@@ -206,7 +208,7 @@ extension TableCompatibilityCheck {
         return keeps
     }
 
-    /// A column of places in an ordered list.
+    /// Checks the column of positions in an ordered list.
     func checkPlace(_ name: String, _ found: inout TableIncompatibilities) {
         if found.table.column(name) == nil {
             found.add(
@@ -216,7 +218,7 @@ extension TableCompatibilityCheck {
         }
     }
 
-    /// What the model does not know must not be asked of a new row.
+    /// Checks that a row can be inserted without a value for columns that the model does not have.
     func checkUnknownColumns(_ known: Set<String>, _ found: inout TableIncompatibilities) {
         for column in found.table.columns where !known.contains(column.name.foldedForSQL) {
             guard column.isNotNull, column.defaultValue == nil, !column.isGenerated,
@@ -265,7 +267,7 @@ extension TableCompatibilityCheck {
         try checkHiddenKey(tree, &found)
     }
 
-    /// The rowid tells rows apart where no single column does.
+    /// Checks the rowid, which identifies rows without a key of a single column.
     private func checkHiddenKey(_ tree: EntityHierarchy, _ found: inout TableIncompatibilities) throws {
         let table = found.table
         if !table.hasRowID {
@@ -281,7 +283,7 @@ extension TableCompatibilityCheck {
         guard let key = KeyColumns(layout.model.entities[tree.root], layout) else {
             if table.rowIDColumn == nil {
                 let message = "has no INTEGER PRIMARY KEY, by which rows of an entity without a key are told apart"
-                // Another primary key would be what they lead to.
+                // A new primary key would change the meaning of foreign keys that do not name their columns.
                 if let other = try tableLeadingToPrimaryKey(of: table) {
                     return found.add(
                         "\(message); a foreign key of \(other) leads to the primary key without its name, so say it there first",

@@ -1,9 +1,9 @@
 import GRDB
 import SyncCore
 
-/// A `CREATE TABLE` statement that can be changed where something does not fit, and keeps the rest as it was written.
+/// A `CREATE TABLE` statement whose parts can be changed. All other parts stay as they are written.
 struct TableDefinition {
-    /// What stands between the commas, each as words: columns first, then what concerns the table.
+    /// The tokens of each column definition; those of table constraints follow.
     private var columns: [[String]] = []
     private var constraints: [[String]] = []
     private var options: [String] = []
@@ -66,7 +66,7 @@ struct TableDefinition {
         change(column) { .init(name: $0.name, type: $0.type, clauses: $0.clauses + [SQLTokens(clause).texts]) }
     }
 
-    /// Makes a foreign key of a column anew.
+    /// Replaces the foreign key of a column.
     mutating func setReferences(_ clause: String, of column: String) {
         dropReferences(of: column)
         add(clause, to: column)
@@ -83,7 +83,7 @@ struct TableDefinition {
         }
     }
 
-    /// What was the primary key is something unique.
+    /// Makes the primary key a unique constraint.
     mutating func makePrimaryKeyUnique() {
         func unique(_ words: [String]) -> [String] {
             var words = words
@@ -122,11 +122,11 @@ struct TableDefinition {
     }
 }
 
-/// The words of a column in a `CREATE TABLE` statement, by what they say.
+/// The tokens of a column definition in a `CREATE TABLE` statement.
 struct ColumnDefinition {
     let name: String
     let type: [String]
-    /// Each with the name it may have.
+    /// The clauses, each with its optional constraint name.
     var clauses: [[String]]
 
     private static let beginnings: Set<String> = [
@@ -159,7 +159,7 @@ struct ColumnDefinition {
 
     private static func begins(_ word: String, after clause: [String], before next: String) -> Bool {
         guard beginnings.contains(word) else { return false }
-        // A clause that has a name so far.
+        // The clause has only its constraint name yet.
         if clause.first?.uppercased() == "CONSTRAINT", clause.count == 2 { return false }
         switch (word, clause.last?.uppercased()) {
         case ("NULL", "NOT"), ("NULL", "DEFAULT"), ("NULL", "SET"), ("DEFAULT", "SET"), ("AS", "ALWAYS"): return false
@@ -168,7 +168,7 @@ struct ColumnDefinition {
         }
     }
 
-    /// The word that says what a clause is.
+    /// Returns the keyword of a clause.
     static func kind(_ clause: [String]) -> String? {
         let words = clause.map { $0.uppercased() }
         return words.first == "CONSTRAINT" ? words.dropFirst(2).first : words.first
@@ -177,7 +177,7 @@ struct ColumnDefinition {
     var words: [String] { [name] + type + clauses.flatMap { $0 } }
 }
 
-/// The statements that make a table anew with another definition, and keep its rows, indexes and triggers.
+/// The statements that rebuild a table with another definition, and keep its rows, indexes and triggers.
 struct TableRebuild {
     let sql: String
 
@@ -218,8 +218,8 @@ struct TableRebuild {
         sql = guards + Self.withoutForeignKeys(statements + attached)
     }
 
-    /// Statements that must not make foreign keys act. Where those cannot be switched off, as in a transaction, the
-    /// first of them fails.
+    /// Returns the statements with foreign keys off. `PRAGMA foreign_keys` has no effect in a transaction. A guard
+    /// statement then fails before they run.
     static func withoutForeignKeys(_ statements: [String]) -> String {
         let guardTable = "temp.\"sync_foreign_keys\""
         let all =
@@ -234,16 +234,16 @@ struct TableRebuild {
     }
 }
 
-/// What does not fit in one table of an app's, and how it is mended.
+/// The incompatibilities of one existing table, with their fixes.
 struct TableIncompatibilities {
     enum Fix {
-        /// A change of the statement that makes the table, which is made anew for it.
+        /// A change of the `CREATE TABLE` statement, for which the table is rebuilt.
         case definition((inout TableDefinition) -> Void)
-        /// As `definition`, and the values of a column are replaced by the keys of the rows that they lead to.
+        /// As `definition`, and the values of a column are replaced by the keys of the rows that they reference.
         case lookup(KeyLookup, (inout TableDefinition) -> Void)
-        /// A statement that changes values. It runs before the table is made anew, where others look values up.
+        /// A statement that changes values. It runs before rebuilds, which may look the values up.
         case values(String)
-        /// Another column.
+        /// A column to add.
         case column(String)
         case statement(String)
         case none
@@ -252,7 +252,7 @@ struct TableIncompatibilities {
     let table: ExistingTable
     private var noted: [(found: Found, remedy: Fix)] = []
 
-    /// A problem, and the table and column that it is about.
+    /// A problem, and its table and column.
     struct Found {
         let table: String
         let column: String?
@@ -261,10 +261,10 @@ struct TableIncompatibilities {
 
     init(_ table: ExistingTable) { self.table = table }
 
-    /// Whether values are looked up in another table, whose own values have to be mended before.
+    /// Whether a fix looks values up in another table, whose own values must be fixed first.
     var hasLookups: Bool { noted.contains { if case .lookup = $0.remedy { true } else { false } } }
 
-    /// What concerns the table as a whole.
+    /// Adds a problem of the whole table.
     mutating func add(_ message: String, _ remedy: Fix) { add(in: nil, message, remedy) }
 
     mutating func add(_ column: String, _ message: String, _ remedy: Fix) { add(in: column, message, remedy) }
@@ -275,9 +275,9 @@ struct TableIncompatibilities {
             (Found(table: table.name, column: column, problem: .init(path: path, message: message)), remedy))
     }
 
-    /// All of them, those first whose statements have to run first.
+    /// Returns all problems, ordered by when their statements must run.
     ///
-    /// - Parameter isMended: Whether SQL is wanted for what concerns a column, or the table as a whole.
+    /// - Parameter isMended: Whether SQL is wanted for problems of a column, or of the whole table (nil).
     func problems(_ db: Database, _ isMended: (ExistingTable, String?) -> Bool) throws -> [Found] {
         let remedies = noted.filter { isMended(table, $0.found.column) }.map(\.remedy)
         let lookups = remedies.compactMap { if case .lookup(let lookup, _) = $0 { lookup } else { nil } }
@@ -306,7 +306,7 @@ struct TableIncompatibilities {
         return values + first + rest
     }
 
-    /// The table as it has to be; nil if columns can be added to the one there is.
+    /// Returns the changed definition of the table; nil if no rebuild is needed.
     private func rebuiltDefinition(_ remedies: [Fix]) -> TableDefinition? {
         let isNeeded = remedies.contains {
             switch $0 {

@@ -2,7 +2,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-// What is done for each table must not make SQLite read the whole schema, which has all of them.
+// Steps that run for each table must not make SQLite parse the whole schema, which has all tables.
 extension StoreMigrator {
     /// An index or trigger on a table or view.
     struct Attachment {
@@ -10,15 +10,15 @@ extension StoreMigrator {
         let name: String
         let sql: String
 
-        /// Whether somebody else made it.
+        /// Whether another program created it.
         var isForeign: Bool { !name.hasPrefix("sync_") }
     }
 
-    /// Gives the tables that are not kept other names, and removes our views and what hangs on either.
+    /// Renames the tables that are not kept, and drops the views of the store, and the indexes and triggers of both.
     ///
-    /// - Returns: What of it is not ours.
+    /// - Returns: The dropped indexes and triggers of other programs.
     mutating func setAsideOldTables() throws -> [Attachment] {
-        // References to a renamed table must go on meaning the table of that name.
+        // With legacy renaming, foreign keys keep the old name of a renamed table.
         let isLegacy = try Bool.fetchOne(db, sql: "PRAGMA legacy_alter_table") ?? false
         try db.execute(sql: "PRAGMA legacy_alter_table = ON")
         defer { if !isLegacy { try? db.execute(sql: "PRAGMA legacy_alter_table = OFF") } }
@@ -43,10 +43,10 @@ extension StoreMigrator {
         return foreign
     }
 
-    /// So many rows are copied rather than that SQLite reads the schema again.
+    /// The most rows of a table that is copied instead of renamed.
     private static let copiedRows = 200
 
-    /// A table that is renamed makes SQLite go through all of the schema, so a small one is copied.
+    /// Moves a table. SQLite parses the whole schema to rename a table, so a small table is copied instead.
     private func setAside(_ table: String, as name: String, without attached: [Attachment]) throws {
         let sample = "SELECT 1 FROM \(table.quoted) LIMIT \(Self.copiedRows + 1)"
         if try Int.fetchOne(db, sql: "SELECT count(*) FROM (\(sample))") ?? 0 <= Self.copiedRows {
@@ -58,7 +58,7 @@ extension StoreMigrator {
         }
     }
 
-    /// All indexes and triggers, by what they are on, as SQLite compares names.
+    /// Returns all indexes and triggers, by the name of their table or view in folded case.
     private func attachments() throws -> [String: [Attachment]] {
         let rows = try Row.fetchAll(
             db,
@@ -86,7 +86,7 @@ extension StoreMigrator {
             }
     }
 
-    /// A column that somebody else added has no place in the new table.
+    /// Records the values in columns that another program added, which the new table does not have.
     private mutating func recordForeignColumns(of table: String) throws {
         guard let id = map.oldTables[table] else { return }
         let layout = map.old[id]

@@ -2,8 +2,9 @@ import GRDB
 import SyncCore
 import SyncStore
 
-// A relationship can come from two old ones, and two from one, each for some of its rows. So old links are read once,
-// and what is lost is what no new relationship has taken.
+// A new relationship can have links of two old ones, and an old one can go into two, each with some of its rows. So the
+// old
+// links are read once, and a link that no new relationship takes is lost.
 extension StoreMigrator {
     mutating func copyLinks() throws {
         var pairs: [AssociationID: [MigratedLink]] = [:]
@@ -48,7 +49,8 @@ extension StoreMigrator {
         }
     }
 
-    /// Whether a row is of the entity at this side of a link, and not of another one of its tree.
+    /// Returns whether a row belongs to the entity at this end of an association, and not to another one of its
+    /// hierarchy.
     private func isRow(_ place: MigratedKeys.Place, of side: CompiledAssociation.Role) throws -> Bool {
         guard place.table == side.table else { return false }
         guard map.new.model[side.table].root != side.entity else { return true }
@@ -60,7 +62,7 @@ extension StoreMigrator {
         return try Int.fetchOne(statement, arguments: [key.value]) != nil
     }
 
-    /// Links of rows that are lost themselves are not counted again.
+    /// Records lost links, except those of rows that are lost too.
     private mutating func recordLost(_ pairs: [MigratedLink], of link: CompiledAssociation) {
         let lost = pairs.count { pair in
             !pair.isPlaced && keys.place(of: pair.first, in: link.first.table) != nil
@@ -102,7 +104,7 @@ extension StoreMigrator {
         return pairs
     }
 
-    /// The columns of both keys and both places; NULL for a place that the link does not have.
+    /// Returns the columns of both keys and both positions; NULL for a position that the association does not have.
     private func linkColumns(of link: CompiledAssociation) -> (table: String, columns: [String]) {
         switch map.old[link.id] {
         case .foreignKey(let table, let column, let order):
@@ -113,7 +115,7 @@ extension StoreMigrator {
         }
     }
 
-    /// Links to rows that were allowed to be lost, in tables that were not made anew.
+    /// Removes links to lost rows from tables that were kept.
     func clearDanglingLinks() throws {
         guard keys.hasLosses else { return }
         for link in map.new.model.links {
@@ -140,10 +142,10 @@ extension StoreMigrator {
     }
 }
 
-// MARK: - Pending
+// MARK: - Pending references
 
 extension StoreMigrator {
-    /// Keeps the references that wait for their rows, under the names and keys of the new model.
+    /// Renames and rekeys the pending references for the new model.
     mutating func renameRememberedReferences() throws {
         let rows = try Row.fetchAll(
             db,
@@ -163,7 +165,7 @@ extension StoreMigrator {
         for (path, count) in lost.sorted(by: { $0.key < $1.key }) {
             lose(path, "its rows are not in the model, or told apart by something else now", count, "waiting link")
         }
-        // Names can be exchanged, so all go before the first one comes.
+        // Names can be exchanged, so all rows are deleted before the first is inserted.
         try db.execute(sql: "DELETE FROM sync_pending")
         for values in renamed {
             let bound = values.map(ColumnValue.bound)
@@ -176,7 +178,8 @@ extension StoreMigrator {
         }
     }
 
-    /// The relationship whose reference has no place; nil if the row that had it is lost, which is said of that.
+    /// Returns the path of the relationship whose pending reference is lost; nil if its row is lost too and is reported
+    /// instead.
     private func pathOfLoss(_ row: Row) throws -> String? {
         guard let owner = try map.old.model.entityID(row.decode(atIndex: 0)), map.successors[owner] != nil,
             try keys.place(of: row.wholeValue(at: 1), in: map.old.model.entities[owner].table) != nil
@@ -185,7 +188,7 @@ extension StoreMigrator {
             "entities.\(row.decode(String.self, atIndex: 0)).relationships.\(row.decode(String.self, atIndex: 2))"
     }
 
-    /// What a reference is called in the new model; nil if it has no place there.
+    /// Returns the values of a pending reference in the new model; nil if it is lost.
     private func renamed(_ row: Row) throws -> [DatabaseValue]? {
         guard let owner = try map.old.model.entityID(row.decode(atIndex: 0)),
             let target = try map.old.model.entityID(row.decode(atIndex: 4)),
@@ -204,7 +207,7 @@ extension StoreMigrator {
         ]
     }
 
-    /// What the key of a row that is waited for is in the new model; nil if rows are told apart by something else.
+    /// Returns the key of a missing row in the new model; nil if the primary key has other attributes.
     private func targetKey(_ key: DatabaseValue, _ old: Int, _ new: CompiledEntity) -> DatabaseValue? {
         if let (before, after) = keyTypes(old, new.id) {
             return MigratedValue.convert(key, from: before, to: after)
@@ -216,7 +219,7 @@ extension StoreMigrator {
         return isSame ? key : nil
     }
 
-    /// The types of an entity's key before and now; nil if another attribute is the key.
+    /// Returns the types of an entity's key in both models; nil if another attribute is the key.
     private func keyTypes(_ old: Int, _ new: Int) -> (AttributeType, AttributeType)? {
         let (before, after) = (map.old.model.entities[old], map.new.model.entities[new])
         guard let oldSlot = before.keySlot, let newSlot = after.keySlot, map.slot(newSlot, of: after) == oldSlot else {
@@ -231,7 +234,7 @@ extension StoreMigrator {
 
 // MARK: - LinkWriter
 
-/// Writes the links of one relationship of the new model.
+/// Writes the links of one association of the new model.
 struct LinkWriter {
     private struct Ends: Hashable {
         var first: DatabaseValue
@@ -242,7 +245,7 @@ struct LinkWriter {
     private let layout: LinkLayout
     private let keyColumn: String
     private var written: Set<Ends> = []
-    /// The only partner a row can have at this end, where it can have one only.
+    /// The only related row of a row at this end, if the relationship is to-one.
     private var partnerOfFirst: [DatabaseValue: DatabaseValue] = [:]
     private var partnerOfSecond: [DatabaseValue: DatabaseValue] = [:]
     private var lastPlace: [DatabaseValue: Int64] = [:]
@@ -254,7 +257,9 @@ struct LinkWriter {
         keyColumn = layout[link.first.table].keyColumn
     }
 
-    /// - Returns: Whether both rows can have the link beside those they have.
+    /// Writes a link, unless a to-one relationship already has another one.
+    ///
+    /// - Returns: Whether the link is written.
     mutating func add(_ pair: MigratedLink, _ db: Database) throws -> Bool {
         if written.contains(Ends(first: pair.first, second: pair.second)) { return true }
         guard isFree(pair), !link.isSymmetric || isFree(pair.flipped) else { return false }
@@ -264,7 +269,7 @@ struct LinkWriter {
         return true
     }
 
-    /// Gives links of a relationship that is its own inverse their other direction.
+    /// Writes the opposite links of a symmetric association, which is its own inverse.
     mutating func complete(_ db: Database) throws {
         guard link.isSymmetric else { return }
         for ends in written where !written.contains(Ends(first: ends.second, second: ends.first)) {
@@ -319,7 +324,7 @@ struct LinkWriter {
         }
     }
 
-    /// The place a link had, or the next one.
+    /// Returns the old position of a link, or the next one.
     private static func place(_ order: Int64?, _ last: inout Int64?) -> DatabaseValue {
         let place = order ?? ListOrdering.end(of: [last], reserved: [])
         last = max(place, last ?? place)
@@ -329,13 +334,13 @@ struct LinkWriter {
 
 // MARK: - MigratedLink
 
-/// Two linked rows by their keys, with their places in the order of either end.
+/// Two linked rows by their keys, with their positions at both ends.
 struct MigratedLink {
     var first: DatabaseValue
     var second: DatabaseValue
     var firstOrder: Int64?
     var secondOrder: Int64?
-    /// Whether a relationship of the new model has the link.
+    /// Whether an association of the new model has the link.
     var isPlaced = false
 
     var flipped: MigratedLink {

@@ -4,7 +4,7 @@ import SyncCore
 import SyncStore
 
 extension StoreMigrator {
-    /// The name an old table has now.
+    /// Returns the current name of an old table.
     func current(_ table: String) -> String { renamed[table] ?? table }
 
     mutating func copyRows() throws {
@@ -17,7 +17,7 @@ extension StoreMigrator {
         try recordLostEntities()
     }
 
-    /// Two rows of one set of keys cannot have the same.
+    /// The key of a row among the rows that share keys, where it must be unique.
     private struct KeyOfRow: Hashable {
         var owner: Int
         var key: [DatabaseValue]
@@ -108,8 +108,8 @@ extension StoreMigrator {
 
     // MARK: Keys
 
-    /// The key the row gets in its new table: its own if rows are keyed by it, else the hidden one; NULL for one that
-    /// the table makes. Nil if the row has no key, or one that another row has.
+    /// Returns the key of the row in its new table: its primary key, or its surrogate key. NULL lets the table assign
+    /// one. Nil if the row has no key, or the key of another row.
     private mutating func rowKey(
         _ oldKey: DatabaseValue, _ row: Row, _ entity: CompiledEntity, _ before: CompiledEntity,
         _ values: inout [Int: DatabaseValue], _ seen: inout Set<KeyOfRow>
@@ -132,7 +132,7 @@ extension StoreMigrator {
         return keys.isStable(before.table) ? oldKey : .null
     }
 
-    /// What stands for a part of a key: a value, or the foreign key that a link comes from.
+    /// Returns the value of a part of a key: an attribute, or the foreign key of a link.
     private func value(
         of part: CompositeKey.Part, _ row: Row, _ entity: CompiledEntity, _ before: CompiledEntity,
         _ values: [Int: DatabaseValue]
@@ -154,7 +154,7 @@ extension StoreMigrator {
         }
     }
 
-    /// A key made here, for rows that had none of the service's.
+    /// Returns a temporary key for a row without a key.
     private func localKey(_ type: AttributeType, _ count: Int) -> DatabaseValue? {
         switch type {
         case .integer: (Int64.min + 1 + Int64(count) + (1 << 40)).databaseValue
@@ -180,7 +180,7 @@ extension StoreMigrator {
         }
     }
 
-    /// Rows of entities that the new model does not have, or has as abstract ones.
+    /// Records the rows of entities that the new model does not have, or has as abstract entities.
     private mutating func recordLostEntities() throws {
         for entity in map.old.model.entities where !entity.isAbstract {
             let successor = map.successors[entity.id].map { map.new.model.entities[$0] }
@@ -205,7 +205,7 @@ private struct RowInsertion {
         keySlot = layout.model[entity.table].keySlot
     }
 
-    /// - Returns: The key of the row in its table.
+    /// Inserts a row, and returns its key in its table.
     func insert(_ key: DatabaseValue, _ values: [Int: DatabaseValue], _ db: Database) throws -> DatabaseValue {
         var columns: [String] = []
         var arguments: [(sql: String, value: DatabaseValue)] = []
@@ -231,7 +231,7 @@ private struct RowInsertion {
     }
 }
 
-/// Under which keys the rows of old tables are stored now.
+/// The new keys of the rows of old tables.
 struct MigratedKeys {
     /// A row of a new table.
     struct Place: Hashable {
@@ -239,7 +239,7 @@ struct MigratedKeys {
         var key: DatabaseValue
     }
 
-    /// Old tables all of whose rows have the keys they had, in this new table.
+    /// The old tables whose rows keep their keys, with their new table.
     private let stable: [TableID: TableID]
     private var moved: [TableID: [DatabaseValue: Place]] = [:]
     private var lost: [TableID: Set<DatabaseValue>] = [:]
@@ -260,7 +260,7 @@ struct MigratedKeys {
 
     mutating func recordLost(_ key: DatabaseValue, of oldTable: TableID) { lost[oldTable, default: []].insert(key) }
 
-    /// Where a row is now; nil if it is lost.
+    /// Returns the new table and key of a row; nil if it is lost.
     func place(of key: DatabaseValue, in oldTable: TableID) -> Place? {
         if lost[oldTable]?.contains(key) ?? false { return nil }
         if let table = stable[oldTable] { return Place(table: table, key: key) }
@@ -269,7 +269,7 @@ struct MigratedKeys {
 
     var hasLosses: Bool { !lost.isEmpty }
 
-    /// The new table, if it has the rows of this old one only, under the same kind of key.
+    /// Returns the new table, if all its rows come from this old table and keep their keys.
     private static func stableSuccessor(of tree: EntityHierarchy, _ map: MigrationMap) -> TableID? {
         let successors = Set(tree.entities.compactMap { map.successors[$0] }.map { map.new.model.entities[$0].table })
         guard successors.count == 1, let id = successors.first else { return nil }
@@ -286,9 +286,9 @@ struct MigratedKeys {
     }
 }
 
-/// Brings stored values from one type of attribute to another.
+/// Converts stored values from one attribute type to another.
 enum MigratedValue {
-    /// The value as stored under the new type; nil if it does not fit, NULL stays NULL.
+    /// Returns the column value for the new type; nil if it does not fit. NULL stays NULL.
     static func convert(_ value: DatabaseValue, from old: AttributeType, to new: AttributeType) -> DatabaseValue? {
         if value.isNull || old == new { return value }
         let stored = ColumnValue.storedValue(value, as: old)
@@ -298,7 +298,8 @@ enum MigratedValue {
         return column.isNull ? nil : column
     }
 
-    /// Between numbers a value fits only if it comes back the same: an integer above 2^53 is no double.
+    /// A number fits another numeric type only if the conversion can be reversed. An integer above 2^53 does not fit a
+    /// double.
     private static func isNumber(_ type: AttributeType) -> Bool {
         switch type {
         case .integer, .double, .decimal, .boolean: true
@@ -310,7 +311,7 @@ enum MigratedValue {
 // MARK: - Row+WholeValue
 
 extension Row {
-    /// The value of a column with all of its text, which GRDB reads up to the first NUL.
+    /// Returns the value of a column with its complete text. GRDB reads text up to the first NUL.
     func wholeValue(at index: Int) throws -> DatabaseValue {
         let value: DatabaseValue = self[index]
         guard case .string = value.storage else { return value }

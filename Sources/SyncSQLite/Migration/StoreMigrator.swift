@@ -2,27 +2,28 @@ import GRDB
 public import SyncCore
 import SyncStore
 
-/// Brings the tables of one model to those of another: tables that differ are made anew and filled from the old ones.
+/// Migrates the tables of one model to those of another. Tables that differ are created again and filled from the old
+/// ones.
 ///
-/// Works inside a transaction of a connection that does not enforce foreign keys. Reads top to bottom.
+/// It works inside a transaction of a connection with foreign keys off. ``migrate(_:from:to:policy:)`` lists the steps.
 struct StoreMigrator {
     let db: Database
     let map: MigrationMap
     let policy: MigrationPolicy
     var keys: MigratedKeys
-    /// Tables of the new model that are just what they were.
+    /// The tables of the new model that are unchanged.
     private(set) var keptTables: Set<TableID> = []
-    /// Links of the new model whose join table is just what it was.
+    /// The associations of the new model whose join table is unchanged.
     private(set) var keptJoins: Set<AssociationID> = []
-    /// Old table → the name it has while new ones are filled from it.
+    /// The temporary name of each old table, from which the new tables are filled.
     var renamed: [String: String] = [:]
     var losses: [SyncError.Problem] = []
-    /// Where rows lack a value that the model requires.
+    /// Rows without a value that the model requires.
     var missing: [SyncError.Problem] = []
 
-    /// - Returns: What changed.
-    /// - Throws: ``SyncError`` `modelMismatch` with every loss, unless losses are allowed, or if the rows cannot be those
-    ///   of the new model; the caller rolls back.
+    /// - Returns: The changes and losses.
+    /// - Throws: ``SyncError`` `modelMismatch` with every loss, unless the policy allows losses, or if rows lack values
+    ///   that the new model requires. The caller rolls back.
     static func migrate(
         _ db: Database, from old: SyncModel, to new: SyncModel, policy: MigrationPolicy
     ) throws -> MigrationReport {
@@ -67,7 +68,7 @@ struct StoreMigrator {
         }
     }
 
-    /// Whether a table is the same, what its columns mean too.
+    /// Returns whether a table is unchanged, including the meaning of its columns.
     private func isSame(_ tree: EntityHierarchy, _ before: EntityHierarchy) -> Bool {
         let (new, old) = (TableSQL(tree, map.new), TableSQL(before, map.old))
         guard new.table == old.table, new.indexes == old.indexes, keys.isStable(before.id),
@@ -80,7 +81,7 @@ struct StoreMigrator {
         }
     }
 
-    /// Whether the rows of an entity are in a table of the same shape under the same name.
+    /// Returns whether the rows of an entity were in a table with the same name and columns.
     private func hasSameColumns(_ id: Int) -> Bool {
         let entity = map.new.model.entities[id]
         guard let before = map.entities[id].map({ map.old.model.entities[$0] }) else { return false }
@@ -89,7 +90,8 @@ struct StoreMigrator {
             && entity.slots.allSatisfy { map.slot($0, of: entity) == $0 }
     }
 
-    /// The old link that a link is, if it is between the same rows, stored the same way, and no narrower.
+    /// Returns the old association of a new one, if it has the same rows and storage, and the new one allows as many
+    /// links.
     private func sameLink(_ link: CompiledAssociation) -> AssociationID? {
         guard let sources = map.links[link.id], sources.count == 1, let source = sources.first, !source.isFlipped
         else { return nil }
@@ -161,7 +163,7 @@ struct StoreMigrator {
             problems: losses)
     }
 
-    /// What the two-way engine says of rows.
+    /// Migrates the rows of the two-way engine's tables.
     private mutating func migrateEngine(_ senders: SendingEnds) throws {
         var engine = EngineMigration(db, map, keys, senders)
         try EngineDamage.located(in: db) { try engine.follow() }
@@ -173,9 +175,9 @@ struct StoreMigrator {
     }
 }
 
-/// Which parts of an old model live on in which parts of a new one: by name, or by `renamedFrom`.
+/// The parts of the old model that become parts of the new one, by name or by `renamedFrom`.
 struct MigrationMap {
-    /// An old link that goes into a new one, perhaps seen from the other side.
+    /// An old association whose links go into a new one, possibly with its ends exchanged.
     struct LinkSource {
         var link: AssociationID
         var isFlipped: Bool
@@ -183,14 +185,14 @@ struct MigrationMap {
 
     let old: StoreLayout
     let new: StoreLayout
-    /// New entity → old entity.
+    /// The old entity of each new entity.
     let entities: [Int: Int]
-    /// Old entity → new entity.
+    /// The new entity of each old entity.
     let successors: [Int: Int]
     /// The tables of the old model by name.
     let oldTables: [String: TableID]
     private(set) var links: [AssociationID: [LinkSource]] = [:]
-    /// Old link → the first new link that it goes into.
+    /// The first new association that takes the links of each old one.
     private(set) var linkSuccessors: [AssociationID: AssociationID] = [:]
 
     init(from old: SyncModel, to new: SyncModel) {
@@ -219,7 +221,7 @@ struct MigrationMap {
 
     // MARK: Attributes
 
-    /// The old slot of an attribute.
+    /// Returns the old slot of an attribute.
     func slot(_ slot: Int, of entity: CompiledEntity) -> Int? {
         guard let before = entities[entity.id].map({ old.model.entities[$0] }) else { return nil }
         let attribute = new.model[entity.table].attributes[slot]
@@ -245,7 +247,7 @@ struct MigrationMap {
         return found
     }
 
-    /// The old entities that an entity and those below it come from.
+    /// Returns the old entities of an entity and its sub-entities.
     private func owners(of entity: Int) -> [CompiledEntity] {
         new.model.entities[entity].family.compactMap { entities[$0] }.map { old.model.entities[$0] }
     }
@@ -260,7 +262,7 @@ struct MigrationMap {
         return owner.relationship(named: renamed)
     }
 
-    /// Whether what a relationship led to is still what it leads to: the entity, or one above or below it.
+    /// Returns whether the destination of a relationship is the same entity as before, or its parent or sub-entity.
     private func isSameDestination(_ before: CompiledRelationship, _ destination: Int) -> Bool {
         let family = old.model.entities[before.destination].family.compactMap { successors[$0] }
         return family.contains {
@@ -268,7 +270,7 @@ struct MigrationMap {
         }
     }
 
-    /// The name that an old relationship has in the new model; nil if it is gone.
+    /// Returns the new name of an old relationship; nil if the new model does not have it.
     func name(of relationship: String, ofOld entity: Int) -> String? {
         guard let successor = successors[entity].map({ new.model.entities[$0] }) else { return nil }
         if successor.relationship(named: relationship) != nil { return relationship }
@@ -276,18 +278,18 @@ struct MigrationMap {
     }
 }
 
-/// What opening a store with another model may do to the rows it has.
+/// What a migration may do with rows, values and links that do not fit the new model.
 public enum MigrationPolicy: Sendable, Hashable {
-    /// Whatever the new model has a place for is kept; a model that would lose rows, values or links is refused.
+    /// A migration keeps all data. If rows, values or links would be lost, it fails.
     case keepingData
-    /// What the new model has no place for is lost.
+    /// A migration deletes rows, values and links that do not fit the new model.
     case allowingLoss
 }
 
-/// What a migration of a store changes, and what would be lost by it.
+/// The changes and losses of a migration.
 public struct MigrationReport: Sendable, Hashable, Codable {
-    /// Where the new model needs other tables, by path in a schema file.
+    /// The differences between the models that change tables, by path in a schema file.
     public let changes: [SyncError.Problem]
-    /// What the new model has no place for, with how many rows, values or links it is.
+    /// The parts of the old model that do not fit the new one, with the number of lost rows, values or links.
     public let losses: [SyncError.Problem]
 }
