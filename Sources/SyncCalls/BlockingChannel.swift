@@ -8,7 +8,6 @@ import SyncCore
 /// blocks.
 ///
 /// `@unchecked Sendable`: the variables are only accessed while `condition` is locked.
-/// `@unchecked Sendable`: the variables are only touched while `condition` is held.
 final class BlockingChannel<Value: Sendable>: @unchecked Sendable {
     private let condition = NSCondition()
     private var waiting: Value?

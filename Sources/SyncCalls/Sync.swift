@@ -11,7 +11,7 @@ package import SyncStore
 /// ```
 ///
 /// Each call maps its payload to a graph of nodes (``PayloadGraphBuilder``). The stack compares the nodes with the stored rows and
-/// writes what differs, in one transaction.
+/// writes the diff, in one transaction.
 public enum Sync {
     /// The stored row whose children a payload lists: its entity and its key.
     public typealias Parent = (entity: String, id: JSONValue)

@@ -74,6 +74,7 @@ public final class DataStack: Sendable {
     /// Opens an existing store with the model that is stored in it.
     ///
     /// A store has the names of transformers, not their code: register them again.
+    ///
     /// - Throws: ``SyncError`` `unreadableStore` if the file does not exist (it is not created) or is not a store;
     ///   `missingTransformer`.
     public convenience init(

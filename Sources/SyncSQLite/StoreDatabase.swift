@@ -71,7 +71,8 @@ package final class StoreDatabase: @unchecked Sendable {
 
     // MARK: Asynchronous accesses
 
-    // A close that waited for these could take the thread that they need. GRDB's errors and a check take its place.
+    // `close()` does not wait for these, because it could block the thread that they need. GRDB's errors and a check
+    // replace the wait.
 
     /// Reads in one transaction.
     package func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
@@ -134,7 +135,7 @@ package final class StoreDatabase: @unchecked Sendable {
     /// Starts an observation. It ends when the database is closed, with an error.
     ///
     /// - Parameters:
-    ///   - end: Takes the error.
+    ///   - end: Called with the error.
     ///   - start: Starts the observation and returns at once. Its second argument stops the observation.
     func observe(
         endingWith end: @escaping @Sendable (any Error) -> Void,
@@ -144,7 +145,7 @@ package final class StoreDatabase: @unchecked Sendable {
             if self.isClosed { return true }
             lastObservation += 1
             let id = lastObservation
-            // GRDB takes its turn on the connection here, so before a close that waits for the lock.
+            // GRDB enqueues its access to the connection here, before a close that waits for the lock.
             let running = start(writer) { [weak self] in self?.stop(id) }
             observations[id] = Observation(running: running, end: end)
             return false
@@ -166,7 +167,7 @@ package final class StoreDatabase: @unchecked Sendable {
 
     /// Ends observations, waits for accesses and closes all connections.
     ///
-    /// - Throws: What GRDB throws where a connection is still in use. The database is open then.
+    /// - Throws: An error of GRDB if a connection is still in use. The database stays open then.
     func close() throws {
         try closing.withLock {
             let ended = state.withLock {

@@ -146,7 +146,7 @@ final class StoreMonitor: Sendable {
         }
     }
 
-    /// The knowledge for one transaction, and what is learned in it.
+    /// The state of the monitor for one transaction, which records what the transaction learns.
     struct Visit {
         let db: Database
         /// The version when the transaction began.

@@ -22,8 +22,7 @@ public struct AdoptedModel: Sendable {
     /// Derives a model from the tables of a database. It reads all rows of them and writes nothing.
     ///
     /// - Parameter tables: The tables to read; empty for all tables, except those whose names begin with `sqlite_`,
-    ///   `sync_` and
-    /// `grdb_`.
+    ///   `sync_` and `grdb_`.
     /// - Throws: ``SyncError`` `unsuitableTables` if there is no table with such a name, or no suitable table;
     ///   `storeFailure`.
     public init(of reader: some DatabaseReader, tables: [String] = []) throws {

@@ -135,6 +135,7 @@ extension DataStack {
     ///
     /// The store may be in a folder where this user cannot write. Apps use ``init(at:)``, which lets readers and a
     /// writer work at the same time, and writes the header of the file when it opens it.
+    ///
     /// - Throws: ``SyncError`` `unreadableStore` if the file does not exist (it is not created) or is not a store;
     ///   `storeBusy` if another process has locked the store exclusively; `missingTransformer`.
     public convenience init(

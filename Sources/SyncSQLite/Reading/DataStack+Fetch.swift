@@ -170,7 +170,7 @@ extension DataStack {
     /// Fetches the rows of an entity that match a condition in text form. Pass values that vary as arguments of
     /// ``RowPredicate/where(_:_:)``.
     ///
-    /// - Throws: ``SyncError`` `invalidPredicate` with line and column, and what the form with a predicate throws.
+    /// - Throws: ``SyncError`` `invalidPredicate` with line and column, and the errors of the call with a predicate.
     public func fetch(
         _ entity: String, where text: String, orderedBy order: RowOrder = .byKey, limit: Int? = nil
     ) throws -> [SyncRow] {
@@ -201,6 +201,7 @@ extension DataStack {
     /// Fetches the related rows of a row: in their order if the relationship is ordered, else by key.
     ///
     /// A to-one relationship has one row or none.
+    ///
     /// - Throws: ``SyncError`` `unknownRelationship` or `storeFailure`.
     public func targets(of record: SyncRow, _ relationship: String) throws -> [SyncRow] {
         try reading { db in try self.targets(of: record, relationship, in: db) }

@@ -184,7 +184,7 @@ extension DataStack {
 
 /// All rows of a store as text, including internal tables, to detect changes.
 package struct StoreDump: Sendable, Hashable {
-    /// Table name → rows as SQL literals, in row order.
+    /// The rows of each table as SQL literals, sorted.
     package let tables: [String: [String]]
 
     init(_ db: Database) throws {

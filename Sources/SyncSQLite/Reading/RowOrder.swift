@@ -8,12 +8,12 @@ public import SyncCore
 /// try await stack.fetch("User", orderedBy: ["lastName", "-age"])      // oldest first among equal last names
 /// try await stack.fetch("User", orderedBy: "company.name")
 /// ```
-/// Nil comes first, or last where the order is descending. Text is compared by its code points.
+/// Nil comes first, or last if the order is descending. Text is compared by its code points.
 public struct RowOrder: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
     /// One attribute, or a path to one, and its direction.
     public struct Term: Sendable, Hashable {
-        /// The local name of an attribute; or a path that leads to one through to-one relationships, a to-one relationship,
-        /// or the number of rows of a to-many one: `company.name`, `company`, `notes.@count`.
+        /// The name of an attribute, or a path: to an attribute through to-one relationships, to a to-one relationship,
+        /// or to the number of rows of a to-many relationship. Examples: `company.name`, `company`, `notes.@count`.
         public var attribute: String
         /// Whether the order is ascending.
         public var isAscending: Bool

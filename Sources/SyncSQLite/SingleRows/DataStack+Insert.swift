@@ -12,6 +12,7 @@ extension DataStack {
     /// ```
     /// Missing values get the defaults of the model. A row without a key gets a temporary one, as ``newKey(for:)``
     /// returns it.
+    ///
     /// - Parameters:
     ///   - values: The values by attribute name. They are converted to the types of the attributes as in a sync.
     ///   - links: The related rows by relationship name, from either end of a link. If the inverse is to-one, the
@@ -49,6 +50,7 @@ extension DataStack {
     /// Integers count up from the smallest `Int64`. Strings are `local-` and a UUID. UUIDs are random, and are not
     /// temporary. The key attribute of a row with a temporary key is nil: an integer below −2⁶², or a string with this
     /// prefix.
+    ///
     /// - Throws: ``SyncError`` `keylessEntity`, `primaryKeyMissing` if the type has no temporary keys,
     ///   `unknownEntity` or `storeFailure`.
     public func newKey(for entity: String) throws -> JSONValue {
