@@ -3,13 +3,13 @@ import Sync
 import SyncCore
 import SyncSQLite
 
-/// Runs one case: opens its store, takes its steps, looks at the store once more.
+/// Runs one case: opens its store, runs its steps and checks the integrity of the store afterwards.
 struct ScenarioExecution: Sendable {
     private let scenario: Scenario
     private let file: ScenarioFile
     private let facilities: ScenarioFeatures
     private let options: ScenarioRunner.Options
-    /// Models that were read before, by path.
+    /// Models that the caller has loaded already, by path.
     private let models: [String: SyncModel]
 
     init(
@@ -23,7 +23,7 @@ struct ScenarioExecution: Sendable {
         self.options = options
     }
 
-    /// What failed; empty if the case passed.
+    /// Runs the case and returns its failures: empty if it passed.
     func run() async -> [ScenarioReport.Failure] {
         do {
             switch scenario.body {
@@ -43,7 +43,7 @@ struct ScenarioExecution: Sendable {
         return model
     }
 
-    /// The transformers that the model names and nobody registered; nil if there are none.
+    /// The transformers that the model names and the runner does not register; nil if there are none.
     var missingTransformers: [String]? {
         guard case .steps = scenario.body, let model = try? scenario.model.map(loadModel) else { return nil }
         let names = Set(model.missingTransformers.map(\.name)).sorted()
@@ -89,7 +89,7 @@ struct ScenarioExecution: Sendable {
             try actions.stack.close()
             actions.stack = try store.open(model)
         } catch let error as SyncError where step.expectedError != nil {
-            // A refused model leaves the file as it was; later steps look at it through the model they know.
+            // A rejected model leaves the file as it was. Later steps check the file through the model they know.
             actions.stack = try store.open(actions.stack.model)
             _ = error
             return
@@ -105,7 +105,7 @@ struct ScenarioExecution: Sendable {
 }
 
 extension Scenario {
-    /// Whether the store must be a file: asked for, needed by readers beside a writer, or closed on the way.
+    /// Whether the store must be a file: the case asks for one, reads it during a background write, or reopens it.
     fileprivate var needsStoreFile: Bool {
         if needs.contains(ScenarioFeatures.onDisk) || needs.contains(ScenarioFeatures.backgroundWrite) {
             return true
@@ -131,7 +131,7 @@ extension ScenarioReport.Failure {
     }
 }
 
-/// Takes one step and compares what comes of it with what the step expects.
+/// Runs one step and compares the outcome with what the step expects.
 struct StepExecution: Sendable {
     private let step: ScenarioStep
     private let actions: ScenarioActions
@@ -142,9 +142,12 @@ struct StepExecution: Sendable {
         self.actions = actions
     }
 
-    /// - Throws: A `ScenarioReport.Failure` for an expectation that is not met; other errors as they come.
+    /// Runs the step.
+    ///
+    /// - Throws: A `ScenarioReport.Failure` for an expectation that is not met; other errors unchanged.
     func run() async throws {
-        // Pieces that contradict each other are written one after the other.
+        // Chunks with inconsistent records are written one after the other, so `total_changes()` grows even if the sync
+        // ends where it began. Contents are compared instead.
         let isCut = actions.pieceSize != nil
         let changes = step.mustNotWrite && !isCut ? try await stack.totalChanges() : nil
         let before = step.mustNotWrite && isCut ? try await stack.contents() : nil
@@ -162,7 +165,7 @@ struct StepExecution: Sendable {
         try compare("rows that a step with noWrites left otherwise", expected: 0, found: differences.count)
     }
 
-    /// Makes a sync that passed once more: it must find nothing to write.
+    /// Repeats a sync that succeeded. The second sync must write nothing.
     func repeatSync() async throws {
         guard case .sync(let call) = step.action, !call.isDryRun, step.expectedError == nil else { return }
         let changes = try await stack.totalChanges()
@@ -231,8 +234,8 @@ struct StepExecution: Sendable {
         }
     }
 
-    /// A list none of whose records has a key is refused. Where the step does not expect that, it is a sync that changes
-    /// nothing: that is all the scenarios say that other implementations share.
+    /// Runs a sync. A list in which no record has a key throws `noRecords`. If the step does not expect an error, that
+    /// counts as a sync without changes, because the scenarios shared with other implementations require no more.
     private func result(of call: ScenarioStep.SyncCall) async throws -> SyncResult {
         do {
             return try await actions.sync(call)
@@ -252,7 +255,8 @@ struct StepExecution: Sendable {
         }
     }
 
-    /// An array is what all rows that match are exported as, an object the one there must be.
+    /// Compares exported records with an expected array, or with an expected object, for which exactly one row must
+    /// match.
     private func export(_ call: ScenarioStep.ExportCall, _ expected: JSONValue, isOrdered: Bool) async throws {
         let records = try await actions.export(call)
         let place = "export of \(call.entity)\(call.predicate.map { " where \($0)" } ?? "")"
@@ -268,7 +272,7 @@ struct StepExecution: Sendable {
         throw ScenarioReport.Failure(expected: expected.scenarioText, found: found.scenarioText, message: place)
     }
 
-    // MARK: Comparing
+    // MARK: Comparison
 
     private func compare(_ values: JSONValue, _ row: StoredRowView, place: String) async throws {
         let matcher = ExpectationMatcher(model: stack.model, source: actions)
@@ -302,7 +306,7 @@ struct StepExecution: Sendable {
 }
 
 extension StoredRowView {
-    /// The row's values as JSON, for reports.
+    /// The values of the row as JSON, for failure reports.
     fileprivate var scenarioText: String {
         JSONValue.object(values.sorted { $0.key < $1.key }.map { .init($0.key, ValueMatcher.json($0.value)) })
             .scenarioText

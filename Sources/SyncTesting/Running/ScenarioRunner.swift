@@ -1,35 +1,36 @@
 public import Foundation
 public import SyncCore
 
-/// Runs scenario files: cases that say in JSON what a sync, a fetch or a name rule is expected to do.
+/// Runs scenario files: cases in JSON that give the expected outcome of syncs, fetches and naming rules.
 ///
 /// ```swift
 /// let report = await ScenarioRunner().run(paths: [URL(fileURLWithPath: "Fixtures/Scenarios")])
 /// print(report.summary)  // 20 passed, 0 failed, 0 skipped
 /// ```
 ///
-/// Each case with steps has a store of its own, in memory unless it needs a file. After the last step the store must
-/// pass `PRAGMA foreign_key_check` and `integrity_check`.
+/// Each case with steps has its own store, in memory unless the case needs a file. After the last step, the store must
+/// pass `PRAGMA foreign_key_check` and `PRAGMA integrity_check`.
 public struct ScenarioRunner: Sendable {
-    /// What a runner does beyond what the files say.
+    /// Checks and store variants that a runner applies to every case.
     public struct Options: Sendable, Hashable {
-        /// Whether each `sync` step that passed is made a second time and must then write nothing.
+        /// Whether the runner repeats each successful `sync` step. The second sync must write nothing.
         public var repeatsSyncs: Bool
-        /// Whether the store is compared with a ``ReferenceStore`` after each `sync` step, up to the first step that
-        /// writes otherwise or that the reference does not know.
+        /// Whether the runner compares the store with a ``ReferenceStore`` after each `sync` step. It stops at the
+        /// first step that writes in another way or that the reference does not support.
         public var checksReference: Bool
 
-        /// The size in bytes of the pieces in which each payload is read; nil to read it whole.
+        /// The size in bytes of the chunks in which the runner syncs each payload; nil to sync it as a whole.
         public var pieceSize: Int?
-        /// Whether the store is a guest in the database of an app, and each sync but for pages a part of a transaction of
-        /// the app's.
+        /// Whether the store is in an app database. Each sync except paged imports then runs in a transaction of the
+        /// app.
         public var isGuest: Bool
-        /// Whether the tables of the store are those of an app, under other names, where the model allows that.
+        /// Whether the store uses existing tables, with other names for tables and columns, where the model allows
+        /// that.
         public var isAdopted: Bool
-        /// Whether results name the transformers that a case ran without, because only its model names them.
+        /// Whether results list the transformers that the model of a case names and the runner does not register.
         public var namesMissingTransformers: Bool
 
-        /// Options of a run; each is off by default.
+        /// Creates options; each is off by default.
         public init(
             repeatsSyncs: Bool = false, checksReference: Bool = false, pieceSize: Int? = nil,
             isGuest: Bool = false, namesMissingTransformers: Bool = false,
@@ -47,20 +48,19 @@ public struct ScenarioRunner: Sendable {
     private let facilities: ScenarioFeatures
     private let options: Options
 
-    /// A runner that meets these needs of cases and skips cases with others.
+    /// Creates a runner that provides these features and skips cases that need others.
     public init(facilities: ScenarioFeatures = .standard, options: Options = Options()) {
         self.facilities = facilities
         self.options = options
     }
 
-    /// Runs the cases of files and folders.
+    /// Runs the cases of scenario files and folders.
     ///
     /// - Parameters:
-    ///   - paths: Scenario files, or folders with nothing but scenario files at any depth. Of a folder that has a
-    ///     folder `cases`, only that one is read.
+    ///   - paths: Scenario files, or folders with only scenario files, at any depth. If a folder contains a folder
+    ///     `cases`, only that folder is read.
     ///   - only: The name of the cases to run; nil for all.
-    /// - Returns: A report in which a missing path, a file that is no scenario file, and a run without any case are
-    ///   failures.
+    /// - Returns: A report. A missing path, an invalid scenario file and a run without cases are failures in it.
     public func run(paths: [URL], only: String? = nil) async -> ScenarioReport {
         var report = ScenarioReport()
         for path in paths {
@@ -120,7 +120,7 @@ public struct ScenarioRunner: Sendable {
 }
 
 extension ScenarioReport.CaseResult {
-    /// A case or file that was not run because it is not what it should be.
+    /// Returns the result of a case or file that could not be read.
     fileprivate static func failed(
         file: String, name: String, _ message: String, step: Int? = nil
     ) -> ScenarioReport.CaseResult {
@@ -129,9 +129,10 @@ extension ScenarioReport.CaseResult {
     }
 }
 
-/// Evaluates the cases of a file many times at once, to find state shared between calls that should share none.
+/// Runs the cases of a file many times in parallel, to find state that calls share by mistake.
 struct ParallelEvaluation: Sendable {
-    /// How often each function is called; cases with steps are run so often together, each with a store to open.
+    /// The number of calls of each function. All cases with steps together get this number of runs, because each run
+    /// opens a store.
     static let rounds = 6000
     private static let width = 16
 
@@ -152,7 +153,8 @@ struct ParallelEvaluation: Sendable {
         (0..<count).flatMap { _ in scenarios }
     }
 
-    /// Every model once, so that the time goes into the cases. One that cannot be read is left to its cases.
+    /// Loads every model once, so that the time is spent in the cases. A model that cannot be loaded fails in its
+    /// cases.
     private static func models(of scenarios: [Scenario], in file: ScenarioFile) -> [String: SyncModel] {
         var models: [String: SyncModel] = [:]
         for path in Set(scenarios.compactMap(\.model)) {
@@ -161,7 +163,7 @@ struct ParallelEvaluation: Sendable {
         return models
     }
 
-    /// The first failure of any evaluation.
+    /// Runs all cases and returns the failures of the first run that fails.
     func run() async -> [ScenarioReport.Failure] {
         await withTaskGroup(of: [ScenarioReport.Failure].self) { group in
             for lane in 0..<Self.width {
@@ -185,48 +187,48 @@ struct ParallelEvaluation: Sendable {
     }
 }
 
-/// What a ``ScenarioRunner`` provides of the things cases can ask for in `needs`.
+/// The features that a ``ScenarioRunner`` provides for the `needs` of cases.
 ///
-/// A case that needs anything else is skipped and counted.
+/// The runner skips and counts a case that needs any other feature.
 public struct ScenarioFeatures: Sendable {
-    /// The names of the needs that are met: `onDisk`, `valueTransformer:NAME`.
+    /// The names of the provided needs, such as `onDisk` and `valueTransformer:NAME`.
     public private(set) var names: Set<String>
-    /// The transformers that are registered on every model.
+    /// The transformers that the runner registers on every model.
     let transformers: [AttributeTransformer]
 
-    /// Facilities that meet exactly these needs, and those for these transformers.
+    /// Creates features with these names, and a need for each transformer.
     public init(names: Set<String>, transformers: [AttributeTransformer] = []) {
         self.names = names.union(transformers.map { "valueTransformer:\($0.name)" })
         self.transformers = transformers
     }
 
-    /// What the runner brings without code of the caller.
+    /// The features that need no code of the caller.
     public static let standard = ScenarioFeatures(names: [
         backgroundWrite, concurrency, insertionOrder, onDisk, operationObject, willInsertHook, writeCounter,
     ])
 
-    /// These facilities and transformers of the caller, which are registered on every model.
+    /// Returns these features with added transformers, which the runner registers on every model.
     public func adding(_ transformers: AttributeTransformer...) -> ScenarioFeatures {
         ScenarioFeatures(names: names, transformers: self.transformers + transformers)
     }
 
-    /// Writes happen in a background task on a store file, whose readers are connections of their own.
+    /// The runner writes in a background task to a store file, whose readers use connections of their own.
     static let backgroundWrite = "backgroundWrite"
-    /// All cases of the group are evaluated many times in parallel.
+    /// The runner evaluates all cases of the group many times in parallel.
     static let concurrency = "concurrency"
     static let insertionOrder = "insertionOrder"
-    /// The case runs on a store file.
+    /// The runner uses a store file.
     static let onDisk = "onDisk"
-    /// Syncs run in a task that could be cancelled.
+    /// The runner syncs in a task that can be cancelled.
     static let operationObject = "operationObject"
-    /// Syncs call a hook that adds the keys of the case's `hook` to every record about to be inserted.
+    /// Syncs call an insert hook that adds the keys of the case's `hook` to each record of a new row.
     static let willInsertHook = "willInsertHook"
-    /// The rows written by a step are counted.
+    /// The runner counts the rows that a step writes.
     static let writeCounter = "writeCounter"
 
     private static let builtIn = Set(StandardTransformer.allCases.map { "valueTransformer:\($0.rawValue)" })
 
-    /// The needs that are not met, in their order. Built-in transformers are there anyway.
+    /// Returns the needs that are not provided, in the given order. Standard transformers are always provided.
     public func missing(of needs: [String]) -> [String] {
         needs.filter { !names.contains($0) && !Self.builtIn.contains($0) }
     }
@@ -234,9 +236,9 @@ public struct ScenarioFeatures: Sendable {
 
 /// Finds scenario files.
 enum ScenarioFiles {
-    /// The file itself, or the JSON files of a folder at any depth, in path order.
+    /// Returns the file itself, or the JSON files of a folder at any depth, sorted by path.
     ///
-    /// A folder with a folder `cases` keeps models and payloads next to it, so that only `cases` is read.
+    /// A folder that contains a folder `cases` keeps models and payloads beside it, so only `cases` is read.
     static func files(at path: URL) throws(ScenarioError) -> [URL] {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path.path, isDirectory: &isFolder) else {

@@ -2,7 +2,7 @@ import Foundation
 import SyncCore
 import SyncSQLite
 
-/// Where the store of one case is: in memory, or in a folder of its own that is removed afterwards.
+/// The location of the store of one case: in memory, or in a temporary folder that is removed afterwards.
 struct ScenarioStoreFile: Sendable {
     private let folder: URL?
     private let isGuest: Bool
@@ -20,7 +20,8 @@ struct ScenarioStoreFile: Sendable {
         self.folder = folder
     }
 
-    /// A case that depends on a transformer says so in its needs; models name others too.
+    /// Opens the store. Transformers are optional: a case that depends on one lists it in `needs`, and models name
+    /// others too.
     func open(_ model: SyncModel) throws -> DataStack {
         if isAdopted, let stack = try DataStack.adopted(model.withOtherNames(), transformers: .optional) {
             return stack
@@ -40,7 +41,7 @@ struct ScenarioStoreFile: Sendable {
 }
 
 extension SyncModel {
-    /// The model with other names for all tables and columns.
+    /// Returns the model with other names for all tables and columns.
     fileprivate func withOtherNames() throws -> SyncModel {
         try replacing(
             entities: entities.map { entity in
@@ -62,9 +63,9 @@ extension SyncModel {
     }
 }
 
-/// Takes the syncs of a case in a reference store too, as far as it knows what is done.
+/// Runs the syncs of a case in a reference store too, and compares both stores.
 struct ReferenceCheck {
-    /// Nil once a step was taken that the reference does not know.
+    /// Nil after the first step that the reference does not support.
     private var reference: ReferenceStore?
 
     init(isOn: Bool, _ actions: ScenarioActions) {
@@ -72,7 +73,9 @@ struct ReferenceCheck {
         reference = isOn && isKnown ? ReferenceStore(model: actions.stack.model) : nil
     }
 
-    /// - Throws: A `ScenarioReport.Failure` if store and reference differ after the step.
+    /// Compares the store with the reference after a step.
+    ///
+    /// - Throws: A `ScenarioReport.Failure` if store and reference differ.
     mutating func compare(after step: ScenarioStep, _ actions: ScenarioActions) throws {
         guard var reference else { return }
         guard step.expectedError == nil else { return }
@@ -97,7 +100,7 @@ struct ReferenceCheck {
 }
 
 extension SyncModel {
-    /// Whether it says how records are laid out, which the reference does not know.
+    /// Whether a relationship has `keyedBy`, which the reference does not support.
     fileprivate var hasKeyedObjects: Bool {
         entities.contains { $0.relationships.contains { $0.keyedBy != nil } }
     }
@@ -106,7 +109,7 @@ extension SyncModel {
 // MARK: - ScenarioActions+Reference
 
 extension ScenarioActions {
-    /// Makes a sync in the reference.
+    /// Runs a sync in the reference.
     func sync(_ call: ScenarioStep.SyncCall, in reference: inout ReferenceStore) throws {
         let json: JSONValue
         switch try payload(of: call) {
@@ -119,7 +122,7 @@ extension ScenarioActions {
             parent: call.parent, relationship: call.relationship, operations: call.operations, options: call.options)
     }
 
-    /// Pages are what they are together: a list, or, with one that is an object, what was sent of it.
+    /// Syncs all pages as one list. A page that is an object makes the list a delta.
     private func sync(
         pages: JSONValue, _ call: ScenarioStep.SyncCall, in reference: inout ReferenceStore
     ) throws {

@@ -4,20 +4,20 @@ import SyncSQLite
 
 /// One case of a scenario file.
 struct Scenario: Sendable {
-    /// What a case does: steps on a store, or one call of a pure function.
+    /// The content of a case: steps on a store, or one call of a pure function.
     enum Body: Sendable {
         case steps([ScenarioStep])
         case function(ScenarioFunction)
     }
 
     var name: String
-    /// The behaviour, in one sentence.
+    /// The behaviour that the case checks, in one sentence.
     var about: String
-    /// The model's path, relative to the file's base folder. A case with steps has one.
+    /// The path of the model, relative to the base folder of the file. A case with steps has one.
     var model: String?
-    /// The custom code and facilities it asks for, without their explanations.
+    /// The names of the features that the case needs, without their explanations.
     var needs: [String]
-    /// The keys that the hook of `willInsertHook` adds to each record.
+    /// The keys that the insert hook of `willInsertHook` adds to each record.
     var hook: JSONValue?
     var body: Body
 
@@ -32,7 +32,7 @@ extension Scenario {
         var fields = try ScenarioFields(value, of: "the case")
         name = try fields.string("name")
         about = try fields.optionalString("about") ?? ""
-        // Where an older test suite had the case from; kept for readers.
+        // `origin` names the older test suite that the case comes from. It is for readers of the file.
         _ = try fields.optionalString("origin")
         needs = try (fields.optionalStrings("needs") ?? []).map(Self.needName)
         model = try fields.optionalString("model")
@@ -49,7 +49,7 @@ extension Scenario {
         try fields.finish()
     }
 
-    /// The name of a need: what stands before `: `. A name may itself contain a colon.
+    /// Returns the name of a need: the text before `: `. A name may contain a colon.
     static func needName(_ need: String) -> String {
         guard let end = need.firstRange(of: ": ") else { return need }
         return String(need[..<end.lowerBound])
@@ -80,9 +80,9 @@ extension Scenario {
     }
 }
 
-/// A scenario file as it was read. Cases that could not be decoded are kept as errors, to be reported as failed.
+/// A decoded scenario file. Cases that cannot be decoded are kept as errors and reported as failed.
 struct ScenarioFile: Sendable {
-    /// A case, or what is wrong with it.
+    /// A decoded case, or the error of decoding it.
     struct Entry: Sendable {
         var name: String
         var scenario: Result<Scenario, ScenarioError>
@@ -92,7 +92,8 @@ struct ScenarioFile: Sendable {
     var group: String?
     var entries: [Entry]
 
-    /// The folder that paths in the file are relative to: the one above `cases`, else the file's own. A pipe is in none.
+    /// The folder that paths in the file are relative to: the parent of `cases`, or else the folder of the file. For a
+    /// pipe, it is the current directory.
     var baseFolder: URL {
         if let status = FileStatus(at: url.path), !status.isRegular {
             return URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
@@ -147,10 +148,10 @@ extension ScenarioFile {
     }
 }
 
-/// What is wrong with a scenario file, a case or a step: never with the library under test.
+/// An error in a scenario file, a case or a step, as opposed to a failure of the library under test.
 struct ScenarioError: LocalizedError, Hashable, CustomStringConvertible {
     var message: String
-    /// The number of the step, from 1, if it is a step that is wrong.
+    /// The number of the invalid step, from 1; nil if the error is not in a step.
     var step: Int?
 
     init(_ message: String, step: Int? = nil) {
@@ -165,8 +166,9 @@ struct ScenarioError: LocalizedError, Hashable, CustomStringConvertible {
 // MARK: - SyncOptions+Scenario
 
 extension SyncOptions {
-    /// The options of a `sync` step: `strict`, `scope` (`automatic`, `all`), `payload` (`snapshot`, `delta`), `maxDelete`
-    /// (rows, or a part as `"50%"`), `deletesBesideUnread`, `form` (`json-api`, `graphql`), `keyedBy` (an attribute, or true), `keyPath`.
+    /// Creates the options of a `sync` step: `strict`, `scope` (`automatic`, `all`), `payload` (`snapshot`, `delta`),
+    /// `maxDelete` (a number of rows, or a fraction such as `"50%"`), `deletesBesideUnread`, `form` (`json-api`,
+    /// `graphql`), `keyedBy` (an attribute, or true), `keyPath`.
     init(scenario value: JSONValue) throws(ScenarioError) {
         self.init()
         var fields = try ScenarioFields(value, of: "the options of the sync")

@@ -2,14 +2,16 @@ import SyncCore
 
 /// The fields of one object of a scenario file.
 ///
-/// Every field must be asked for: what is left at the end is unknown, and an error, because an expectation with a
-/// misspelt name would otherwise be met by anything.
+/// The reader must ask for every field. Fields left at the end are unknown and an error: an expectation with a misspelt
+/// name would otherwise always pass.
 struct ScenarioFields {
     private let place: String
     private let members: [JSONValue.Member]
     private var known: Set<String> = []
 
-    /// - Parameter place: what the object is, as errors call it: `step`, `parent of the sync`.
+    /// Creates a reader.
+    ///
+    /// - Parameter place: The name of the object in errors, such as `the step` or `the parent`.
     init(_ value: JSONValue, of place: String) throws(ScenarioError) {
         guard case .object(let members) = value else {
             throw ScenarioError("\(place) must be an object, not \(value.kindName)")
@@ -26,7 +28,7 @@ struct ScenarioFields {
 
     func has(_ name: String) -> Bool { members.contains { $0.key == name } }
 
-    /// The value of a field that may be missing. Null is a value.
+    /// Returns the value of a field, or nil if the field is missing. Null is a value.
     mutating func optional(_ name: String) -> JSONValue? {
         known.insert(name)
         return members.last { $0.key == name }?.value
@@ -55,7 +57,7 @@ struct ScenarioFields {
         return text
     }
 
-    /// A field that must be there but may be null.
+    /// Returns the value of a required field that may be null.
     mutating func stringOrNull(_ name: String) throws(ScenarioError) -> String? {
         let value = try value(name)
         switch value {
@@ -76,14 +78,14 @@ struct ScenarioFields {
         return try optionalInteger(name) ?? 0
     }
 
-    /// False if the field is missing.
+    /// Returns the value of a Boolean field; false if the field is missing.
     mutating func flag(_ name: String) throws(ScenarioError) -> Bool {
         guard let value = optional(name) else { return false }
         guard case .bool(let flag) = value else { throw wrong(name, value, "true or false") }
         return flag
     }
 
-    /// An object of strings; empty if the field is missing.
+    /// Returns an object whose values are strings; empty if the field is missing.
     mutating func texts(_ name: String) throws(ScenarioError) -> [String: String] {
         guard let value = optional(name) else { return [:] }
         guard case .object(let members) = value, !members.isEmpty else {
@@ -108,7 +110,7 @@ struct ScenarioFields {
         return strings
     }
 
-    /// Called when everything known has been asked for.
+    /// Checks that no unknown fields are left. Call it after reading all known fields.
     func finish() throws(ScenarioError) {
         let unknown = names.filter { !known.contains($0) }
         guard unknown.isEmpty else {
@@ -124,7 +126,7 @@ struct ScenarioFields {
 }
 
 extension JSONValue {
-    /// What kind of value it is, as an error message says it.
+    /// The kind of the value, as error messages name it.
     var kindName: String {
         switch self {
         case .null: "null"

@@ -1,18 +1,18 @@
 import Foundation
 import SyncCore
 
-/// A pure function of the library, called by a case instead of steps.
+/// A pure function of the library, which a case calls instead of running steps.
 enum ScenarioFunction: Sendable {
     case snakeCase(String, out: String)
-    /// Nil for a key that is no name in any case.
+    /// `out` is nil for a key that is not a name in any case.
     case camelCase(String, out: String?)
     case parseDate(JSONValue, out: String?)
     case primaryKey(entity: String, local: String?, remote: String?, type: String?)
     /// The key under which an attribute is exported.
     case remoteKey(entity: String, attribute: String, case: KeyCase?, isNested: Bool, out: String)
-    /// The attribute that a JSON key fills.
+    /// The attribute that a JSON key is read into.
     case attributeForKey(entity: String, key: String, out: String?)
-    /// The to-one self relationship that is nil for rows in scope of a root-level sync.
+    /// The to-one self relationship that is null in rows in scope of a root-level sync.
     case rootScope(entity: String, out: String?)
 
     var needsModel: Bool {
@@ -61,7 +61,7 @@ extension ScenarioFunction {
 }
 
 extension ScenarioFields {
-    /// `snake`, or as a schema file has it, `snake_case`; nil if the field is missing.
+    /// Reads a case such as `snake`, or `snake_case` as in a schema file; nil if the field is missing.
     mutating func keyCase(_ name: String) throws(ScenarioError) -> KeyCase? {
         guard let text = try optionalString(name) else { return nil }
         guard let keyCase = KeyCase(rawValue: text) ?? KeyCase(word: text) else {
@@ -71,10 +71,10 @@ extension ScenarioFields {
     }
 }
 
-// MARK: - Evaluation
+// MARK: Evaluation
 
 extension ScenarioFunction {
-    /// Calls the function and compares what it returns; empty if it is what the case says.
+    /// Calls the function and returns the differences from the expected result; empty if there are none.
     func failures(model: SyncModel?) throws -> [ScenarioReport.Failure] {
         try comparisons(model: model).filter { $0.expected != $0.found }.map {
             ScenarioReport.Failure(
@@ -120,13 +120,13 @@ extension ScenarioFunction {
         }
     }
 
-    /// What a date attribute would store of the value.
+    /// Returns the text of the date that a date attribute would store for the value.
     private static func parsedDate(_ value: JSONValue) -> String? {
         guard case .date(let date)? = Coercion.storedValue(value, as: .date) else { return nil }
         return ScenarioDate.text(date)
     }
 
-    /// An expected date in the one form that found dates have too.
+    /// Returns an expected date in the format that found dates have.
     private static func normal(_ text: String?) throws -> String? {
         guard let text else { return nil }
         guard let date = ScenarioDate.date(text) else { throw ScenarioError("'\(text)' is not a UTC date") }
@@ -139,6 +139,6 @@ extension ScenarioFunction {
 }
 
 extension SyncModel.Attribute {
-    /// The type as the model's source names it.
+    /// The name of the type in the source of the model.
     fileprivate var typeName: String { sourceType ?? type.rawValue }
 }

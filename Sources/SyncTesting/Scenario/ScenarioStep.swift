@@ -1,12 +1,12 @@
 import SyncCore
 
-/// One step of a case: something to do to the store or to expect of it.
+/// One step of a case: an action on the store, or an expectation.
 struct ScenarioStep: Sendable {
     enum Action: Sendable {
         case sync(SyncCall)
-        /// Values by local name.
+        /// The keys of `values` are local names.
         case insert(entity: String, values: JSONValue)
-        /// Remote-keyed values for a new row, or for the one row that matches.
+        /// The keys of `values` are remote keys. The step fills a new row, or the one row that matches `predicate`.
         case fill(entity: String, values: JSONValue, predicate: String?)
         case insertOrUpdate(entity: String, values: JSONValue)
         case update(entity: String, id: JSONValue, values: JSONValue, returns: JSONValue?)
@@ -35,27 +35,27 @@ struct ScenarioStep: Sendable {
         /// The dotted path of the records inside the payload.
         var key: String?
         var options = SyncOptions()
-        /// The entities of a payload of several, by the paths of their lists.
+        /// The entities of a payload with several lists, by the key paths of the lists.
         var entities: [String: String] = [:]
-        /// Whether the payload is an array of payloads, the pages of one run.
+        /// Whether the payload is an array of payloads, the pages of one paged import.
         var isPaged = false
-        /// Whether the call only plans.
+        /// Whether the step plans and writes nothing.
         var isDryRun = false
         var changes: Changes?
-        /// What the result is expected to have; what it does not name is not compared.
+        /// The expected members of the result. Members that it omits are not compared.
         var result: JSONValue?
 
         /// Whether the payload is one list of records, or one record.
         var isPlain: Bool { entities.isEmpty && options.keyedBy == nil && options.form == .json }
 
-        /// Whether the payload is a list that the file has.
+        /// Whether the payload is a list inside the scenario file.
         var isList: Bool {
             guard !isPaged, key == nil, isPlain, case .inline(.array) = payload else { return false }
             return true
         }
     }
 
-    /// What a `sync` step is expected to report about the rows of its entity; nil is not compared.
+    /// The expected counts of a `sync` step for the rows of its entity. Nil counts are not compared.
     struct Changes: Sendable, Hashable {
         var inserted: Int?
         var updated: Int?
@@ -73,12 +73,12 @@ struct ScenarioStep: Sendable {
     }
 
     var action: Action
-    /// Whether the step must leave `total_changes()` where it was.
+    /// Whether the step must leave `total_changes()` unchanged.
     var mustNotWrite: Bool
-    /// A hint at the typed error the step must fail with; nil if it must succeed.
+    /// A description of the typed error that the step must fail with; nil if it must succeed.
     var expectedError: String?
 
-    /// The field that names the kind of step.
+    /// The kind of the step, which is the name of its main field.
     var kind: Kind {
         switch action {
         case .sync: .sync
@@ -101,7 +101,7 @@ struct ScenarioStep: Sendable {
     }
 }
 
-// MARK: - Decoding
+// MARK: Decoding
 
 extension ScenarioStep {
     init(_ value: JSONValue) throws(ScenarioError) {
@@ -166,7 +166,7 @@ extension ScenarioStep {
         }
     }
 
-    /// The field `is`, which only a step that must fail can do without.
+    /// Reads the field `is`. Only a step that expects an error may omit it.
     private static func expected(
         _ fields: inout ScenarioFields, or missing: JSONValue
     ) throws(ScenarioError) -> JSONValue {
@@ -192,7 +192,7 @@ private struct RowFields {
             values = try fields.object("values")
         case .fill:
             values = try fields.object("values")
-            // The format lets the predicate stand in the object or beside it.
+            // The format allows the predicate inside the object or beside it.
             let beside = try step.optionalString("where")
             predicate = try fields.optionalString("where") ?? beside
         default: values = try fields.object("values")

@@ -1,31 +1,31 @@
 public import Foundation
 public import Sync
 
-/// A service in memory, for tests: with versions, and with whatever abilities and faults a test wants.
+/// An in-memory service for tests, with versions, configurable capabilities and injected faults.
 public actor InMemoryService: SyncService {
-    /// What goes wrong with a request.
+    /// A fault that a test injects into a request.
     public enum Fault: Sendable, Hashable {
-        /// It does not arrive.
+        /// The request does not reach the service.
         case dropBefore
-        /// It is carried out, and the answer is lost.
+        /// The service carries out the request, and the response is lost.
         case dropAfter
-        /// The service asks to be left alone.
+        /// The service responds that it is busy.
         case busy
-        /// It is carried out later: once so many requests more have come.
+        /// The service carries out a push after this many more requests. The client receives a timeout.
         case late(Int)
-        /// It is refused, and not carried out.
+        /// The service rejects the changes of a push and does not carry them out.
         case refuse
     }
 
-    /// A request, as a test that makes faults sees it.
+    /// A request as the closures for faults receive it.
     public enum Request: Sendable, Hashable {
-        /// A page of changes.
+        /// A pull of one page of changes.
         case pull(String)
-        /// Changes.
+        /// A push of changes.
         case push([PushOperation])
-        /// A page of ids.
+        /// A request for a page of IDs.
         case ids(String)
-        /// Rows by their ids.
+        /// A request for rows by their IDs.
         case fetch([JSONValue], String)
     }
 
@@ -36,9 +36,9 @@ public actor InMemoryService: SyncService {
         var isDeleted = false
     }
 
-    /// What it is able to do.
+    /// The capabilities of the service.
     public nonisolated let capabilities: ServiceCapabilities
-    /// `fake`.
+    /// The identity of the service, `fake` by default.
     public nonisolated let identity: String
     private let pageSize: Int
     private var rows: [String: [JSONValue: Row]] = [:]
@@ -48,14 +48,14 @@ public actor InMemoryService: SyncService {
     private var lateOperations: [(countdown: Int, operation: PushOperation)] = []
     private var fault: (@Sendable (Request, Int) -> Fault?)?
     private var meanwhile: (@Sendable (Request) async -> Void)?
-    /// All requests so far.
+    /// All requests since the last call of ``deleteRequests()``.
     public private(set) var requests: [Request] = []
-    /// The bodies of all creations and updates that were ever carried out.
+    /// The bodies of all creations and updates that the service carried out.
     public private(set) var accepted: [JSONValue] = []
-    /// How many rows were ever created.
+    /// The number of rows that pushes created.
     public private(set) var creations = 0
 
-    /// A service without rows.
+    /// Creates a service without rows.
     public init(
         _ capabilities: ServiceCapabilities = ServiceCapabilities(
             ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
@@ -67,30 +67,31 @@ public actor InMemoryService: SyncService {
         self.pageSize = pageSize
     }
 
-    // MARK: What a test does
+    // MARK: Control by tests
 
-    /// Has requests go wrong: the closure is asked for each, with its number from 1.
+    /// Sets the closure that may inject a fault. The service calls it for each request, with the number of the request
+    /// from 1.
     public func setFault(_ fault: (@Sendable (Request, Int) -> Fault?)?) { self.fault = fault }
 
-    /// Has something happen while each request is on its way.
+    /// Sets a closure that the service calls before it handles a request, as an event while the request is in flight.
     public func setMeanwhile(_ meanwhile: (@Sendable (Request) async -> Void)?) { self.meanwhile = meanwhile }
 
-    /// Forgets the requests so far.
+    /// Removes the recorded requests.
     public func deleteRequests() { requests = [] }
 
-    /// Stores a row, as another client of the service would.
+    /// Stores a row, as another client of the service would. Returns its version.
     @discardableResult
     public func put(_ entity: String, _ id: JSONValue, _ record: JSONValue, time: Date? = nil) -> String {
         version += 1
         var members = record.merging(rows[entity]?[id].flatMap { $0.isDeleted ? JSONValue?.none : $0.record })
-        // An id of several parts is in members of its own.
+        // The members of a composite ID are in the record already.
         if case .array = id {} else { members = members.setting("id", id) }
         rows[entity, default: [:]][id] = Row(record: members, version: version, time: time ?? Date())
         if case .number(let text) = id, let number = Int(text) { lastID = max(lastID, number) }
         return "\(version)"
     }
 
-    /// Deletes a row, as another client would.
+    /// Deletes a row, as another client of the service would.
     public func remove(_ entity: String, _ id: JSONValue) {
         guard rows[entity]?[id] != nil else { return }
         version += 1
@@ -102,28 +103,28 @@ public actor InMemoryService: SyncService {
         }
     }
 
-    /// Has a row never have been there.
+    /// Removes a row without a tombstone.
     public func forget(_ entity: String, _ id: JSONValue) { rows[entity]?[id] = nil }
 
-    /// What it had at a time.
+    /// The rows and idempotency keys of the service at one time.
     public struct Copy: Sendable {
         fileprivate let rows: [String: [JSONValue: Row]]
         fileprivate let keys: [String: JSONValue]
     }
 
-    /// What it has now, for ``restore(_:)``.
+    /// Returns a copy of the current rows, for ``restore(_:)``.
     public func copy() -> Copy { Copy(rows: rows, keys: keys) }
 
-    /// Has what it had at an earlier time, as a service does that was restored from a copy. Ids and versions are not given a second
-    /// time.
+    /// Restores an earlier copy, as a service restored from a backup would. New IDs and versions still differ from all
+    /// earlier ones.
     public func restore(_ copy: Copy) { (rows, keys) = (copy.rows, copy.keys) }
 
-    /// The rows there are, by id.
+    /// Returns the rows that are not deleted, by ID.
     public func contents(of entity: String) -> [JSONValue: JSONValue] {
         (rows[entity] ?? [:]).filter { !$0.value.isDeleted }.mapValues(\.record)
     }
 
-    // MARK: The service
+    // MARK: SyncService
 
     private func meet(_ request: Request) async throws -> Fault? {
         await meanwhile?(request)
@@ -141,7 +142,7 @@ public actor InMemoryService: SyncService {
         }
     }
 
-    /// A page of changes, oldest first.
+    /// Returns a page of changes, oldest first.
     public func pull(_ request: PullRequest) async throws -> PullPage {
         if try await meet(.pull(request.entity)) != nil { throw ServiceError.unreachable("the answer was lost") }
         let since = request.page.flatMap { Int($0) } ?? request.cursor.flatMap { Int($0) } ?? 0
@@ -157,14 +158,14 @@ public actor InMemoryService: SyncService {
             cursor: hasMore ? nil : "\(max(last, isWhole ? version : last))", isListing: isWhole, time: Date())
     }
 
-    /// A page of ids.
+    /// Returns all IDs with their versions, in one page.
     public func ids(_ request: SweepRequest) async throws -> IDPage {
         if try await meet(.ids(request.entity)) != nil { throw ServiceError.unreachable("the answer was lost") }
         let rows = (rows[request.entity] ?? [:]).filter { !$0.value.isDeleted }
         return IDPage(ids: Array(rows.keys), versions: rows.mapValues { "\($0.version)" })
     }
 
-    /// Rows by their ids.
+    /// Returns rows by their IDs.
     public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         if try await meet(.fetch(ids, entity)) != nil { throw ServiceError.unreachable("the answer was lost") }
         return ids.map { id in
@@ -173,7 +174,7 @@ public actor InMemoryService: SyncService {
         }
     }
 
-    /// Changes, in order.
+    /// Carries out changes in order.
     public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         let fault: Fault?
         do {
@@ -252,7 +253,7 @@ extension JSONValue {
         return .object(members.filter { $0.key != key } + [Member(key, value)])
     }
 
-    /// An object with the members of an older one that it lacks.
+    /// Returns the object with the members of an older object that it lacks.
     fileprivate func merging(_ older: JSONValue?) -> JSONValue {
         guard case .object(let members) = self, case .object(let known)? = older else { return self }
         return .object(known.filter { member in !members.contains { $0.key == member.key } } + members)

@@ -1,21 +1,21 @@
 public import Foundation
 public import Sync
 
-/// What any service must do for the engine to rely on it: run it against a new one, with a real server behind it.
+/// Checks of what the engine requires of every service. Run them against a new service, with a real server behind it.
 ///
 /// ```swift
 /// let failures = await ServiceConformance(service, entity: "Task", member: "title").run()
 /// ```
 public struct ServiceConformance: Sendable {
-    /// Something that a service does otherwise.
+    /// A requirement that the service does not meet.
     public struct Failure: LocalizedError, Sendable, Hashable, CustomStringConvertible {
-        /// What was tried.
+        /// The name of the check.
         public let check: String
-        /// What came of it.
+        /// What the service did instead.
         public let message: String
-        /// Both.
+        /// The name of the check and the message.
         public var description: String { "\(check): \(message)" }
-        /// The description, so that `localizedDescription` is it too.
+        /// The description, so that `localizedDescription` is the same text.
         public var errorDescription: String? { description }
     }
 
@@ -25,11 +25,13 @@ public struct ServiceConformance: Sendable {
     private let other: String
     private let newID: @Sendable (Int) -> JSONValue
 
+    /// Creates the checks for a service.
+    ///
     /// - Parameters:
-    ///   - entity: One that the service has, and no rows of it as yet.
-    ///   - member: A member of its records that can be any text.
-    ///   - other: Another one, that can be any text too.
-    ///   - newID: Ids that a client makes, where the service wants that.
+    ///   - entity: An entity of the service without rows.
+    ///   - member: A member of its records that accepts any text.
+    ///   - other: Another member that accepts any text.
+    ///   - newID: Returns IDs, for a service whose clients assign them.
     public init(
         _ service: any SyncService, entity: String, member: String, other: String,
         newID: @escaping @Sendable (Int) -> JSONValue = { .string("conformance-\($0)") }
@@ -41,7 +43,9 @@ public struct ServiceConformance: Sendable {
         self.newID = newID
     }
 
-    /// - Returns: What it does otherwise; nothing for a service that can be relied on.
+    /// Runs all checks.
+    ///
+    /// - Returns: The failed checks; empty if the service meets all requirements.
     public func run() async -> [Failure] {
         var failures: [Failure] = []
         for (name, check) in checks {
@@ -83,7 +87,7 @@ public struct ServiceConformance: Sendable {
         try expect(
             try await service.fetch([newID(99_999)], of: entity) == [.absent] || capabilities.ids == .server,
             "a row that is created", "one that nobody created is not absent")
-        // Last, so that all else is looked at where versions turn out to be no times.
+        // This check is last, so that a service whose versions are not times still passes through all the others.
         if capabilities.givesTimes { try expect(row.time != nil, "a row that is created", "it has no time") }
     }
 
@@ -91,7 +95,7 @@ public struct ServiceConformance: Sendable {
         var made: [JSONValue] = []
         for number in 10..<20 { made.append(try await create(number)) }
         var rows = try await whole()
-        // Where rows changed a moment ago a service may read its pages anew, lest one moved: later it has no reason to.
+        // Shortly after rows changed, a service may read its pages again in case a row moved. Later it does not.
         for _ in 0..<3 where Set(rows).count < rows.count {
             try await Task.sleep(for: .seconds(1))
             rows = try await whole()
@@ -167,7 +171,7 @@ public struct ServiceConformance: Sendable {
 
     @Sendable private func twice() async throws {
         guard capabilities.createIdempotency == .clientID || capabilities.createIdempotency == .key else { return }
-        // A row may be in two pages: of lists that are read anew because rows moved.
+        // A service that reads its pages again because rows moved may return a row twice.
         let before = Set(try await whole()).count
         let operation = creation(60)
         guard case .applied(let row)? = try await pushNow([operation]).first else {
@@ -226,7 +230,7 @@ public struct ServiceConformance: Sendable {
         try expect(pages[entity]?.rows.map(\.id) == [ids[0]], check, "a pull of all since then has not what changed")
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     private func creation(_ number: Int) -> PushOperation {
         let body: JSONValue = .object([
@@ -259,7 +263,7 @@ public struct ServiceConformance: Sendable {
         return try await pushNow([operation]).first ?? .unknown("no answer")
     }
 
-    /// Pushes with what the engine would give along: where the pull is, and whole rows.
+    /// Pushes with what the engine would add: the cursor, and complete records.
     private func pushNow(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         let cursor = capabilities.pushesTogether ? try await end() : nil
         var whole: [PushOperation] = []

@@ -2,7 +2,7 @@ import Foundation
 import SyncCore
 import SyncService
 
-/// Reads an object of a configuration, and refuses what it does not know, each with its path.
+/// Reads an object of a configuration file. Each error has the path of the invalid member.
 struct ConfigurationReader {
     let value: JSONValue
     let path: String
@@ -28,7 +28,7 @@ struct ConfigurationReader {
 
     mutating func required<T>(_ key: String, _ read: (ConfigurationValue) throws -> T) throws -> T {
         if let value = try optional(key, read) { return value }
-        // It is there under a name that is misspelt.
+        // The member may be present under a misspelt name.
         if case .object(let members) = value {
             for member in members where !known.contains(member.key) {
                 let hint = SimilarName.hint(for: member.key, among: [key])
@@ -38,7 +38,7 @@ struct ConfigurationReader {
         throw wrong(key, "it is missing")
     }
 
-    /// Called when everything known was asked for.
+    /// Throws an error if the object has unknown members. Call it after reading all known members.
     func end() throws {
         guard case .object(let members) = value else { return }
         for member in members where !known.contains(member.key) {
@@ -56,7 +56,7 @@ struct ConfigurationReader {
     private func place(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 }
 
-/// A member of a configuration.
+/// A value of a configuration file, with its path.
 struct ConfigurationValue {
     let value: JSONValue
     let path: String
@@ -80,18 +80,20 @@ struct ConfigurationValue {
         return elements.enumerated().map { ConfigurationValue($0.element, "\(path)[\($0.offset)]", variables) }
     }
 
-    /// Text, with the values of environment variables in the place of `${NAME}`, or as it is spelled where one is not set that
-    /// nobody needs.
+    /// Returns text in which the values of environment variables replace `${NAME}`. An unset variable throws an error
+    /// only if variables are required; otherwise its `${NAME}` stays.
     func text() throws -> String { try filled().text }
 
-    /// Text that is needed here, whether requests are made or not.
+    /// Returns text whose variables must be set, even if no requests are made.
     func neededText() throws -> String {
         let (text, error) = try filled()
         if let error { throw error }
         return text
     }
 
-    /// - Returns: The text, and what is wrong with it if a variable is not set.
+    /// Replaces `${NAME}` by values.
+    ///
+    /// - Returns: The text, and an error if a variable is not set.
     private func filled() throws -> (text: String, error: SyncError?) {
         guard case .string(let text) = value else { throw wrong("a string is expected") }
         var result = ""
@@ -112,7 +114,7 @@ struct ConfigurationValue {
         return (result + rest, error)
     }
 
-    /// That a variable in the text is set and empty.
+    /// An error message if a variable in the text is set to an empty value.
     var emptyVariable: String? {
         guard case .string(let text) = value else { return nil }
         let names = text.matches(of: /\$\{([^}]*)\}/).map { String($0.1) }
@@ -145,7 +147,9 @@ struct ConfigurationValue {
         return .milliseconds(Int64(seconds * 1000))
     }
 
-    /// - Returns: Any address where a variable is not set that nobody needs.
+    /// Returns the address of a service.
+    ///
+    /// - Returns: A placeholder URL if a variable is not set and variables are not required.
     func address() throws -> URL {
         let (text, error) = try filled()
         if error != nil { return URL(fileURLWithPath: "/") }
@@ -153,7 +157,7 @@ struct ConfigurationValue {
         else {
             throw wrong("\(spelled) is no address of a service, such as https://api.example.com/v1")
         }
-        // Requests are made of it and a path: what else it has would be lost without a word.
+        // Requests use the address followed by a path. The rest of the URL would be lost silently.
         if url.query != nil || url.fragment != nil || text.contains("?") || text.contains("#") {
             throw wrong("\(spelled) has a query or a fragment, which no request would have; leave it out")
         }
@@ -163,10 +167,10 @@ struct ConfigurationValue {
         return url
     }
 
-    /// As it stands in the file: the values of variables may be secrets.
+    /// The text before replacement, because the values of variables may be secrets.
     private var spelled: String { if case .string(let text) = value { "'\(text)'" } else { "it" } }
 
-    /// A path below the address of the service.
+    /// Returns a path below the address of the service.
     func pathBelow() throws -> String {
         let text = try text()
         if text.contains("?") || text.contains("#") {
@@ -176,14 +180,16 @@ struct ConfigurationValue {
     }
 }
 
-/// The values of `${NAME}` while a configuration is read, and those that were wanted and are not set.
+/// The values for `${NAME}` while a configuration is read, and an error for each member that uses an unset variable.
 final class ConfigurationVariables {
     let values: [String: String]
     private let areNeeded: Bool
-    /// One for each member, with its path.
+    /// One error for each member, with its path.
     private(set) var unset: [SyncError] = []
 
-    /// - Parameter areNeeded: Whether one that is not set is an error at once.
+    /// Creates the variables.
+    ///
+    /// - Parameter areNeeded: Whether an unset variable throws an error at once.
     init(_ values: [String: String], areNeeded: Bool) { (self.values, self.areNeeded) = (values, areNeeded) }
 
     func record(_ error: SyncError) throws {

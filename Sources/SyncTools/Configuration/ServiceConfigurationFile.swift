@@ -3,14 +3,14 @@ import HTTPTypes
 import SyncCore
 public import SyncService
 
-/// A service and the entities that are kept in step with it, from a JSON file. `Docs/engine-configuration.schema.json` is its
-/// form.
+/// A service and the synced entities, read from a JSON file. `Docs/engine-configuration.schema.json` describes its
+/// format.
 ///
-/// Secrets are in environment variables, whose names stand in the file as `${NAME}`.
+/// Secrets stay in environment variables; the file names them as `${NAME}`.
 public struct ServiceConfigurationFile: Sendable {
-    /// Which service.
+    /// The kind of service.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// A REST service of no particular make.
+        /// A REST service, configured by the member `rest`.
         case rest
         /// Kinto.
         case kinto
@@ -18,41 +18,45 @@ public struct ServiceConfigurationFile: Sendable {
         case pocketbase
         /// Parse.
         case parse
-        /// A changes endpoint, as WatermelonDB's sync protocol has it.
+        /// A changes endpoint with the sync protocol of WatermelonDB.
         case changes
     }
 
-    /// Which service.
+    /// The kind of service.
     public let kind: Kind
-    /// The entities, in the order of the file.
+    /// The synced entities, in the order of the file.
     public let entities: [SyncedEntity]
-    /// How the engine goes about it.
+    /// The configuration of the engine.
     public var settings = EngineSettings()
     let url: URL
     let paths: [String: String]
     private let headers: [HTTPField.Name: String]
-    /// How long to wait for an answer that does not come, and for the command that prints credentials.
+    /// The time limit for a response, and for the command that prints credentials.
     public let timeout: Duration
     private let rest: RESTOptions
     private let kinto: (bucket: String, collection: String)
     private let pocketBase: PocketBaseSection
     private let parse: ParseOptions?
     private let schemaVersion: Int
-    /// The command that prints the value of the header that says who the user is, if there is one.
+    /// The command that prints the value of ``credentialHeader``, if there is one.
     public let credentialCommand: [String]?
-    /// That header: `Authorization`, but of Parse the one with the session.
+    /// The header that identifies the user: `Authorization`, or for Parse the header with the session token.
     public var credentialHeader: String { kind == .parse ? "X-Parse-Session-Token" : "Authorization" }
-    /// Why no request can be made: a variable that is not set.
+    /// The error for a variable that is not set. Every request then fails with it.
     private let unset: SyncError?
 
+    /// Reads a configuration file.
+    ///
     /// - Parameters:
-    ///   - environment: The values of `${NAME}`.
-    ///   - makesRequests: Whether the service will be asked anything. Where it is not, as for ``SyncEngine/status()``,
-    ///     ``SyncEngine/conflicts()`` and ``SyncEngine/resolve(_:key:domain:takingRemote:)``, variables that are not set are no
-    ///     error: a request would end with one. Where one stands in what tells services and users apart (`url` or `identity`, `user`,
-    ///     `pocketbase.login.identity`, `kinto.bucket`, `parse.applicationID`), nobody can tell whose the database is, and it is
-    ///     not asked: there is no `otherService` then. Words that there is a choice of (`service`, `policy`, …) are needed always.
-    /// - Throws: ``SyncError`` `unreadableFile`; `invalidConfiguration` with the path of what is wrong.
+    ///   - environment: The values for `${NAME}`.
+    ///   - makesRequests: Whether requests will be sent to the service. If false, as for ``SyncEngine/status()``,
+    ///     ``SyncEngine/conflicts()`` and ``SyncEngine/resolve(_:key:domain:takingRemote:)``, an unset variable is not
+    ///     an error here; a request would fail with one. An unset variable may be in a member that identifies the
+    ///     service or the user: `url` or `identity`, `user`, `pocketbase.login.identity`, `kinto.bucket`,
+    ///     `parse.applicationID`. The engine then cannot check whose database it is, and never throws `otherService`.
+    ///     Members with a fixed choice of values, such as `service` and `policy`, always require their variables.
+    /// - Throws: ``SyncError`` `unreadableFile`; `malformedJSON`; `invalidConfiguration` with the path of the invalid
+    ///   member.
     public init(
         contentsOf url: URL, environment: [String: String] = ProcessInfo.processInfo.environment,
         makesRequests: Bool = true
@@ -68,10 +72,12 @@ public struct ServiceConfigurationFile: Sendable {
         try self.init(data, environment: environment, makesRequests: makesRequests)
     }
 
+    /// Reads a configuration from JSON.
+    ///
     /// - Parameters:
-    ///   - environment: The values of `${NAME}`.
+    ///   - environment: The values for `${NAME}`.
     ///   - makesRequests: See ``init(contentsOf:environment:makesRequests:)``.
-    /// - Throws: ``SyncError`` `malformedJSON`; `invalidConfiguration` with the path of what is wrong.
+    /// - Throws: ``SyncError`` `malformedJSON`; `invalidConfiguration` with the path of the invalid member.
     public init(
         _ json: Data, environment: [String: String] = ProcessInfo.processInfo.environment, makesRequests: Bool = true
     ) throws {
@@ -98,7 +104,7 @@ public struct ServiceConfigurationFile: Sendable {
         rest = try reader.optional("rest") { try $0.rest() } ?? RESTOptions()
         kinto = try reader.optional("kinto") { try $0.kinto() } ?? ("default", "{path}")
         pocketBase = try reader.optional("pocketbase") { try $0.pocketBase() } ?? PocketBaseSection()
-        // Another login is another user.
+        // Each login is a user, so the store must not be synced with another login.
         if settings.user.isEmpty { settings.user = pocketBase.login?.identity ?? "" }
         parse = try reader.optional("parse") { try $0.parse() }
         schemaVersion = try reader.optional("changes") { try $0.changes() } ?? 1
@@ -120,17 +126,17 @@ public struct ServiceConfigurationFile: Sendable {
         if kind == .parse, parse == nil { throw reader.wrong("parse", "it is missing: name the applicationID") }
     }
 
-    /// The members that tell services and users apart.
+    /// The members that identify the service and the user.
     private static let scope: Set<String> = [
         "url", "user", "pocketbase.login.identity", "kinto.bucket", "parse.applicationID",
     ]
 
-    /// The same where the service has a name in the file.
+    /// The same members if the file names the service by `identity`.
     private static let namedScope: Set<String> = ["identity", "user", "pocketbase.login.identity"]
 
-    /// The service.
+    /// Returns the service that the file describes.
     ///
-    /// - Parameter credentials: What says who the user is, besides the headers of the file.
+    /// - Parameter credentials: The credentials of the user, in addition to the headers of the file.
     public func service(
         credentials: ServiceCredentials = .none, transport: (any HTTPTransport)? = nil
     ) -> any SyncService {
@@ -160,13 +166,13 @@ public struct ServiceConfigurationFile: Sendable {
     }
 }
 
-/// What a configuration says of a PocketBase server.
+/// The member `pocketbase` of a configuration.
 struct PocketBaseSection: Sendable {
     var options = PocketBaseOptions()
-    /// Who signs in with a password.
+    /// The account for login with a password.
     var login: (collection: String, identity: String, password: String)?
 
-    /// Credentials of who signs in.
+    /// Returns credentials that log in with the password.
     func credentials(at url: URL, _ transport: any HTTPTransport) -> ServiceCredentials? {
         login.map { login in
             PocketBaseService.login(
@@ -200,14 +206,14 @@ extension ConfigurationValue {
     }
 }
 
-/// Makes no request, because a variable of the configuration is not set.
+/// A transport that throws an error instead of sending, because a variable of the configuration is not set.
 struct UnconfiguredTransport: HTTPTransport {
     let error: SyncError
 
     func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) { throw error }
 }
 
-// MARK: - Sections
+// MARK: Sections
 
 extension ConfigurationValue {
     func headers() throws -> [HTTPField.Name: String] {
@@ -224,7 +230,7 @@ extension ConfigurationValue {
         return headers
     }
 
-    /// What the service is called in the database.
+    /// Returns the identity under which the store records the service.
     func identity() throws -> String {
         let text = try text()
         if text.isEmpty { throw wrong(emptyVariable ?? "it is empty") }
@@ -329,7 +335,7 @@ extension ConfigurationValue {
     }
 }
 
-// MARK: - Endpoints
+// MARK: Endpoints
 
 extension ConfigurationValue {
     func parse() throws -> ParseOptions {
@@ -352,7 +358,7 @@ extension ConfigurationValue {
         return version
     }
 
-    /// What goes into a header.
+    /// Returns text for the value of a header.
     private func secret() throws -> String {
         let text = try text()
         if text.isEmpty { throw wrong(emptyVariable ?? "it is empty") }

@@ -1,21 +1,22 @@
 import SyncCore
 
-/// Finds which entities the objects of samples are of.
+/// Assigns an entity to each object of the samples.
 ///
-/// Objects under one key are of one entity, named after the key. Where that contradicts itself (some have an id, some
-/// have none; objects beside other values; an object that is used as a dictionary) the place is plain data; where two
-/// places contradict each other, one is of an entity of its own. The search then starts over.
+/// Objects under one key are rows of one entity, named after the key. Some places are inconsistent: only some objects
+/// have an ID, objects are mixed with other values, or an object is used as a dictionary. Such a place is plain data.
+/// If two places are inconsistent with each other, one gets a separate entity. The search then starts again.
 struct EntityDiscovery {
-    /// A key of an entity.
+    /// A key of an entity: a place at which samples have values.
     struct Place: Hashable {
         var entity: String
         var key: String
     }
 
-    /// Samples that contradict themselves in more rounds than this are no rows below their root.
+    /// After this many rounds, all places below the roots are treated as plain data.
     private static let maximumRounds = 100
 
-    /// So many entities are inferred, and so many members of each: a table of SQLite has no more columns.
+    /// The most entities to infer, and the most members of each. A table of SQLite has at most 2,000 columns by
+    /// default.
     static let mostEntities = 2_000
     static let mostMembers = 2_000
 
@@ -23,7 +24,7 @@ struct EntityDiscovery {
     private let rootNames: Set<String>
     private let rootKeys: [String: [String]]
     private(set) var entities: [InferredEntity] = []
-    /// Entity names without regard to case → the entity meant, other names of it too.
+    /// Lowercased entity name → the entity. An alias leads to the entity that it was unified with.
     private(set) var links: [String: String] = [:]
     private(set) var remarks: [InferenceNote] = []
     private var plain: Set<Place> = []
@@ -31,16 +32,18 @@ struct EntityDiscovery {
     private var objects: [String: ObservedObject] = [:]
     private var destinations: [Place: String] = [:]
     private var sightings: [Place: [ObservedObject]] = [:]
-    /// By entity: its places in the order they were seen.
+    /// Entity → its places, in the order in which they were found.
     private var places: [String: [Place]] = [:]
-    /// The places whose objects hold their records by name, and what is thought of them.
+    /// Whether the objects of a place hold their records by name, by place.
     private var keyed: [Place: Bool] = [:]
-    /// The places that were given an entity of their own.
+    /// The separate entity of a place, if it has one.
     private var own: [Place: String] = [:]
-    /// Places whose objects are of several entities that they name: nothing can be read from them.
+    /// Places whose objects name several entities. No relationship can be read from them.
     private var unreadable: Set<Place> = []
 
-    /// - Parameter rootKeys: The keys of the roots; of those that are not there, no key is known.
+    /// Creates the search.
+    ///
+    /// - Parameter rootKeys: The primary keys of the root entities. A root without an entry has no known key.
     init(roots: [(entity: String, object: ObservedObject)], rootKeys: [String: [String]]) {
         self.roots = roots
         rootNames = Set(roots.map(\.entity))
@@ -48,7 +51,9 @@ struct EntityDiscovery {
         for root in roots { links[root.entity.lowercased()] = root.entity }
     }
 
-    /// - Throws: ``SyncError`` `invalidModel` for more entities or members than are inferred.
+    /// Assigns the entities.
+    ///
+    /// - Throws: ``SyncError`` `invalidModel` if there are too many entities or members.
     mutating func run() throws {
         var rounds = 0
         repeat {
@@ -82,7 +87,7 @@ struct EntityDiscovery {
         }
     }
 
-    // MARK: Collecting
+    // MARK: Collection
 
     private mutating func collect() {
         order = []
@@ -130,7 +135,7 @@ struct EntityDiscovery {
         meant(own[place] ?? Inflection.entityName(place.key, isList: isList))
     }
 
-    /// The entity that is known under a name, or is from now on.
+    /// Returns the entity with this name or alias, and registers a new name.
     private mutating func meant(_ name: String) -> String {
         if let known = links[name.lowercased()] { return known }
         links[name.lowercased()] = name
@@ -139,11 +144,11 @@ struct EntityDiscovery {
 
     // MARK: Plain data
 
-    /// Records the paths whose objects are no rows; false if there is none left.
+    /// Marks the places whose objects are not rows. Returns false if none changed.
     private mutating func markPlainData() -> Bool {
         let before = plain.count
         for (place, destination) in destinations where !areRows(place, destination) { plain.insert(place) }
-        // Places that were found to be plain on the way have left their objects behind.
+        // `collect` may have added objects of a place before it found the place to be plain, so it must run again.
         return plain.count > before || destinations.keys.contains { plain.contains($0) }
     }
 
@@ -151,7 +156,7 @@ struct EntityDiscovery {
         guard let value = objects[place.entity]?.members[place.key], let target = objects[destination] else {
             return false
         }
-        // Objects beside anything else: only the id of a row may stand in its place.
+        // Beside objects, only the ID of a row is allowed.
         if value.objectLists > 0, value.singles > 0 || value.scalarLists > 0 || value.scalars.count > 0 { return false }
         if value.otherLists > 0 { return false }
         if value.singles > 0, value.lists > (keyed[place] == true ? value.emptyLists : 0) { return false }
@@ -159,7 +164,7 @@ struct EntityDiscovery {
         if key(of: place.entity).contains(place.key) { return false }
         let key = key(of: destination)
         guard key.isEmpty else {
-            // Root records without a key are skipped and reported, nested ones are rather kept as they are.
+            // Root records without a key are skipped and reported. Nested objects are kept as plain data instead.
             guard seen.allSatisfy({ Self.haveKey(key, $0) }), areSound(seen, isLink: !value.destinations.isEmpty)
             else { return false }
             guard value.scalars.count > 0 else { return true }
@@ -176,7 +181,7 @@ struct EntityDiscovery {
         key.allSatisfy { part in object.members[part].map { $0.scalars.count >= object.count } ?? false }
     }
 
-    /// Whether the same id stands for the same thing in one place.
+    /// Whether each ID identifies one row within a place.
     private func areSound(_ seen: [ObservedObject], isLink: Bool) -> Bool {
         guard !isLink else { return true }
         var known = SeenObjects()
@@ -191,7 +196,8 @@ struct EntityDiscovery {
 
     private func isRoot(_ entity: String) -> Bool { rootNames.contains(entity) }
 
-    /// The keys that all objects of an entity have; of a root, those that were found for it. None of a keyless entity.
+    /// Returns the key of an entity: the given key of a root, or else the ID that all objects have. Empty for a keyless
+    /// entity.
     private func key(of entity: String) -> [String] {
         if let key = rootKeys[entity] { return key }
         guard !isRoot(entity), let object = objects[entity] else { return [] }
@@ -199,10 +205,10 @@ struct EntityDiscovery {
             .map { [$0] } ?? []
     }
 
-    // MARK: Different things
+    // MARK: Separate entities
 
-    /// Gives places whose objects cannot be of the same entity as those of an earlier place one of their own, named after
-    /// their owner; a second time they are plain data. False if there are none.
+    /// Gives a place a separate entity, named after its owner, if its objects cannot be rows of the entity of an
+    /// earlier place. A place that has a separate entity already becomes plain data. Returns false if nothing changed.
     private mutating func separate() -> Bool {
         var isChanged = false
         for entity in order {
@@ -236,7 +242,7 @@ struct EntityDiscovery {
         return isChanged
     }
 
-    /// Whether two sets of keys, the primary key aside, have nothing in common.
+    /// Whether two sets of keys, without the primary key, are disjoint. Sets of one key prove nothing.
     private static func areOfOtherKinds(_ left: Set<String>, _ right: Set<String>) -> Bool {
         left.count > 1 && right.count > 1 && left.isDisjoint(with: right)
     }
@@ -259,10 +265,10 @@ struct EntityDiscovery {
         remarks.append(.init("\(place.entity).\(place.key)", "\(name): these are other things than \(other)"))
     }
 
-    // MARK: Twins
+    // MARK: Duplicate entities
 
-    /// Two entities are one if they have the same keys and a row of the same id, and such rows are equal in more than
-    /// the id: `author` and `editor`. False if there are none.
+    /// Unifies entities that have the same keys and share rows, such as `author` and `editor`. Shared rows have the
+    /// same ID and are equal in more than the ID. Returns false if there are none.
     private mutating func unifyTwins() -> Bool {
         var twins = DuplicateEntityFinder()
         for name in order {
@@ -275,9 +281,11 @@ struct EntityDiscovery {
         return !twins.unified.isEmpty
     }
 
+    /// Creates the inferred entity of a name.
+    ///
     /// - Parameters:
-    ///   - unreadable: Its places of which nothing can be read.
-    ///   - isNamed: Whether its records stand under names.
+    ///   - unreadable: The places of the entity from which nothing can be read.
+    ///   - isNamed: Whether objects hold the records of the entity by name.
     private func entity(
         _ name: String, _ destinations: [(key: Place, value: String)], unreadable: [Place], isNamed: Bool
     ) -> InferredEntity? {
@@ -297,8 +305,8 @@ struct EntityDiscovery {
 // MARK: - JSONValue+Contradiction
 
 extension JSONValue {
-    /// Whether two values that are said of the same thing cannot both be true: other scalars, lists that differ, or objects
-    /// that differ in a key both have. An object may say less than another one.
+    /// Whether two values of one row are inconsistent: different scalars, lists that differ, or objects that differ in
+    /// a key of both. An object may lack keys of the other.
     func contradicts(_ other: JSONValue) -> Bool {
         switch (self, other) {
         case (.object(let members), .object):
@@ -313,20 +321,20 @@ extension JSONValue {
     }
 }
 
-/// What objects in one place say of the things that have an id.
+/// The members of the objects of one place, by ID.
 struct SeenObjects {
-    /// By the text of the id, then by key.
+    /// ID as text → key → value.
     private(set) var values: [String: [String: JSONValue]] = [:]
-    /// How often a thing was seen again, and how often what was said of it then could not be true with the earlier.
+    /// The number of objects whose ID was seen before, and of those that are inconsistent with an earlier one.
     private(set) var repeats = 0
     private(set) var contradictions = 0
-    /// Whether a thing was said to be of two kinds.
+    /// Whether objects with one ID have different kinds (`type`, `__typename`).
     private(set) var mixesKinds = false
 
-    /// So many things are enough to compare two places by.
+    /// The most IDs to keep. So many are enough to compare two places.
     static let maximum = 10_000
 
-    /// Members that say of which kind a thing is.
+    /// Members with the kind of an object.
     private static let kindKeys: Set<String> = ["type", "__typename"]
 
     mutating func insert(_ members: [JSONValue.Member], id: String) {
@@ -348,10 +356,10 @@ struct SeenObjects {
         values[id] = known
     }
 
-    /// Whether what was seen again is so often contradicted that the ids are no ids of rows.
+    /// Whether inconsistent objects are so frequent that the IDs do not identify rows.
     var areUnsound: Bool { mixesKinds || contradictions * 20 > repeats }
 
-    /// Whether another place says of some thing what cannot be true with this.
+    /// Whether another place has an object with the same ID and inconsistent values.
     func contradicts(_ other: SeenObjects) -> Bool {
         let (small, large) = values.count < other.values.count ? (values, other.values) : (other.values, values)
         return small.contains { id, members in
@@ -367,7 +375,7 @@ struct SeenObjects {
         if other.mixesKinds { mixesKinds = true }
     }
 
-    /// The scalars alone, of each thing.
+    /// The scalar members of each object.
     var scalars: [String: [String: JSONValue]] { values.mapValues { $0.filter { $0.value.isScalar } } }
 }
 

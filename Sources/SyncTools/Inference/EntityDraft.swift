@@ -1,23 +1,23 @@
 import SyncCore
 
-/// An inferred entity on its way into a model, with the JSON key of each member.
+/// An inferred entity before it becomes part of a model, with the JSON key of each member.
 struct EntityDraft {
     var entity: SyncModel.Entity
-    /// Member name → the JSON keys it is for. A generated inverse has none.
+    /// Member name → the JSON keys that it is read from. A generated inverse has none.
     var keys: [String: [String]] = [:]
     var members: [(name: String, member: InferredMember)] = []
     private(set) var left: [String] = []
     let inferred: InferredEntity
     var taken = UniqueNames()
     private let idKeys: IDKeys
-    /// How its keys are spelled, if not in snake_case.
+    /// The case of its keys, if it is not snake_case.
     let rule: KeyCase?
-    /// Name → position, of attributes and of relationships without regard to case; name → positions of members.
+    /// Attribute name → index. Relationship name in lower case → index. Member name → indices.
     var attributePlaces: [String: Int] = [:]
     private var relationshipPlaces: [String: Int] = [:]
     var memberPlaces: [String: [Int]] = [:]
     var notes: [InferenceNote] = []
-    /// The attribute that the names fill under which its records stand; empty if there is none.
+    /// The attribute for the names under which objects hold the records; empty if there is none.
     private(set) var nameAttribute = ""
 
     var isKeyless: Bool { inferred.key.isEmpty }
@@ -26,13 +26,13 @@ struct EntityDraft {
         self.inferred = inferred
         entity = SyncModel.Entity(inferred.name, keys: spelling.own(inferred.name))
         rule = entity.keys ?? spelling.ofModel
-        // An attribute of one of these names would be taken for the key.
+        // An attribute with one of these names would become the primary key.
         if inferred.key.isEmpty { taken = UniqueNames(["id", "remoteID"]) }
         idKeys = IDKeys(of: inferred)
         let order = inferred.key + inferred.object.keys.filter { !inferred.key.contains($0) }
         for key in order {
             guard let value = inferred.object.members[key] else { continue }
-            // An empty key names nothing.
+            // An empty key gives no member name.
             guard !key.isEmpty, !inferred.unreadable.contains(key) else {
                 left.append(key)
                 continue
@@ -69,13 +69,13 @@ struct EntityDraft {
         record(name, member)
     }
 
-    /// Whether another id key has the same target: then which of them the relationship is read from would be a guess.
+    /// Whether another ID key has the same target. The key of the relationship would then be a guess.
     private func isAmbiguous(_ idKey: String, _ relationship: String) -> Bool {
         let alike = idKeys.alike(idKey)
         return idKeys.hasObjects(for: relationship) ? alike.count > 1 : alike.first != idKey
     }
 
-    /// False if the ids cannot be told from another relationship's.
+    /// Adds a relationship. Returns false if the IDs may belong to another relationship.
     private mutating func addLink(_ member: InferredMember, to target: String, many: Bool, byID: Bool) -> Bool {
         let base = byID ? InferredNames.target(ofIDKey: member.key)?.name ?? member.key : member.key
         let plain = Inflection.memberName(base) + (byID && many ? "s" : "")
@@ -126,7 +126,8 @@ struct EntityDraft {
 
     // MARK: Inverses
 
-    /// The to-one relationship of one of these names that leads to an entity and has no inverse; nil if several do.
+    /// Returns the to-one relationship to an entity that has one of these names and no inverse; nil if not exactly one
+    /// does.
     func wayBack(to owner: String, names: [String]) -> String? {
         let found = Set(names.map { $0.lowercased() }).compactMap { relationshipPlaces[$0] }
             .map { entity.relationships[$0] }
@@ -134,7 +135,7 @@ struct EntityDraft {
         return found.count == 1 ? found[0].name : nil
     }
 
-    /// Adds a relationship that no key of the samples fills. Gives its name.
+    /// Adds a relationship that no key of the samples is read into. Returns its name.
     mutating func addInverse(_ wish: String, to target: String, inverse: String) -> String {
         var wish = wish
         func isTaken(_ name: String) -> Bool {
@@ -146,7 +147,7 @@ struct EntityDraft {
         return name
     }
 
-    /// Says of the relationships whose objects hold records by name which attribute the names fill.
+    /// Sets `keyedBy` of the relationships whose objects hold records by name.
     mutating func setNames(_ nameAttribute: (String) -> String?) {
         for (name, member) in members where inferred.keyed.contains(member.key) {
             guard let place = relationshipPlaces[name.lowercased()] else { continue }
@@ -166,7 +167,8 @@ struct EntityDraft {
 // MARK: - Names
 
 extension EntityDraft {
-    /// Asks the rules of naming whether each key reaches its member, and mends what they mix up. True if something was.
+    /// Checks by the naming rules that each key is read into its member, and resolves conflicts. Returns whether it
+    /// changed anything.
     mutating func resolveNames(in model: SyncModel) throws -> Bool {
         var isChanged = false
         let compiled = try model.compiled.entity(named: entity.name)
@@ -192,8 +194,8 @@ extension EntityDraft {
         return isChanged
     }
 
-    /// What would be exported under another key than it came under keeps that as its remote key. A relationship that is read
-    /// from several keys does not: it would be read from one only.
+    /// Sets the remote key of a member that would otherwise be exported under another key. A relationship that is read
+    /// from several keys stays as it is: with a remote key it would be read from one only.
     private mutating func keepSpelling(of name: String, _ keys: [String], in model: SyncModel) throws -> Bool {
         guard let key = keys.first.map(RemoteKeyPath.escaped), keys.count == 1 else { return false }
         if let index = attributePlaces[name] {
@@ -210,12 +212,13 @@ extension EntityDraft {
         return true
     }
 
-    /// Whether a relationship was seen with objects, and not only with ids, which are exported as objects.
+    /// Whether the samples have objects for a relationship. Relationships are exported as objects, so IDs alone do not
+    /// count.
     private func hasObjects(_ name: String) -> Bool {
         (memberPlaces[name] ?? []).contains { members[$0].member.value.objects > 0 }
     }
 
-    /// A relationship whose names include an attribute's key is read from its own key only.
+    /// Makes a relationship whose keys include the key of an attribute read from its first key only.
     private mutating func keepApart(_ relationship: Int) -> Bool {
         guard let own = keys[entity.relationships[relationship].name]?.first,
             entity.relationships[relationship].remoteKey == nil
@@ -224,7 +227,7 @@ extension EntityDraft {
         return true
     }
 
-    /// An attribute whose names include a relationship's key gets another name.
+    /// Renames an attribute whose keys include the key of a relationship.
     private mutating func rename(_ name: String) -> Bool {
         guard let index = attributePlaces[name], let own = keys[name]?.first else { return false }
         let other = taken.take(name + "Value")
@@ -243,7 +246,7 @@ extension EntityDraft {
     }
 }
 
-// MARK: - Remarks
+// MARK: - Notes
 
 extension EntityDraft {
     var origins: [InferredOrigin] {
