@@ -1,15 +1,15 @@
 package import SyncCore
 
-/// Rows of one entity as the server has them.
+/// Records of one entity as a service returned them.
 package struct PulledPage: Sendable {
     package struct Record: Sendable {
         package let id: JSONValue
-        /// Nil for a row that the server says was deleted.
+        /// Nil if the service deleted the row.
         package let record: JSONValue?
         package let version: String?
-        /// The server's time of its last change, in milliseconds since 1970.
+        /// When the service last changed the row, in milliseconds since 1970.
         package let time: Int64?
-        /// Whether the record has all there is of the row.
+        /// Whether the record has all values of the row.
         package let isWhole: Bool
 
         package init(id: JSONValue, record: JSONValue?, version: String?, time: Int64?, isWhole: Bool = true) {
@@ -21,26 +21,26 @@ package struct PulledPage: Sendable {
         }
     }
 
-    /// How it goes on after the page.
+    /// How the pull continues after the page.
     package enum End: Sendable {
-        /// Not of a pull: single rows that were asked for.
+        /// The page is not part of a pull: its records were requested by ID.
         case none
         case more(next: String)
-        /// The pull was given up: the next one begins with the first page.
+        /// The pull was abandoned. The next one starts at the first page.
         case anew
-        /// The last page of a pull.
+        /// The page is the last of a pull.
         case last(cursor: String?)
     }
 
     package let entity: String
     package let rows: [Record]
     package let end: End
-    /// Whether the pages of the pull have all rows there are, so that what they lack is missing.
+    /// Whether the pages of the pull list all rows, so that rows they omit are missing from the service.
     package let isListing: Bool
-    /// The server's clock when it answered, in milliseconds since 1970.
+    /// The clock of the service when it responded, in milliseconds since 1970.
     package let serverTime: Int64?
-    /// Whether a row is also taken in an older version than is known: all there is was asked for, and the service may have been
-    /// brought back to what it was.
+    /// Whether a record is applied even if a newer version of it is known. True for a pull without a cursor, because
+    /// the service may have been restored from a backup.
     package let takesOlder: Bool
 
     package init(
@@ -55,7 +55,7 @@ package struct PulledPage: Sendable {
     }
 }
 
-/// What a transaction of the engine changed, by entity.
+/// The changes of one engine transaction, by entity.
 package struct AppliedChanges: Sendable {
     package struct Counts: Sendable {
         package var inserted = 0
@@ -63,15 +63,15 @@ package struct AppliedChanges: Sendable {
         package var deleted = 0
         package var linksAdded = 0
         package var linksRemoved = 0
-        /// Rows with new lines in the log of conflicts.
+        /// Rows with new entries in the conflict log.
         package var conflicts = 0
-        /// Those lines.
+        /// New entries in the conflict log.
         package var conflictingValues = 0
-        /// Rows that were parked or set aside.
+        /// Changes that were blocked and records that were quarantined.
         package var parked = 0
         /// Values that the model cannot read.
         package var unread = 0
-        /// The first of them, and its row.
+        /// A description of the first unreadable value and its row.
         package var firstUnreadable: String?
     }
 
@@ -100,10 +100,10 @@ package struct AppliedChanges: Sendable {
     }
 }
 
-/// A row as a listing has it.
+/// A row in a full listing of IDs.
 package struct ListedRecord: Sendable {
     package let id: JSONValue
-    /// Nil where the listing does not say.
+    /// Nil if the listing has no versions.
     package let version: String?
 
     package init(id: JSONValue, version: String?) {
@@ -112,44 +112,45 @@ package struct ListedRecord: Sendable {
     }
 }
 
-/// What a page of a listing has that is not stored.
+/// The rows in a page of a listing that the store lacks or has in another version.
 package struct ListingDifference: Sendable {
-    /// The ids of rows that are not stored.
+    /// The IDs of rows that are not stored.
     package var unknown: [JSONValue] = []
-    /// Those of rows that are stored in another version, or in an older one where versions have an order.
+    /// The IDs of rows with another version in the store; where versions are ordered, with an older one.
     package var outdated: [JSONValue] = []
 
     package init() {}
 }
 
-/// What tells a state of a row at a service from another: a word, which is a number or a time where versions have an order.
+/// The version of a record: any text. If the service orders versions, the text is an integer or a time.
 package struct RowVersion: Sendable {
     private let text: String
 
     package init(_ text: String) { self.text = text }
 
-    /// Whether two are the same, however a time is spelled.
+    /// Whether two versions are the same. Times may be spelled differently.
     package func isSame(as other: RowVersion) -> Bool {
         if text == other.text { return true }
         guard let (time, rest) = time, let (otherTime, otherRest) = other.time else { return false }
         return time == otherTime && rest == otherRest
     }
 
-    /// Whether it comes before another one. Words that are neither numbers nor times have no order.
+    /// Whether the version is older than another one. Only integers and times have an order.
     private func isOlder(than other: RowVersion) -> Bool {
         if let number = Int64(text), let otherNumber = Int64(other.text) { return number < otherNumber }
         guard let time, let otherTime = other.time else { return false }
         return time < otherTime
     }
 
-    /// Whether it comes before the version that is known of its row: a replica that is behind has it.
+    /// Whether the version is older than the known version of its row, as in a response of a replica that lags behind.
     ///
-    /// A known version that is a time of the future was never right, or the server's clock was set back since: none is older.
+    /// Nothing is behind a known version in the future: that time was never right, or the clock of the service was set
+    /// back since.
     ///
     /// - Parameters:
     ///   - now: The clock of this device, in milliseconds since 1970.
-    ///   - serverTime: The server's clock when it answered. A minute more than that is the future; a day where a version says no
-    ///     time zone, or the server no time.
+    ///   - serverTime: The clock of the service when it responded. A known version is in the future if it is more than
+    ///     a minute later, or a day if the version has no time zone or the service sent no time.
     package func isBehind(_ known: RowVersion, at now: Int64, serverTime: Int64? = nil) -> Bool {
         guard isOlder(than: known) else { return false }
         guard let time = known.time?.0 else { return true }
@@ -160,12 +161,12 @@ package struct RowVersion: Sendable {
     private static let minute: Int64 = 60_000
     private static let day: Int64 = 86_400_000
 
-    /// Whether a time says its time zone.
+    /// Whether the time has a time zone.
     private var hasZone: Bool {
         text.hasSuffix("Z") || text.dropFirst("2026-01-01".count).contains { "+-".contains($0) }
     }
 
-    /// The milliseconds since 1970 of a time that is written as a date, and the digits of its fraction behind those.
+    /// The time in milliseconds since 1970, and the remaining digits of its fraction.
     private var time: (Int64, String)? {
         guard text.contains(":"),
             let milliseconds = Array(text.utf8).withUnsafeBufferPointer({ DateParser.milliseconds($0) })
@@ -175,39 +176,42 @@ package struct RowVersion: Sendable {
     }
 }
 
-/// A change as it is sent, kept so that it can be sent again just so.
+/// A change as the engine sends it, stored so that it can be sent again unchanged.
 package struct OutgoingRequest: Sendable {
     package enum Kind: String, Sendable { case create, update, delete }
 
     package let id: Int64
     package let entity: String
     package let kind: Kind
-    /// What the server calls the row; of a new row the id that it is given here, nil where the server gives it.
+    /// The remote ID of the row. For a new row, it is the ID that the client assigned, or nil if the service assigns
+    /// IDs.
     package let remoteID: JSONValue?
-    /// The members that are sent.
+    /// The members to send.
     package let body: JSONValue
-    /// The version that the change was made on.
+    /// The version of the record that the change is based on.
     package let version: String?
-    /// The same for every try to send it.
+    /// The idempotency key: the same for every attempt.
     package let idempotencyKey: String
-    /// The counter of the edit that is sent.
+    /// The number of the local edit that the request sends.
     package let edit: Int64
-    /// When it was frozen, in milliseconds since 1970.
+    /// When the request was built, in milliseconds since 1970.
     package let frozen: Int64
-    /// How often it was sent and never answered; more than 0 if a try may have been carried out.
+    /// The number of attempts without a response. If it is more than 0, the service may have carried out an earlier
+    /// one.
     package let attempts: Int
-    /// What tells whether a row of the server is the one that was sent: the members of its natural key.
+    /// The members of the natural key. They tell whether a record of the service is the row that was sent.
     package let naturalKey: JSONValue?
-    /// Whether it makes a row anew that the server deleted: another device may have done so already.
+    /// Whether the request recreates a row that the service deleted. Another device may have recreated it already.
     package let isRevival: Bool
-    /// The counter of edits when the server said that it took a new row, without saying which it is: it is looked for, and not sent
-    /// again but for ``isSentOnceMore``. Nil for other requests.
+    /// The edit counter when the service accepted a new row without returning its ID; nil for other requests. The
+    /// engine looks for the row in listings. It does not send the request again, except if ``isSentOnceMore``.
     package let taken: Int64?
 
-    /// Whether a later run sends it once more if its row is not listed: it is not certain that the server took it.
+    /// Whether a later run sends the request once more if no listing has the row: it is uncertain that the service
+    /// accepted it.
     package var isSentOnceMore: Bool { taken != nil && attempts == 1 }
 
-    /// Whether it makes a row that an earlier try, which was never answered, may have made.
+    /// Whether the request creates a row that an earlier attempt without a response may have created.
     package var isTriedAgain: Bool { kind == .create && attempts > 0 }
 
     package init(
@@ -231,32 +235,34 @@ package struct OutgoingRequest: Sendable {
     }
 }
 
-/// What became of a request.
+/// The outcome of one request.
 package struct RequestOutcome: Sendable {
     package enum Outcome: Sendable {
-        /// The server did it. `row` is what it said of the row: of a new one at least its id.
+        /// The service carried out the request and returned this record. For a new row, it has at least the ID.
         case applied(PulledPage.Record?)
-        /// The server has another version by now, or the row in another way: it is merged, and sent again.
+        /// The service has another version of the row, or the row exists already. The engine merges the record and
+        /// sends the change again.
         case conflict(PulledPage.Record?)
-        /// The server does not have the row any more.
+        /// The service no longer has the row.
         case gone
-        /// An earlier try made the row, and the row was deleted on the server since.
+        /// An earlier attempt created the row, and the service deleted it since.
         case deletedSinceMade
-        /// The server will never take it.
+        /// The service rejected the request for good.
         case rejected(String)
-        /// The server refused it, and may have carried out an earlier try, of which nobody heard.
+        /// The service rejected the request, but may have carried out an earlier attempt without a response.
         case refusedAgain(String)
-        /// Nobody knows, again and again, of a service that answers otherwise.
+        /// The outcome is still unknown after many attempts, although the service responds to other requests.
         case failing(String)
-        /// It was certainly not done, for a reason that passes.
+        /// The service did not carry out the request, for a temporary reason.
         case postponed
-        /// Nobody knows, and it does no harm to do it again: what became of it shows in a pull, or when it is.
+        /// The outcome is unknown, and a repeat is harmless. A pull or the next attempt shows the outcome.
         case unanswered
-        /// Nobody knows.
+        /// The outcome is unknown.
         case unknown
-        /// The server took a new row, and does not list it yet. If that is not certain, what stands between may have said so.
+        /// The service accepted a new row and does not list it yet. If uncertain, an intermediary may have responded in
+        /// place of the service.
         case taken(isCertain: Bool)
-        /// The server took a new row, and did not list it for as long as that may take: for this reason its row is parked.
+        /// The service accepted a new row and did not list it in time. The change is blocked with this reason.
         case notListed(String)
     }
 

@@ -1,144 +1,147 @@
 package import SyncCore
 
-/// What the two-way engine asks of a database: each call is one transaction, and none waits for the network.
+/// Database operations of the two-way engine. Each call is one transaction, and none waits for the network.
 package protocol EngineStore: Sendable {
     var model: SyncModel { get }
-    /// The keys that lead to each value that is sent, by entity.
+    /// The key path of each value that requests send, by entity.
     var memberPaths: [String: [[String]]] { get }
 
-    /// Takes the database for one run: no other process runs meanwhile.
+    /// Takes the lease for one run, so that no other process syncs at the same time.
     ///
-    /// - Throws: ``SyncError`` `engineBusy` if another process has it.
+    /// - Throws: ``SyncError`` `engineBusy` if another process holds the lease.
     func begin(_ registration: EngineRegistration, holder: String) async throws -> RunState
 
-    /// Says that a run goes on, though it has not written anything for a while: a request of it may take longer than a lease.
+    /// Extends the lease of a run that has not written for a while: one request may take longer than a lease.
     ///
-    /// - Throws: ``SyncError`` `engineBusy` if another process has the database by now.
+    /// - Throws: ``SyncError`` `engineBusy` if another process has taken the lease.
     func renew(_ lease: EngineLease) async throws
 
-    /// Applies pages of several entities, those first that others point to: rows, tombstones, merges, versions and where to go on,
-    /// all or nothing.
+    /// Applies pages of several entities in one transaction, referenced entities first: rows, tombstones, merges,
+    /// versions and cursors.
     func apply(_ pages: [PulledPage], _ lease: EngineLease) async throws -> AppliedChanges
 
-    /// Takes the next changes of entities that can be sent, and keeps what exactly is sent.
+    /// Builds requests for the next pending changes that can be sent, and stores them.
     ///
     /// - Parameters:
-    ///   - limit: How many at most.
-    ///   - edit: The counter of the last edit that is sent; nil for the last one there is.
-    /// - Returns: The changes, and the counter of the last edit that is sent.
+    ///   - limit: The most requests to build.
+    ///   - edit: The number of the last edit to send; nil for the latest edit.
+    /// - Returns: The requests, and the number of the last edit to send.
     func freeze(
         _ limit: Int, of entities: [String], upTo edit: Int64?, _ lease: EngineLease
     ) async throws -> (requests: [OutgoingRequest], edit: Int64)
 
-    /// The requests that an earlier run sent and never heard of.
+    /// Returns the in-doubt requests of earlier runs.
     func unanswered(_ lease: EngineLease) async throws -> [OutgoingRequest]
 
-    /// Settles requests by what became of them.
+    /// Applies the outcomes of requests to the outbox and the store.
     func settle(_ replies: [RequestOutcome], serverTime: Int64?, _ lease: EngineLease) async throws -> AppliedChanges
 
-    /// Has rows that were refused for the first time sent once more: what stood in their way may be gone.
+    /// Makes changes that were blocked after one attempt pending again, because the cause may be gone.
     ///
-    /// - Returns: How many.
+    /// - Returns: The number of changes.
     func retryBlocked(_ entities: [String], _ lease: EngineLease) async throws -> Int
 
-    /// Has rows that were refused sent once more, if what they point to came, or came back, since.
+    /// Makes blocked changes pending again if a row that they reference was pulled since, or if they were blocked by a
+    /// cycle.
     ///
-    /// - Returns: How many.
+    /// - Returns: The number of changes.
     func retryBelow(_ entities: [String], _ lease: EngineLease) async throws -> Int
 
-    /// Begins a listing of all ids of an entity, or goes on with one.
+    /// Starts a listing of all IDs of an entity, or continues one.
     func beginListing(of entity: String, _ lease: EngineLease) async throws
 
-    /// The known rows that a finished listing lacks, whatever was done to them here: to be confirmed.
+    /// Returns the IDs of known rows that a finished listing lacks, whether edited locally or not. The caller confirms
+    /// them with the service.
     func missing(from entity: String, _ lease: EngineLease) async throws -> [JSONValue]
 
-    /// Notes rows that a listing has.
+    /// Records rows of a listing.
     ///
-    /// - Returns: Those that are not stored here as the listing has them, to be fetched.
+    /// - Returns: The rows to fetch, because the store lacks them or has another version.
     func insertListed(_ listed: [ListedRecord], of entity: String, _ lease: EngineLease) async throws
         -> ListingDifference
 
-    /// Ends a listing: notes rows that the server confirmed it does not have.
+    /// Ends a listing, and records rows that the service has confirmed as missing.
     func finishListing(of entity: String, missing ids: [JSONValue], _ lease: EngineLease) async throws
 
-    /// Deletes the rows that the server said are deleted, and within the guard those that are missing; then tries the rows
-    /// again that a constraint refused.
+    /// Deletes rows with a tombstone, and missing rows within the deletion limit. Then applies quarantined records
+    /// again.
     ///
-    /// - Parameter swept: The entities whose listings ended.
-    /// - Returns: What was done, and why none of those that are missing was deleted (``SyncError`` `deletionGuard`).
+    /// - Parameter swept: The entities whose listings have ended.
+    /// - Returns: The changes, and a ``SyncError`` `deletionGuard` if the limit kept all missing rows.
     func applyDeletions(
         guardedBy limit: DeletionLimit?, swept: [String], _ lease: EngineLease
     ) async throws -> (outcome: AppliedChanges, refusal: SyncError?)
 
-    /// Notes that these entities are in step. Frees the database.
+    /// Records that the entities are in sync, and releases the lease.
     ///
-    /// - Parameter attempts: How often the service failed in a row; 0 where `notBefore` is what it asked for.
+    /// - Parameter attempts: The number of consecutive failures of the service; 0 if the service itself asked for
+    ///   `notBefore`.
     func finish(_ entities: [String], notBefore: Int64?, attempts: Int, _ lease: EngineLease) async throws
 
-    /// How each entity stands.
+    /// Returns the sync status of each entity.
     func status() async throws -> [EntityStatus]
 
-    /// The rows that the server refused, or that a constraint here did, and why.
+    /// Returns the blocked changes and quarantined records, with their reasons.
     func parkedRows() async throws -> [BlockedChange]
 
-    /// The log of conflicts, open ones first.
+    /// Returns the conflict log, open conflicts first.
     func conflicts() async throws -> [LoggedConflict]
 
-    /// Decides an open conflict.
+    /// Resolves an open conflict.
     func resolve(_ entity: String, key: JSONValue, domain: String?, takingRemote: Bool) async throws
 
-    /// Makes a row anew that the server's deletion took away, as it was here.
+    /// Inserts a row again that a deletion by the service removed, with its values from the conflict log.
     ///
     /// - Throws: ``SyncError`` `rowNotFound` if the log has no such row.
     func restore(_ entity: String, key: JSONValue) async throws
 
-    /// Forgets what an engine knows.
+    /// Removes state of the engine.
     ///
-    /// - Throws: ``SyncError`` `engineBusy` while another holder has the database.
+    /// - Throws: ``SyncError`` `engineBusy` while another process holds the lease.
     func reset(_ kind: EngineReset, of entities: [String], holder: String) async throws
 
     // MARK: Files
 
-    /// Looks whether an attribute of a row can hold the name of a file.
+    /// Checks that an attribute of a row can hold the name of a file.
     ///
     /// - Throws: ``SyncError`` `unknownAttribute`, `invalidOption`, `rowNotFound`.
     func checkFile(of entity: String, key: JSONValue, attribute: String) async throws
 
-    /// Notes a file that is to be sent, in the place of another one for the same attribute.
+    /// Records a file to upload. It replaces an earlier one for the same attribute.
     ///
     /// - Throws: As `checkFile`.
     func attach(_ content: FileContent, to entity: String, key: JSONValue, attribute: String) async throws
 
-    /// What an attribute holds of a file.
+    /// Returns the file of an attribute: the pending upload and the stored name.
     ///
     /// - Throws: As `checkFile`.
     func file(of entity: String, key: JSONValue, attribute: String) async throws -> FileAttributeState
 
-    /// All files that the server does not have.
+    /// Returns all pending uploads.
     func waitingFiles() async throws -> [PendingUpload]
 
-    /// The files of rows that the server has; those of rows that were deleted are forgotten.
+    /// Returns the pending uploads of rows that the service has. Removes those of deleted rows.
     func filesToSend(_ entities: [String], _ lease: EngineLease) async throws -> [PendingUpload]
 
-    /// Settles a file by what became of it, unless another one was attached meanwhile.
+    /// Applies the outcome of an upload, unless another file was attached since.
     func settle(_ file: PendingUpload, _ outcome: PendingUpload.Outcome, _ lease: EngineLease) async throws
 
     // MARK: Without a lease
 
-    /// Where the pull of each entity goes on.
+    /// Returns where the pull of each entity continues.
     func cursors(_ registration: EngineRegistration) async throws -> [String: PullState]
 
-    /// Whether a page has anything that is not known.
+    /// Whether a page has a change that is not stored.
     func hasNews(_ page: PulledPage) async throws -> Bool
 
-    /// Those of some ids that no known row has. With a counter of edits also those of rows that were pulled since then; a row that
-    /// was made here is known all the same.
+    /// Returns the IDs that no known row has. With an edit counter, rows that were pulled since count as unknown,
+    /// except rows that were created locally.
     func unknown(_ ids: [JSONValue], of entity: String, since edit: Int64?) async throws -> [JSONValue]
 
-    /// Whether two ids are those of one row, however they are written.
+    /// Whether two IDs identify the same row. They may be spelled differently.
     func areSame(_ id: JSONValue, _ other: JSONValue, of entity: String) throws -> Bool
 
-    /// The id that a record has; nil if it has none that can be read.
+    /// Returns the ID of a record; nil if it has no readable ID.
     func id(of record: JSONValue, _ entity: String) throws -> JSONValue?
 }
 
@@ -149,28 +152,29 @@ extension EngineStore {
     }
 }
 
-/// The permission to write for one run. Whoever takes the database from a run that seems dead has a higher token.
+/// The right to write for one run. A process that takes an expired lease gets a higher token.
 package struct EngineLease: Sendable {
     package let token: Int64
 
     package init(token: Int64) { self.token = token }
 }
 
-/// What a run begins with.
+/// The state of the engine at the start of a run.
 package struct RunState: Sendable {
     package let lease: EngineLease
     package let cursors: [String: PullState]
-    /// The counter of edits.
+    /// The current edit counter.
     package let edits: Int64
-    /// When the service may be asked again, in milliseconds since 1970, and how often it failed in a row: 0 where it asked for that.
+    /// The time before which the service must not be called, in milliseconds since 1970. `attempts` counts the
+    /// consecutive failures; 0 if the service asked for that time.
     package let notBefore: Int64?
     package let attempts: Int
-    /// Whether there are requests that were never answered.
+    /// Whether there are in-doubt requests.
     package let isAnyUnanswered: Bool
-    /// Whether there are rows that the service refused.
+    /// Whether there are blocked changes.
     package let isAnyBlocked: Bool
 
-    /// Whether the service asked to be left alone.
+    /// Whether the service asked for the delay.
     package var isAsked: Bool { notBefore != nil && attempts == 0 }
 
     package init(
@@ -187,16 +191,16 @@ package struct RunState: Sendable {
     }
 }
 
-/// Where the pull of an entity goes on.
+/// Where the pull of one entity continues.
 package struct PullState: Sendable {
-    /// The service's word for what was pulled; nil for nothing.
+    /// The cursor after the last complete pull; nil before the first.
     package let cursor: String?
     /// The page at which a pull was interrupted.
     package let next: String?
     package let isInitialSyncComplete: Bool
-    /// When all ids were last listed, in milliseconds since 1970.
+    /// When all IDs were last listed, in milliseconds since 1970.
     package let lastSweep: Int64?
-    /// Whether all was pulled, and what that lacks was not looked at yet.
+    /// Whether a full pull is complete and the rows that it lacks have not been processed yet.
     package let isListed: Bool
 
     package init(cursor: String?, next: String?, isInitialSyncComplete: Bool, lastSweep: Int64?, isListed: Bool) {
@@ -208,19 +212,19 @@ package struct PullState: Sendable {
     }
 }
 
-/// What an engine keeps in step: entities, whose they are, and how conflicts in them end.
+/// The registration of an engine: its entities, its service and user, and its conflict policies.
 package struct EngineRegistration: Sendable {
     package struct Entity: Sendable {
         package let name: String
         package let policy: ConflictPolicy
         package let deletions: DeleteConflictPolicy
-        /// Whether all attributes and links of a row are one domain, of which the side that edited keeps all.
+        /// Whether all attributes and links of a row are one field. The side that edited any of them keeps all.
         package let isOneDomain: Bool
-        /// Attributes and to-ones of which the side that edited one keeps all of a group.
+        /// Groups of attributes and to-one relationships. Each group is one field.
         package let groups: [[String]]
-        /// The attributes that make two new rows the same.
+        /// The natural key: two new rows with equal values are the same row.
         package let naturalKey: [String]
-        /// Whether what a deletion on the server takes along here is deleted there by this side.
+        /// Whether the engine sends the cascades of a deletion by the service as deletions of its own.
         package let sendsCascades: Bool
 
         package init(
@@ -238,28 +242,28 @@ package struct EngineRegistration: Sendable {
     }
 
     package let entities: [Entity]
-    /// What the service is, and the user there: a database is in step with one.
+    /// The identity of the service. A store is synced with one service and one user.
     package let service: String
     package let user: String
-    /// Whether that is known: else nothing is asked of a service, and the database is not asked whose it is.
+    /// Whether service and user are known. If false, no request is sent, and the store does not check them.
     package let isScopeKnown: Bool
-    /// Whether pages are imported and nothing is sent: edits are not noticed, unless another engine does.
+    /// Whether the run only imports pages. Change capture is then off, unless another engine uses it.
     package let isImport: Bool
-    /// Whether a row made here has its key from here.
+    /// Whether the client assigns the IDs of new rows.
     package let makesIDs: Bool
-    /// Whether the service takes ids of several parts.
+    /// Whether the service accepts composite IDs.
     package let takesParts: Bool
-    /// How many characters such a key has, of a to z and 0 to 9; nil for a UUID.
+    /// The length of an assigned ID, in characters a to z and 0 to 9; nil for a UUID.
     package let idLength: Int?
     /// Whether a change is sent with all values of its row.
     package let sendsWholeRows: Bool
-    /// Whether a version tells which of two is older.
+    /// Whether versions are ordered.
     package let ordersVersions: Bool
-    /// The member in which the service keeps the name that a new row had here; nil for none.
+    /// The member in which the service keeps the idempotency key of a new row; nil for none.
     package let marker: String?
-    /// Says of each entity what its rows are asked for with; with another the next pull is a whole one.
+    /// The filter of each entity's pull. If it changes, the next pull is a full one.
     package let filters: [String: String]
-    /// The app's own rule for conflicts.
+    /// The conflict resolver of the app.
     package let resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)?
 
     package init(

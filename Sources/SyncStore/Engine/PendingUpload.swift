@@ -1,8 +1,8 @@
 package import SyncCore
 
-/// What a file is, wherever its bytes are.
+/// The hash, name and type of a file.
 package struct FileContent: Sendable, Hashable {
-    /// The SHA-256 of its bytes.
+    /// The SHA-256 of the bytes.
     package let hash: String
     package let name: String
     package let type: String
@@ -14,27 +14,27 @@ package struct FileContent: Sendable, Hashable {
     }
 }
 
-/// A file that was attached to a row and that the server does not have yet.
+/// A file that is attached to a row and not uploaded yet.
 package struct PendingUpload: Sendable {
     package enum Outcome: Sendable {
-        /// The server has it.
+        /// The service has the file.
         case sent
-        /// It will never take it.
+        /// The service rejected the file for good.
         case refused(String)
-        /// It was not done, or nobody knows.
+        /// The upload failed, or its outcome is unknown.
         case failed
     }
 
     package let number: Int64
     package let entity: String
     package let key: PrimaryKeyValue
-    /// What the server calls the row.
+    /// The remote ID of the row.
     package let remoteID: JSONValue
     package let attribute: String
-    /// The keys that lead to the attribute in a record.
+    /// The key path of the attribute in a record.
     package let path: [String]
     package let content: FileContent
-    /// Why the server refused it.
+    /// Why the service rejected the file; nil if it did not.
     package let reason: String?
 
     package init(
@@ -52,13 +52,13 @@ package struct PendingUpload: Sendable {
     }
 }
 
-/// What an attribute holds of a file.
+/// The file of an attribute: the pending upload and the stored name.
 package struct FileAttributeState: Sendable {
-    /// The hash of one that waits to be sent.
+    /// The hash of the pending upload, if there is one.
     package let waiting: String?
-    /// The name at the server.
+    /// The name of the file at the service.
     package let name: String?
-    /// What the server calls the row.
+    /// The remote ID of the row.
     package let remoteID: JSONValue
 
     package init(waiting: String?, name: String?, remoteID: JSONValue) {

@@ -1,18 +1,17 @@
 import Foundation
 import SyncCore
 
-/// What the rows that a sync writes held before, and which links it changed. Kept only for callers who ask for values: rows
-/// are read just before they are first written, and once more at the end, so that whatever wrote them in between needs no
-/// bookkeeping.
+/// The previous values of the rows that a sync writes, and the links that it changes. Used only if the caller asks for
+/// values. Rows are read before their first write and once at the end, so writes in between need no bookkeeping.
 final class PreviousValues {
     typealias Values = [String: JSONValue]
 
     private let store: any StoreSession
     private let model: CompiledModel
     private let identities: RowIdentityCache
-    /// What each row held before it was first written.
+    /// The values of each row before its first write.
     private var before: [StoredRow: Values] = [:]
-    /// The rows written, as a result names them.
+    /// The written rows, by their identity in the result.
     private var rows: [ResultBuilder.Identity: StoredRow] = [:]
     private var addedLinks: [SyncResult.Link] = []
     private var removedLinks: [SyncResult.Link] = []
@@ -27,7 +26,7 @@ final class PreviousValues {
     func recordAdded(_ link: SyncResult.Link) { addedLinks.append(link) }
     func recordRemoved(_ link: SyncResult.Link) { removedLinks.append(link) }
 
-    /// Keeps what stored rows hold. Called before each write; the first one counts.
+    /// Reads and keeps the values of stored rows. Call it before each write; later calls for a row have no effect.
     func keep(_ wanted: some Sequence<StoredRow>) throws {
         var seen: Set<StoredRow> = []
         let new = wanted.filter { before[$0] == nil && seen.insert($0).inserted }
@@ -39,9 +38,9 @@ final class PreviousValues {
         }
     }
 
-    // MARK: The result
+    // MARK: Result
 
-    /// Adds values and links to a result.
+    /// Adds the values and links to a result.
     func add(to result: inout SyncResult) throws {
         result.addedLinks = addedLinks.sorted()
         result.removedLinks = removedLinks.sorted()
@@ -80,7 +79,7 @@ final class PreviousValues {
 
     // MARK: Reading
 
-    /// What rows hold by name, nil values left out; nil for those that are not stored.
+    /// Returns the values of rows by name, without null values; nil for rows that are not stored.
     private func values(of wanted: [StoredRow]) throws -> [Values?] {
         var found: [StoredRow: StoredValues] = [:]
         for (table, rows) in Dictionary(grouping: wanted, by: \.table) {
@@ -119,7 +118,7 @@ final class PreviousValues {
 }
 
 extension StoredValue {
-    /// The value as JSON, numbers spelled as they are after encoding and decoding.
+    /// The value as JSON. A number is spelled as it is after encoding and decoding.
     fileprivate var reportedForm: JSONValue {
         guard case .double(let value) = self else { return jsonForm }
         guard value.isFinite else { return .string("\(value)") }

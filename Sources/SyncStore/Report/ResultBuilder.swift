@@ -1,8 +1,8 @@
 import SyncCore
 
-/// Collects what a sync changes, entity by entity.
+/// Collects the changes of a sync, by entity.
 struct ResultBuilder {
-    /// A row as a result names it.
+    /// The entity and key of a row in a result.
     struct Identity: Hashable {
         var entity: Int
         var key: PrimaryKeyValue
@@ -10,11 +10,11 @@ struct ResultBuilder {
 
     private struct LateUpdate {
         var changed: Set<String> = []
-        /// Whether the row is counted as inserted or updated anyway.
+        /// Whether the row is already counted as inserted or updated.
         let isCounted: Bool
     }
 
-    /// What the plan itself does with a row.
+    /// How the payload graph affects a row.
     enum RowOutcome {
         case unmentioned
         case unchanged
@@ -28,9 +28,9 @@ struct ResultBuilder {
     private(set) var root = SyncResult.RootCounts()
     private(set) var entities: [SyncResult.EntityChanges]
     private(set) var diagnostics: [SyncResult.Diagnostic]
-    /// How many there were beyond those that are listed.
+    /// The number of diagnostics beyond ``SyncResult/diagnosticLimit``.
     private var omittedDiagnostics = 0
-    /// Rows written outside the plan's own updates, such as those that lose a deleted target.
+    /// Updates outside the payload graph, such as of rows that referenced a deleted row.
     private var lateUpdates: [Identity: LateUpdate] = [:]
     private let plan: PayloadGraph
 
@@ -60,7 +60,7 @@ struct ResultBuilder {
         linksRemoved += removed
     }
 
-    // MARK: Rows of the plan
+    // MARK: Rows of the payload graph
 
     mutating func inserted(_ nodes: [NodeID], _ table: SyncTable) {
         let batch = table.batch
@@ -82,7 +82,7 @@ struct ResultBuilder {
         if collectsKeys { entities[entity].updated.append(.init(key: table.reportedKey(of: node), changed: changed)) }
     }
 
-    /// Rows of which nothing changed.
+    /// Counts rows that did not change.
     mutating func unchanged(_ nodes: [NodeID], _ table: SyncTable) {
         let batch = table.batch
         if !table.tree.hasSubEntities {
@@ -109,14 +109,14 @@ struct ResultBuilder {
 
     // MARK: Result
 
-    /// The result, into which what was collected is moved.
+    /// Returns the result, and moves the collected changes into it.
     mutating func makeResult(unresolved: [SyncResult.UnresolvedReference]) -> SyncResult {
         let names = plan.roots.map { model.entities[$0.entity].name }
         var result = SyncResult(entity: names.count == 1 ? names[0] : names.joined(separator: ", "))
         result.nextPage = plan.page.next
         mergeLateUpdates()
         for id in entities.indices where !entities[id].isEmpty || entities[id].unchangedCount > 0 {
-            // Millions of keys may be listed: taken, not copied, and sorted only where they are not.
+            // There may be millions of keys. They are moved, not copied, and sorted only if they are not in order.
             var changes = SyncResult.EntityChanges()
             swap(&changes, &entities[id])
             changes.inserted.sortIfNeeded { $0 < $1 }
@@ -164,9 +164,9 @@ extension Array {
 
 // MARK: - SyncTransaction+Ledger
 
-// Every change of a link is booked here, and nowhere else: that there was one, and for callers who ask for values which.
+// All link changes are recorded here: a count, and the links themselves if the caller asks for values.
 extension SyncTransaction {
-    /// Books a link between two stored rows that is added.
+    /// Records an added link between two stored rows.
     mutating func recordAddedLink(_ link: CompiledAssociation, _ first: StoredRow, _ second: StoredRow) throws {
         report.countLinks(added: 1)
         guard let history else { return }
@@ -174,7 +174,7 @@ extension SyncTransaction {
             named(link, try identities.end(first, link, .first), try identities.end(second, link, .second)))
     }
 
-    /// Books a link that is removed, between a row at one end and the one with a key at the other.
+    /// Records a removed link from a row at one end to the row with a key at the other end.
     mutating func recordRemovedLink(
         _ link: CompiledAssociation, of row: StoredRow, at end: CompiledAssociation.End, to key: RowKey
     ) throws {
@@ -186,7 +186,7 @@ extension SyncTransaction {
             named(link, try identities.end(first, link, .first), try identities.end(second, link, .second)))
     }
 
-    /// Books that a stored row is about to lose what its foreign key leads to.
+    /// Records that a stored row is about to lose its referenced row.
     mutating func recordRemovedTarget(_ link: CompiledAssociation, of row: StoredRow) throws {
         guard history != nil, let key = try links.target(of: row.key, link.id) else {
             return report.countLinks(removed: 1)
@@ -194,7 +194,7 @@ extension SyncTransaction {
         try recordRemovedLink(link, of: row, at: .first, to: key)
     }
 
-    /// Books what the foreign key of a node led to, and what it will lead to.
+    /// Records the change of a foreign key of a node.
     mutating func recordTarget(
         of node: NodeID, _ table: SyncTable, _ link: CompiledAssociation, before: LinkTarget, after: LinkTarget
     ) throws {
@@ -204,7 +204,7 @@ extension SyncTransaction {
         try recordRemovedTarget(link, of: row)
     }
 
-    /// Books the changes of a join table.
+    /// Records the changes of a join table.
     mutating func book(_ changes: JoinTableChanges) throws {
         guard history != nil else {
             return report.countLinks(added: changes.added.count, removed: changes.removed.count)
@@ -227,7 +227,7 @@ extension SyncTransaction {
                 link, tables[link.first.table].identity(of: first), tables[link.second.table].identity(of: second)))
     }
 
-    /// Reads what booking the foreign keys of nodes takes.
+    /// Reads the links and identities that are needed to record changes of the nodes' foreign keys.
     func loadEnds(of nodes: [NodeID], _ link: CompiledAssociation, _ table: SyncTable) throws {
         guard history != nil else { return }
         let rows = nodes.lazy.filter { table.isPresent($0, as: .stored) }.compactMap(table.row)
@@ -238,7 +238,7 @@ extension SyncTransaction {
                 .map { StoredRow(table: link.second.table, key: $0) })
     }
 
-    // MARK: As a result names them
+    // MARK: Names in the result
 
     private func named(
         _ link: CompiledAssociation, _ first: ResultBuilder.Identity, _ second: ResultBuilder.Identity
@@ -251,7 +251,8 @@ extension SyncTransaction {
             relationship: link.side(end).relationship?.name ?? "", target: target.key)
     }
 
-    /// The to-one end; of two that are to-many the one that the payload speaks of, as a reader of it expects.
+    /// Returns the end whose relationship the result names: the to-one end, or else the to-many end that the payload
+    /// gives.
     private func reportedEnd(of link: CompiledAssociation) -> CompiledAssociation.End {
         if link.storage == .foreignKey { return .first }
         if let said = plan[link.id].assertions.last?.saidBy ?? plan[link.id].replacements.last?.end { return said }

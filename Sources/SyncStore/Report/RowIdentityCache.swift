@@ -1,6 +1,6 @@
 import SyncCore
 
-/// Which entities stored rows are of, and what their keys are: read in sets, and remembered until they are written.
+/// The entity and key of stored rows, read in sets and cached until they are written.
 final class RowIdentityCache {
     private let store: any StoreSession
     private let model: CompiledModel
@@ -12,7 +12,7 @@ final class RowIdentityCache {
         self.model = model
     }
 
-    /// Reads those of rows that are not known.
+    /// Reads the rows that are not cached.
     func load(_ rows: some Sequence<StoredRow>) throws {
         var unknown: [TableID: [RowKey]] = [:]
         for row in rows where known[row] == nil {
@@ -26,20 +26,20 @@ final class RowIdentityCache {
         }
     }
 
-    /// Forgets all, because rows were inserted.
+    /// Clears the cache after rows were inserted.
     func removeAll() { known = [:] }
 
     func recordDeleted(_ rows: [StoredRow]) {
         for row in rows { known[row] = .some(nil) }
     }
 
-    /// Nil for a row that is not stored.
+    /// Returns nil for a row that is not stored.
     private func stored(_ row: StoredRow) throws -> StoredIdentity? {
         try load(CollectionOfOne(row))
         return known[row] ?? nil
     }
 
-    /// The entity and key of a stored row, as a result names it; nil if it is not stored.
+    /// The entity and key of a stored row in a result; nil if the row is not stored.
     subscript(row: StoredRow) -> ResultBuilder.Identity? {
         get throws {
             guard let identity = try stored(row) else { return nil }
@@ -48,7 +48,7 @@ final class RowIdentityCache {
         }
     }
 
-    /// The row at one end of a link, which may not be stored any more.
+    /// Returns the identity of the row at one end of a link. The row may be deleted already.
     func end(_ row: StoredRow, _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws
         -> ResultBuilder.Identity
     {
@@ -57,22 +57,22 @@ final class RowIdentityCache {
         return .init(entity: entity, key: row.key.recordKey(model.keyType(of: entity)))
     }
 
-    /// Whether the service does not know a stored row yet, or not all that was done to it: what it lists says nothing of that
-    /// row.
+    /// Whether a stored row has no remote ID yet, or has pending changes. A listing of the service then proves nothing
+    /// about the row.
     func isUnsent(_ row: StoredRow) throws -> Bool {
         if try isLocal(row) { return true }
         if unsent[row.table] == nil { unsent[row.table] = try store.unsentRows(of: row.table) }
         return unsent[row.table]?.contains(row.key) ?? false
     }
 
-    /// Whether a stored row has no key of the service's yet. A keyless row never has.
+    /// Whether a stored row has no remote ID yet. False for a keyless row.
     func isLocal(_ row: StoredRow) throws -> Bool {
         guard model[row.table].keySlot == nil else { return row.key.isLocal }
         guard let identity = try stored(row), !model.isKeyless(identity.entity) else { return false }
         return identity.key?.isLocal ?? true
     }
 
-    /// Whether a row is stored that has no key attribute.
+    /// Whether a stored row belongs to a keyless entity.
     func isKeyless(_ row: StoredRow) throws -> Bool {
         guard model[row.table].keySlot == nil, let identity = try stored(row) else { return false }
         return model.isKeyless(identity.entity)

@@ -1,6 +1,6 @@
 package import SyncCore
 
-/// Compiles one condition. Every expression it makes is true or false, never NULL.
+/// Compiles one condition. Each expression is true or false, never NULL.
 struct PredicateCompiler {
     let layout: StoreLayout
     let dialect: any SQLDialect
@@ -10,7 +10,9 @@ struct PredicateCompiler {
 
     var model: CompiledModel { layout.model }
 
-    /// - Parameter alias: What all aliases begin with.
+    /// Creates a compiler.
+    ///
+    /// - Parameter alias: The prefix of all aliases.
     init(layout: StoreLayout, alias: String, dialect: any SQLDialect, arguments: SQLArguments) {
         self.layout = layout
         self.alias = alias
@@ -23,15 +25,15 @@ struct PredicateCompiler {
         return "\(alias)_\(aliasCount)"
     }
 
-    /// The expression of a value as a column holds it.
+    /// Returns the expression of a value as a column stores it.
     mutating func bind(_ constant: PredicateConstant) -> String {
         dialect.bind(dialect.argument(constant), &arguments)
     }
 
     // MARK: Connectives
 
-    /// A condition on a row of `entity`. Negations are brought down to the comparisons, and parentheses stand only where
-    /// they must: parsers such as SQLite's take only so much nesting.
+    /// Returns a condition on a row of `entity`. Negations are pushed down to comparisons, and parentheses are used
+    /// only where needed, because parsers such as the one of SQLite limit nesting.
     mutating func condition(
         _ node: ResolvedPredicate, negated: Bool = false, from entity: CompiledEntity, _ alias: String
     ) -> String {
@@ -56,7 +58,8 @@ struct PredicateCompiler {
         case or = " OR "
     }
 
-    /// The most deeply nested part stands first and apart, where it costs the parser least.
+    /// Joins conditions. The most deeply nested one comes first and separately, where it uses the least of the parser's
+    /// stack.
     private mutating func joined(
         _ nodes: [ResolvedPredicate], by connective: Connective, _ negated: Bool, from entity: CompiledEntity,
         _ alias: String
@@ -73,7 +76,7 @@ struct PredicateCompiler {
         return "\(first)\(connective.rawValue)(\(joined(rest, by: connective, negated, from: entity, alias)))"
     }
 
-    /// A part that another connective joins: only an `OR` in an `AND` needs parentheses.
+    /// Returns an operand of another connective. Only an `OR` inside an `AND` needs parentheses.
     private mutating func part(
         _ node: ResolvedPredicate, of connective: Connective, _ negated: Bool, from entity: CompiledEntity,
         _ alias: String
@@ -82,7 +85,8 @@ struct PredicateCompiler {
         return connective == .and && node.isAlternative(negated: negated) ? "(\(sql))" : sql
     }
 
-    /// Databases limit the depth of expressions, and a chain of a thousand is a thousand deep: so groups of groups.
+    /// Joins operands in nested groups. Databases limit the depth of expressions, and a chain of a thousand operands is
+    /// a thousand deep.
     private func chained(_ parts: [String], by connective: Connective) -> String {
         let size = 50
         guard parts.count > size else { return parts.joined(separator: connective.rawValue) }
@@ -94,7 +98,7 @@ struct PredicateCompiler {
 
     // MARK: Comparisons
 
-    /// In parentheses, or a single term.
+    /// Returns a condition in parentheses, or a single term.
     private mutating func condition(
         _ comparison: ResolvedComparison, from entity: CompiledEntity, _ alias: String
     ) -> String {
@@ -105,9 +109,9 @@ struct PredicateCompiler {
         }
     }
 
-    /// That as many of the rows that relationships lead to meet a condition as a quantifier says.
+    /// Returns the condition that enough related rows meet a condition, as the quantifier requires.
     ///
-    /// - Parameter test: The condition on one of them; where it must hold of all, that it does not.
+    /// - Parameter test: Returns the condition on one row, or its negation for the quantifier `all`.
     private mutating func exists(
         _ quantifier: PredicatePath.Quantifier, _ hops: [CompiledRelationship], from entity: CompiledEntity,
         _ alias: String, _ test: (inout PredicateCompiler, CompiledEntity, String) -> String
@@ -118,7 +122,7 @@ struct PredicateCompiler {
         return "\(quantifier == .any ? "" : "NOT ")EXISTS (SELECT 1 \(rows.sql) AND \(holds))"
     }
 
-    /// Compares what to-one relationships lead to, from a row of `entity`.
+    /// Returns a comparison of the value at the end of to-one relationships, from a row of `entity`.
     private mutating func compared(
         _ comparison: ResolvedComparison, from entity: CompiledEntity, _ alias: String
     ) -> String {
@@ -140,7 +144,7 @@ struct PredicateCompiler {
 }
 
 extension ResolvedPredicate {
-    /// Whether its SQL is joined by `OR`.
+    /// Whether the SQL of the condition is joined by `OR`.
     fileprivate func isAlternative(negated: Bool) -> Bool {
         switch self {
         case .or: !negated
@@ -151,21 +155,21 @@ extension ResolvedPredicate {
     }
 }
 
-/// A condition as SQL, to stand in a `WHERE`.
+/// A condition as SQL for a `WHERE` clause.
 ///
-/// The expression is true or false for every row, never NULL, so that it may be negated. Values are bound, never spliced.
-/// What databases spell differently, and what functions of ours it uses, is its dialect's.
+/// The expression is true or false for each row, never NULL, so it may be negated. Values are bound, never inlined. The
+/// dialect supplies the syntax of the database and the custom functions.
 package struct PredicateSQL: Sendable {
     package let sql: String
     package let arguments: [SQLArgument]
 
-    /// Compiles a condition on the rows of an entity. It does not say that rows are of the entity's family:
+    /// Compiles a condition on the rows of an entity. It does not restrict rows to the entity and its subentities:
     /// ``familyCondition(_:layout:alias:dialect:)`` does.
     ///
     /// - Parameters:
-    ///   - alias: What the entity's table is called in the statement.
-    ///   - preceding: How many values the statement has before those of the condition.
-    /// - Throws: ``SyncError`` `invalidPredicate`, naming what there is where a name is unknown.
+    ///   - alias: The alias of the entity's table in the statement.
+    ///   - preceding: The number of arguments before those of the condition.
+    /// - Throws: ``SyncError`` `invalidPredicate`. For an unknown name, the error lists the known ones.
     package init(
         _ predicate: RowPredicate, on entity: CompiledEntity, layout: StoreLayout, alias: String,
         dialect: any SQLDialect, after preceding: Int = 0
@@ -182,7 +186,7 @@ package struct PredicateSQL: Sendable {
         }
     }
 
-    /// That a row is of the entity or one below it; nil where the table has no other rows.
+    /// Returns the condition that a row is of the entity or a subentity; nil if the table has no other rows.
     package static func familyCondition(
         _ entity: CompiledEntity, layout: StoreLayout, alias: String, dialect: any SQLDialect
     ) -> String? {
@@ -192,26 +196,26 @@ package struct PredicateSQL: Sendable {
     }
 }
 
-/// The SQL of what a condition compares: a column, or a subquery that yields one value or NULL.
+/// The SQL of one side of a comparison: a column, or a subquery that returns one value or NULL.
 struct PredicateOperand {
-    /// As stored; a local key is there.
+    /// The stored value, including temporary keys.
     let stored: String
-    /// As the attribute reads: NULL for a local key.
+    /// The value of the attribute: NULL for a temporary key.
     let value: String
     let type: AttributeType
-    /// Which local keys it may hold, if any.
+    /// The kind of temporary keys that the value may be, if any.
     let localKeys: TemporaryKeys?
-    /// The condition that the column holds one.
+    /// The condition that the value is a temporary key.
     let isLocal: String?
-    /// Whether it is cheap to repeat, and may be looked up in an index.
+    /// Whether the operand is a column: cheap to repeat, and an index may apply.
     let isColumn: Bool
 
-    /// The keys of rows that the service does not know yet.
+    /// The kinds of temporary keys.
     enum TemporaryKeys {
         case integer
         case text
 
-        /// Whether the attribute never reads as the value, because it is such a key.
+        /// Whether a value is a temporary key, so that the attribute never reads as it.
         func include(_ value: PredicateConstant) -> Bool {
             switch (self, value) {
             case (.integer, .integer(let integer)): integer < TemporaryKey.integerBound
@@ -228,7 +232,9 @@ struct PredicateOperand {
         }
     }
 
-    /// - Parameter wrap: makes the whole expression of the expression of the last column.
+    /// Creates an operand.
+    ///
+    /// - Parameter wrap: Returns the complete expression for the expression of the last column.
     init(
         _ column: String, _ type: AttributeType, _ dialect: any SQLDialect, localKeys: TemporaryKeys? = nil,
         wrappedBy wrap: ((String) -> String)? = nil
@@ -246,7 +252,9 @@ struct PredicateOperand {
 // MARK: - Comparisons
 
 extension PredicateCompiler {
-    /// - Parameter existence: what is NULL where there is no value, if that is another expression.
+    /// Returns a comparison.
+    ///
+    /// - Parameter existence: The expression that is NULL if there is no value, if it is not the operand.
     mutating func compared(
         _ operand: PredicateOperand, _ comparison: ResolvedComparison, existence: String? = nil
     ) -> String {
@@ -314,13 +322,13 @@ extension PredicateCompiler {
         return never(operand, operand.value, null: "\(operand.value) \(op) \(bind(bound))\(collation)")
     }
 
-    /// The column as it is stored, so that an index of it finds the rows.
+    /// Returns a comparison of the stored column, so that an index of it can be used.
     private func orderedColumn(_ operand: PredicateOperand, _ test: String) -> String {
         let isLocal = operand.isLocal.map { " AND NOT \($0)" } ?? ""
         return "(\(operand.stored) \(test) AND \(operand.stored) IS NOT NULL\(isLocal))"
     }
 
-    /// Integers compare with fractions too, and with numbers beyond 64 bits, without rounding.
+    /// Compares integers with fractions and with numbers beyond 64 bits, without rounding.
     private mutating func ordered(_ operand: PredicateOperand, _ op: String, _ number: ExactNumber) -> String {
         let isBelow = op.hasPrefix("<")
         guard let floor = number.floor.map(PredicateConstant.integer) else {
@@ -332,7 +340,7 @@ extension PredicateCompiler {
         return never(operand, column, null: "\(column) \(exact) \(bind(floor))")
     }
 
-    /// Makes NULL count as false.
+    /// Returns the condition with false in place of NULL.
     private func never(_ operand: PredicateOperand, _ column: String, null test: String) -> String {
         operand.isColumn && column == operand.stored
             ? "(\(test) AND \(column) IS NOT NULL)" : dialect.falseIfNull(test)
@@ -340,7 +348,9 @@ extension PredicateCompiler {
 
     // MARK: Text
 
-    /// - Parameter part: What it is looked for; every text has an empty one.
+    /// Returns a text comparison.
+    ///
+    /// - Parameter part: The text to search for. Every text contains the empty text.
     private mutating func holds(
         _ test: TextPredicate, _ operand: PredicateOperand, _ ignoresCase: Bool, _ part: String? = nil
     ) -> String {
@@ -352,13 +362,13 @@ extension PredicateCompiler {
         dialect.bind(folded(constant), &arguments)
     }
 
-    /// The resolver has folded it; only text ignores case.
+    /// The resolver has folded text already. Other values have no case.
     private func folded(_ constant: PredicateConstant) -> SQLArgument {
         if case .text(let text) = constant { dialect.argument(folded: text) } else { dialect.argument(constant) }
     }
 }
 
 extension PredicateOperand {
-    /// Whether a value is a local key, which the attribute never reads as.
+    /// Whether a value is a temporary key, so that the attribute never reads as it.
     fileprivate func isLocalKey(_ value: PredicateConstant) -> Bool { localKeys?.include(value) ?? false }
 }

@@ -1,13 +1,15 @@
 package import SyncCore
 
-/// What a path leads to, as SQL: one value for each row, or NULL.
+/// The end of a path as SQL: one value or NULL for each row.
 package struct PathSQL: Sendable {
-    /// As it is read: NULL for a key that was made here.
+    /// The value as it is read: NULL for a temporary key.
     package let value: String
-    /// As it is stored, to sort by.
+    /// The value as it is stored, for sorting.
     package let stored: String
 
-    /// - Parameter alias: What the entity's table is called in the statement.
+    /// Compiles a path.
+    ///
+    /// - Parameter alias: The alias of the entity's table in the statement.
     package init(
         _ path: RowPath, on entity: CompiledEntity, layout: StoreLayout, alias: String, dialect: any SQLDialect
     ) {
@@ -35,7 +37,7 @@ package struct PathSQL: Sendable {
 }
 
 extension PredicateCompiler {
-    /// The key of several parts of the row that to-one relationships lead to, as a JSON array.
+    /// Returns the composite key of the row at the end of to-one relationships, as a JSON array.
     fileprivate mutating func key(
         _ hops: [CompiledRelationship], from entity: CompiledEntity, _ alias: String
     ) -> String {
@@ -58,7 +60,8 @@ extension PredicateCompiler {
 // MARK: - PredicateCompiler+Paths
 
 extension PredicateCompiler {
-    /// The rows that relationships lead to, from a row of `entity`: `FROM … WHERE …`, and the alias of the last.
+    /// Returns `FROM … WHERE …` for the rows at the end of relationships from a row of `entity`, and the alias of the
+    /// last table.
     mutating func rows(
         _ hops: [CompiledRelationship], from entity: CompiledEntity, _ alias: String
     ) -> (sql: String, alias: String) {
@@ -91,7 +94,7 @@ extension PredicateCompiler {
         return (sql, alias)
     }
 
-    /// How many rows a to-many relationship leads to.
+    /// Returns the number of rows in a to-many relationship.
     mutating func count(
         _ hops: [CompiledRelationship], _ last: CompiledRelationship, from entity: CompiledEntity, _ alias: String
     ) -> PredicateOperand {
@@ -99,7 +102,7 @@ extension PredicateCompiler {
         return PredicateOperand("count(*)", .integer, dialect) { "(SELECT \($0) \(rows.sql))" }
     }
 
-    /// An attribute at the end of to-one relationships.
+    /// Returns an attribute at the end of to-one relationships.
     mutating func attribute(
         _ hops: [CompiledRelationship], _ slot: Int, from entity: CompiledEntity, _ alias: String
     ) -> PredicateOperand {
@@ -114,7 +117,7 @@ extension PredicateCompiler {
         return column(layout[owner.table].columns[slot], type, localKeys, hops[...], from: entity, alias)
     }
 
-    /// The key of the row a to-one relationship leads to, NULL if there is none.
+    /// Returns the key of the row that a to-one relationship references, or NULL.
     mutating func target(
         _ hops: [CompiledRelationship], _ last: CompiledRelationship, from entity: CompiledEntity, _ alias: String
     ) -> PredicateOperand {
@@ -125,7 +128,7 @@ extension PredicateCompiler {
         return column(key, .integer, nil, (hops + [last])[...], from: entity, alias)
     }
 
-    /// A column of the row that to-one relationships lead to.
+    /// Returns a column of the row at the end of to-one relationships.
     private mutating func column(
         _ name: String, _ type: AttributeType, _ localKeys: PredicateOperand.TemporaryKeys?,
         _ hops: ArraySlice<CompiledRelationship>, from entity: CompiledEntity, _ alias: String
@@ -150,7 +153,7 @@ extension PredicateCompiler {
 // MARK: - PredicateCompiler+Calculations
 
 extension PredicateCompiler {
-    /// A comparison of two calculated values; each is NULL where it has none. In parentheses.
+    /// Compares two calculated values. The result is in parentheses.
     mutating func condition(
         _ calculation: ResolvedCalculation, from entity: CompiledEntity, _ alias: String
     ) -> String {
@@ -167,7 +170,7 @@ extension PredicateCompiler {
         }
     }
 
-    /// A single term.
+    /// Returns a single term.
     private mutating func term(
         _ term: ResolvedCalculation.Term, from entity: CompiledEntity, _ alias: String
     ) -> String {
@@ -181,7 +184,7 @@ extension PredicateCompiler {
         }
     }
 
-    /// Operations without what must stand around them: parsers take only so much nesting, and chains have none.
+    /// Returns an operation without enclosing parentheses. Parsers limit nesting, and chains of operations need none.
     private mutating func operation(
         _ term: ResolvedCalculation.Term, from entity: CompiledEntity, _ alias: String
     ) -> String {

@@ -1,95 +1,97 @@
 package import Foundation
 package import SyncCore
 
-/// What databases spell differently in the conditions that are asked of them.
+/// The parts of a condition whose syntax depends on the database.
 ///
-/// Which columns a condition compares, how tables are joined and where NULL counts as false is the same everywhere and
-/// decided by the compiler; how a value is kept, and compared by bytes, by number or without case, only a database's own
-/// SQL can say. A condition made here is one term, as far as `NOT`, `AND` and `OR` can stand beside it.
+/// The compiler decides which columns to compare, how to join tables and where NULL counts as false. The dialect
+/// decides how values are stored and compared by bytes, by number or without case. Each condition of a dialect is one
+/// term for `NOT`, `AND` and `OR`.
 package protocol SQLDialect: Sendable {
     // MARK: Names and literals
 
-    /// A name as an identifier.
+    /// Returns a name as a quoted identifier.
     func quoted(_ name: String) -> String
 
-    /// Text as a literal.
+    /// Returns text as a literal.
     func literal(_ text: String) -> String
 
     // MARK: Values
 
-    /// How many values a condition may have: the database's limit, less room for the statement around the condition.
+    /// The most arguments of a condition: the limit of the database, minus a reserve for the rest of the statement.
     var maximumArguments: Int { get }
 
-    /// The value as a column holds it.
+    /// Returns the value as a column stores it.
     func argument(_ constant: PredicateConstant) -> SQLArgument
 
-    /// Folded text, as it is compared with what ``folded(_:)`` gives.
+    /// Returns folded text as an argument to compare with the result of ``folded(_:)``.
     func argument(folded text: String) -> SQLArgument
 
-    /// The expression of a value: its placeholder, or another spelling of what binding would lose.
+    /// Returns the expression of a value: a placeholder, or other SQL for a value that binding would change.
     func bind(_ value: SQLArgument, _ arguments: inout SQLArguments) -> String
 
     // MARK: Conditions
 
-    /// True for all rows, or false for all.
+    /// Returns a condition that is true for all rows, or false for all.
     func constant(_ holds: Bool) -> String
 
-    /// The condition, false where it is NULL.
+    /// Returns the condition, with false in place of NULL.
     func falseIfNull(_ condition: String) -> String
 
-    /// That an expression has a value; false, not NULL, where it has none.
+    /// Returns the condition that an expression equals a value; false, not NULL, if the expression is NULL.
     func isSame(_ expression: String, _ value: String) -> String
 
-    /// That an expression has one of some values, of which there may be very many; NULL where it has none.
+    /// Returns the condition that an expression equals one of many values; NULL if the expression is NULL.
     func isIn(_ expression: String, _ values: [SQLArgument], _ arguments: inout SQLArguments) -> String
 
-    /// A JSON array of the values of expressions, those that are such arrays themselves in their place.
+    /// Returns a JSON array of the values of expressions. An expression that is a JSON array itself is nested.
     func jsonArray(_ expressions: [String]) -> String
 
-    /// By what values of a type are ordered, if the order of their columns is another: numbers by value, text by bytes.
+    /// Returns the collation that orders numbers by value and text by bytes; nil if columns of the type have that order
+    /// already.
     func collation(of type: AttributeType) -> String?
 
-    /// That a text column holds a key that was made here (``TemporaryKey``); NULL where it holds none.
+    /// Returns the condition that a text column holds a temporary key (``TemporaryKey``); NULL if the column is NULL.
     func isLocalKey(_ column: String) -> String
 
     // MARK: Calculations
 
-    /// A whole number as a floating-point one.
+    /// Returns an integer expression converted to floating point.
     func asDouble(_ expression: String) -> String
 
-    /// An operation on numbers of one kind; NULL for a division by zero, and where a result is no number. One on whole
-    /// numbers that has no room may be anything that ``whole(_:)`` makes NULL, whatever is done to it but for a remainder.
+    /// Returns an operation on two numbers of one kind: NULL for a division by zero, or if the result is not a number.
+    /// On integer overflow, the result may be anything that ``whole(_:)`` turns into NULL, also after more operations
+    /// except a remainder.
     func operation(_ operation: PredicateTerm.Operation, _ left: String, _ right: String) -> String
 
-    /// What operations on whole numbers give, NULL where that is no whole number of 64 bits.
+    /// Returns the result of integer operations; NULL if it is not an integer of 64 bits.
     func whole(_ expression: String) -> String
 
     // MARK: Text
 
-    /// Text as it compares without case: as `CaseFolding` folds it, if equal by bytes then.
+    /// Returns text folded for comparison without case, as by `CaseFolding`. Equal folded texts have equal bytes.
     func folded(_ expression: String) -> String
 
-    /// That a text passes a test; false, not NULL, where there is none.
+    /// Returns the condition that a text passes a test; false, not NULL, if there is no text.
     func holds(
         _ test: TextPredicate, _ expression: String, ignoringCase ignoresCase: Bool, _ arguments: inout SQLArguments
     ) -> String
 }
 
-/// What a text is searched for.
+/// A test of a text.
 ///
-/// Where case is ignored, what is searched for is folded already, but for regular expressions.
+/// If case is ignored, the text to search for is folded already, except in regular expressions.
 package enum TextPredicate: Sendable {
-    /// Never for an empty text, nor are the next two.
+    /// The text is never empty, also in the next two cases.
     case contains(String)
     case beginsWith(String)
     case endsWith(String)
-    /// That all of it matches a pattern with `*` and `?`: ``WildcardPattern``.
+    /// The whole text matches a pattern with `*` and `?` (``WildcardPattern``).
     case like(String)
-    /// That all of it matches.
+    /// The whole text matches a regular expression.
     case matches(RegularExpression)
 }
 
-/// A value bound in a statement, in the few kinds that all databases have.
+/// An argument of a statement, of a type that all databases have.
 package enum SQLArgument: Sendable, Hashable {
     case null
     case integer(Int64)
@@ -98,15 +100,17 @@ package enum SQLArgument: Sendable, Hashable {
     case bytes(Data)
 }
 
-/// The values bound in a statement, in the order of their placeholders.
+/// The arguments of a statement, in the order of their placeholders.
 package struct SQLArguments: Sendable {
     package private(set) var values: [SQLArgument] = []
     private let preceding: Int
 
-    /// - Parameter preceding: How many values the statement has before these, for databases that number them.
+    /// Creates an empty list.
+    ///
+    /// - Parameter preceding: The number of arguments before these, for databases that number them.
     package init(after preceding: Int = 0) { self.preceding = preceding }
 
-    /// Adds a value.
+    /// Appends an argument.
     ///
     /// - Returns: Its number in the statement, from 1.
     @discardableResult
@@ -119,10 +123,11 @@ package struct SQLArguments: Sendable {
 // MARK: - Layout
 
 extension SQLDialect {
-    /// A column of a table by its alias.
+    /// Returns a column qualified by the alias of its table.
     package func column(_ name: String, of alias: String) -> String { "\(quoted(alias)).\(quoted(name))" }
 
-    /// The condition that a row is of one of these entities, for tables of several: `"sync_entity" IN ('A', 'B')`.
+    /// Returns the condition that a row is of one of these entities, for a table of several: `"sync_entity" IN ('A',
+    /// 'B')`.
     package func entityCondition(_ entities: [Int], _ layout: StoreLayout, alias: String? = nil) -> String {
         let name = TableLayout.entityColumn
         let names = entities.map { literal(layout.model.entities[$0].name) }
@@ -130,20 +135,18 @@ extension SQLDialect {
     }
 }
 
-// MARK: - Standard
+// MARK: - Standard SQL
 
-// As the standard spells it, and most databases do.
+// Defaults by the SQL standard, which most databases share.
 extension SQLDialect {
-    /// In double quotes.
     package func quoted(_ name: String) -> String { doubling("\"", in: name) }
 
-    /// In single quotes.
     package func literal(_ text: String) -> String { doubling("'", in: text) }
 
-    /// `json_array(a, b)`
     package func jsonArray(_ expressions: [String]) -> String { "json_array(\(expressions.joined(separator: ", ")))" }
 
-    /// By code points: a quote that a combining mark follows is no character of its own, but ends the text for SQL.
+    /// Doubles quotes by Unicode scalar. A quote before a combining mark is not a separate `Character`, but ends the
+    /// literal in SQL.
     private func doubling(_ quote: Unicode.Scalar, in text: String) -> String {
         guard text.unicodeScalars.contains(quote) else { return "\(quote)\(text)\(quote)" }
         let doubled = text.unicodeScalars.map { $0 == quote ? "\(quote)\(quote)" : "\($0)" }

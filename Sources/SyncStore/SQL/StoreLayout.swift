@@ -1,14 +1,16 @@
 package import SyncCore
 
-/// The names of tables and columns: how a model is laid out in a database. Pure; shared by all that write SQL.
+/// The names of tables and columns: the layout of a model in a database. All code that writes SQL uses it.
 package struct StoreLayout: Sendable {
     package let model: CompiledModel
     package let tables: [TableLayout]
     package let links: [LinkLayout]
-    /// The name of each link's index. Those of a database are in one namespace, whatever table they are of.
+    /// The name of each association's index. Index names share one namespace in a database.
     package let indexNames: [String]
 
-    /// - Parameter isAdopted: Whether the tables are an app's, whose rows have their rowid for a hidden key.
+    /// Creates the layout of a model.
+    ///
+    /// - Parameter isAdopted: Whether the store uses existing tables. Their surrogate key is the rowid.
     package init(_ model: CompiledModel, isAdopted: Bool = false) {
         self.model = model
         tables = model.trees.map {
@@ -23,7 +25,7 @@ package struct StoreLayout: Sendable {
 
     package subscript(_ id: AssociationID) -> LinkLayout { links[id.index] }
 
-    /// The columns of a table's foreign keys, with those of the places of its rows among the rows of the same target.
+    /// Returns the foreign key columns of a table, each with the column of its positions if it has one.
     package func foreignKeyColumns(of tree: EntityHierarchy) -> [(column: String, order: String?)] {
         tree.foreignKeys.compactMap { link in
             guard case .foreignKey(_, let column, let order) = self[link] else { return nil }
@@ -31,7 +33,7 @@ package struct StoreLayout: Sendable {
         }
     }
 
-    /// Numbers the later of names that a database may take for the same.
+    /// Appends a number to a name that a database treats as equal to an earlier one.
     private static func distinct(_ names: [String]) -> [String] {
         var taken: Set<String> = []
         return names.map { name in
@@ -46,19 +48,19 @@ package struct StoreLayout: Sendable {
     }
 }
 
-/// One table: an inheritance tree.
+/// The layout of one table, which stores an inheritance hierarchy.
 package struct TableLayout: Sendable {
-    /// The column that says which entity a row is of, in tables of several entities.
+    /// The column with the entity of a row, in a table of several entities.
     package static let entityColumn = "sync_entity"
-    /// The hidden primary key of tables whose rows have no common key.
+    /// The surrogate key column of tables whose entities have no common key.
     package static let hiddenKeyColumn = "sync_id"
 
-    /// The root entity's name, or what it calls its table.
+    /// The name of the root entity, or the table name that the model gives.
     package let name: String
     package let keyColumn: String
     package let hasHiddenKey: Bool
     package let hasEntityColumn: Bool
-    /// One per slot of the tree.
+    /// The column of each slot of the hierarchy.
     package let columns: [String]
 
     init(_ tree: EntityHierarchy, _ model: CompiledModel, hiddenKey: String) {
@@ -70,12 +72,13 @@ package struct TableLayout: Sendable {
     }
 }
 
-/// How a link is stored. Columns hold row keys: the primary key of the table referred to.
+/// The storage of an association. The columns hold row keys: the primary key of the referenced table.
 package enum LinkLayout: Sendable {
-    /// A column of the first side's table; `order` is the position among the rows that point to the same target,
-    /// if the second side is ordered.
+    /// A column in the table of the first end. `order` is the column of the position among the rows with the same
+    /// referenced row, if the second end is ordered.
     case foreignKey(table: String, column: String, order: String?)
-    /// `firstOrder` is the position of a link among those of its first row, `secondOrder` of its second.
+    /// A join table. `firstOrder` is the column of a link's position in the list of its first row, `secondOrder` of its
+    /// second row.
     case joinTable(name: String, first: String, second: String, firstOrder: String?, secondOrder: String?)
 
     init(_ link: CompiledAssociation, _ model: CompiledModel, _ taken: ReservedColumnNames) {
@@ -111,8 +114,8 @@ package enum LinkLayout: Sendable {
         }
     }
 
-    /// `<name>ID`, or `<name>_ref` if the model gives that name to another column; prefixed by the entity if a sibling
-    /// entity of the same table has a relationship of this name too.
+    /// Returns `<name>ID`, or `<name>_ref` if another column has that name. The name is prefixed by the entity if
+    /// another entity of the table has a relationship with the same name.
     private static func column(
         for link: CompiledAssociation, _ relationship: String, _ taken: ReservedColumnNames, _ model: CompiledModel
     ) -> String {
@@ -126,11 +129,11 @@ package enum LinkLayout: Sendable {
     }
 }
 
-/// What the foreign key columns of a table must be told from.
+/// The names that foreign key columns of a table must not collide with.
 struct ReservedColumnNames {
-    /// The columns that the model names, without regard to case.
+    /// The columns that the model names, in lower case.
     let columns: Set<String>
-    /// Relationship name → how many of its foreign keys are for one of this name.
+    /// Relationship name → the number of the table's foreign keys for relationships of that name.
     let relationships: [String: Int]
 
     init(_ tree: EntityHierarchy, _ model: CompiledModel) {

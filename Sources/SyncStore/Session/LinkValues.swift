@@ -1,11 +1,11 @@
 package import SyncCore
 
-/// How the stored pairs of a join table differ from those that a payload says there are.
+/// The difference between the stored rows of a join table and those that a payload asserts.
 package struct JoinTableDiff: Sendable {
-    /// A stored pair that is gone.
+    /// A stored join row to remove.
     package struct Removed: Sendable {
         package var rows: JoinKey
-        /// The nodes of its rows; nil for a row of which the payload does not speak.
+        /// The nodes of its rows; nil for a row that the payload does not describe.
         package var first: NodeID?
         package var second: NodeID?
 
@@ -16,16 +16,17 @@ package struct JoinTableDiff: Sendable {
         }
     }
 
-    /// A stored pair that the payload puts elsewhere in a list.
+    /// A stored join row whose positions change.
     package struct Moved: Sendable {
-        /// Its position among the pairs that were said.
+        /// Its index in the asserted join rows.
         package let index: Int
         package let rows: JoinKey
-        /// Nil at an end in whose list it has no place: others write pairs too.
+        /// The stored positions; nil at an end that has none, because other code may insert join rows without
+        /// positions.
         package let stored: LinkPositions
         package var places: LinkPositions
 
-        /// Nil if it is where it was.
+        /// Creates a move. Returns nil if no position changes.
         package init?(
             _ said: ResolvedJoinRows.Pair, of link: CompiledAssociation, index: Int, stored: LinkPositions,
             _ rows: () -> JoinKey?
@@ -47,10 +48,10 @@ package struct JoinTableDiff: Sendable {
     package init() {}
 }
 
-/// Stored links that lead to rows which are not stored.
+/// Stored links of one association that reference missing rows.
 package struct DanglingJoinRows: Sendable {
     package let link: AssociationID
-    /// The keys at their ends; nil for NULL.
+    /// The keys at both ends; nil for NULL.
     package let pairs: [(first: RowKey?, second: RowKey?)]
 
     package init(_ link: AssociationID, _ pairs: [(first: RowKey?, second: RowKey?)]) {
@@ -59,7 +60,7 @@ package struct DanglingJoinRows: Sendable {
     }
 }
 
-/// The places of a link in the lists of the rows at its ends; nil where it has none.
+/// The positions of a link in the lists of the rows at its ends; nil where it has none.
 package struct LinkPositions: Equatable, Sendable {
     package var first: Int64?
     package var second: Int64?
@@ -75,7 +76,7 @@ package struct LinkPositions: Equatable, Sendable {
     }
 }
 
-/// The rows at the ends of a link.
+/// The row keys at both ends of a link.
 package struct JoinKey: Hashable, Sendable {
     package var first: RowKey
     package var second: RowKey
@@ -88,7 +89,7 @@ package struct JoinKey: Hashable, Sendable {
     package func row(_ end: CompiledAssociation.End) -> RowKey { end == .first ? first : second }
 }
 
-/// A pair that is new, by its nodes.
+/// A new link between two nodes.
 package struct NodeLink: Sendable {
     package var first: NodeID
     package var second: NodeID
@@ -96,7 +97,7 @@ package struct NodeLink: Sendable {
     package func node(_ end: CompiledAssociation.End) -> NodeID { end == .first ? first : second }
 }
 
-/// A pair of a join table with its places in the lists of either row.
+/// A row of a join table, with its positions in the lists of both rows.
 package struct JoinRow: Sendable {
     package var rows: JoinKey
     package var places: LinkPositions
@@ -104,13 +105,13 @@ package struct JoinRow: Sendable {
 
 /// A stored link as seen from one of its ends.
 package struct StoredLink: Sendable {
-    /// The row at the end that was asked about.
+    /// The row at the end that was queried.
     package var row: RowKey
     /// The row at the other end.
     package var other: RowKey
-    /// Its place in the list of `row`; nil if it has none.
+    /// The position in the list of `row`; nil if there is none.
     package var place: Int64?
-    /// Its place in the list of `other`; nil if it has none.
+    /// The position in the list of `other`; nil if there is none.
     package var otherPlace: Int64?
 
     package init(row: RowKey, other: RowKey, place: Int64?, otherPlace: Int64?) {
@@ -121,27 +122,27 @@ package struct StoredLink: Sendable {
     }
 }
 
-/// What the foreign key of a row shall be.
+/// A change of the foreign key of a row.
 package struct ForeignKeyUpdate: Sendable {
     package var row: RowKey
-    /// Nil for none.
+    /// The new referenced row; nil for none.
     package var target: RowKey?
-    /// The place of the row in the list of its target.
+    /// The position of the row in the list of the referenced row.
     package var place: Int64?
 }
 
-/// What is to be written to one join table.
+/// The changes of one join table to write.
 struct JoinTableChanges {
     let link: CompiledAssociation
     var removed: [JoinKey]
     var moved: [JoinTableDiff.Moved]
-    /// Pairs that are new.
+    /// New join rows.
     var added: [NodeLink]
-    /// Their places in the lists of either row; empty if they have none.
+    /// Their positions in the lists of both rows; empty if the association has none.
     var places: [LinkPositions]
 }
 
-/// Something of each end of a link.
+/// A pair of values, one for each end of an association.
 struct PerEnd<Value> {
     var first: Value
     var second: Value
@@ -159,10 +160,10 @@ struct PerEnd<Value> {
 
 extension PerEnd: Sendable where Value: Sendable {}
 
-// MARK: - Link+Places
+// MARK: - CompiledAssociation+Positions
 
 extension CompiledAssociation {
-    /// Whether links have places in the lists of the rows at an end.
+    /// Whether links have positions in the lists of the rows at an end.
     package func hasPlaces(_ end: End) -> Bool {
         switch storage {
         case .foreignKey: end == .second && second.isOrdered
@@ -170,7 +171,8 @@ extension CompiledAssociation {
         }
     }
 
-    /// What a row's links are followed from: both ends, but where each pair is stored in both directions one will do.
+    /// Returns the ends of the association that are in a table. A symmetric join table stores each link in both
+    /// directions, so its first end is enough.
     func ends(in table: TableID) -> [End] {
         [End.first, .second].filter {
             side($0).table == table && !(isSymmetric && $0 == .second && storage == .joinTable)
@@ -181,7 +183,7 @@ extension CompiledAssociation {
 // MARK: - LinkBatch.Assertion+Ends
 
 extension LinkBatch.Assertion {
-    /// The nodes of a link, the one at an end first.
+    /// Returns the nodes of a link, the one at the given end first.
     func ends(from end: CompiledAssociation.End) -> (owner: NodeID, other: NodeID) {
         end == .first ? (first, second) : (second, first)
     }

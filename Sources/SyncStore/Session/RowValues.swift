@@ -1,9 +1,9 @@
 package import SyncCore
 
-/// What a stored row is.
+/// The entity and key of a stored row.
 package struct StoredIdentity: Sendable {
     package var entity: Int
-    /// The value of its key attribute; nil if it has none.
+    /// The value of the key attribute; nil if the row has none.
     package var key: RowKey?
 
     package init(entity: Int, key: RowKey?) {
@@ -12,11 +12,11 @@ package struct StoredIdentity: Sendable {
     }
 }
 
-/// What a stored row holds.
+/// The values of a stored row.
 package struct StoredValues: Sendable {
-    /// By slot of its entity; null for keys that were made here.
+    /// The attribute values, by slot of the entity. Temporary keys are null.
     package var attributes: [(slot: Int, value: StoredValue)]
-    /// Its foreign keys, by their position in ``EntityHierarchy/foreignKeys``; those that are null left out.
+    /// The foreign keys that are not null, by their index in ``EntityHierarchy/foreignKeys``.
     package var targets: [(foreignKey: Int, row: RowKey)]
 
     package init(attributes: [(slot: Int, value: StoredValue)], targets: [(foreignKey: Int, row: RowKey)]) {
@@ -25,7 +25,7 @@ package struct StoredValues: Sendable {
     }
 }
 
-/// A reference by id to a row that is not there yet, as a store remembers it.
+/// A reference by ID to a row that is not stored yet.
 package struct PendingReference: Hashable, Sendable {
     package var owner: StoredRow
     package var ownerEntity: Int
@@ -41,17 +41,17 @@ package struct PendingReference: Hashable, Sendable {
         self.target = target
     }
 
-    /// The keys tell nearly all references apart.
+    /// Hashes only the keys, which differ between nearly all references.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(owner.key)
         hasher.combine(target)
     }
 }
 
-/// A late reference with the place that is kept for its row.
+/// A pending reference with the position that is reserved for its row.
 package struct PositionedReference: Sendable {
     package var reference: PendingReference
-    /// Its position in the list of ids that has it; -1 for one of a to-one relationship, as it is stored.
+    /// The index in the list of IDs that contains the reference; -1 for a to-one relationship, as in the store.
     package var position: Int64
 
     package init(_ reference: PendingReference, at position: Int64) {

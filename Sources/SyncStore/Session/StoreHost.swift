@@ -1,30 +1,30 @@
 package import SyncCore
 
-/// A store that payloads are synced into, and that an engine can keep in step with a service.
+/// A store that payloads are synced into, and that an engine can keep in sync with a service.
 package protocol StoreHost: AnyObject, Sendable {
-    /// What the rows are of.
+    /// The model of the store.
     var model: SyncModel { get }
 
-    /// Runs `body` while no other caller writes through this store. It is not in a transaction.
+    /// Runs `body` while no other caller writes through this store. `body` does not run in a transaction.
     ///
-    /// - Throws: What `body` throws, `CancellationError`.
+    /// - Throws: The errors of `body`, `CancellationError`.
     func writing<Result: Sendable>(
         _ body: @escaping @Sendable (any StoreWriter) throws -> Result
     ) async throws -> Result
 
-    /// Makes what is needed to notice edits.
+    /// Prepares change capture, and returns the store operations for the engine.
     func engineStore(_ registration: EngineRegistration) throws -> any EngineStore
 }
 
-/// What writes to a store, one transaction after the other.
+/// A writer to a store that runs one transaction after the other.
 package protocol StoreWriter {
-    /// Runs the work of a sync in a transaction of its own, or as a part of the caller's, and tells observers what came of it.
+    /// Runs a sync in a separate transaction, or in the caller's, and notifies observers of its result.
     ///
-    /// - Parameter body: Run once more, in a new transaction, if a step of it met a rule that only what it leads to has to keep; not
-    ///   if the request is of a part of a payload (``SyncRequest/isOfPart``).
-    /// - Throws: ``SyncError``, `CancellationError`, what `body` throws; the store is then as it was.
+    /// - Parameter body: The work. It runs again, in a new transaction, if a statement violates a constraint that only
+    ///   the final state must satisfy. It does not run again for a part of a payload (``SyncRequest/isOfPart``).
+    /// - Throws: ``SyncError``, `CancellationError`, or an error of `body`. The store is then unchanged.
     func transaction(_ request: SyncRequest, _ body: (SyncSession) throws -> SyncResult) throws -> SyncResult
 
-    /// Those of the references that still wait for their rows.
+    /// Returns the references that are still pending.
     func waiting(_ references: [SyncResult.UnresolvedReference]) throws -> [SyncResult.UnresolvedReference]
 }

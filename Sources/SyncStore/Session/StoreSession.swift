@@ -1,193 +1,196 @@
 package import SyncCore
 
-/// A database inside a transaction, as a sync needs it.
+/// The database operations of a sync, inside one transaction.
 ///
-/// Every operation takes and returns many rows at once, so that a sync is about as many of them whether it is of ten rows
-/// or of a million: over a network each may cost a round trip. What a sync decides is none of its business; how values are
-/// kept and compared is nobody else's. Rows are given by their keys, in any order and each once; answers are in that order.
+/// Every operation takes and returns many rows, so the number of operations of a sync does not depend on the number of
+/// rows: over a network, each may cost a round trip. The session decides how values are stored and compared. It makes
+/// no decisions of the sync. Rows are given by distinct keys in any order, and results are in the same order.
 package protocol StoreSession: AnyObject {
-    // MARK: A sync
+    // MARK: Syncs
 
-    /// Called before anything else of a sync; there may be several in one transaction.
+    /// Begins a sync, before its first other operation. One transaction may contain several syncs.
     ///
-    /// - Parameter tables: The tables of the plan, to be met.
+    /// - Parameter tables: The tables of the payload graph, which the session matches.
     func begin(_ plan: PayloadGraph, _ tables: SyncTables, _ steps: ProgressReporter) throws
 
-    /// Called when a sync has written all it will.
+    /// Ends a sync, after its last write.
     ///
-    /// - Parameter awaits: Whether the payload refers to rows that are not stored.
+    /// - Parameter awaits: Whether the payload has references to rows that are not stored.
     func end(awaits: Bool) throws
 
-    /// What it wants to know again when it meets the next page of a run.
+    /// State of the session to keep for the next page of a paged import.
     var memory: [String: Int] { get set }
 
-    /// Called before rows and pairs are inserted.
+    /// Prepares for the insertion of rows and join rows.
     func makeRoom(forInserting count: Int) throws
 
-    /// Every link must lead to stored rows by now.
+    /// Checks that every link references stored rows.
     ///
-    /// - Throws: ``SyncError`` `storeFailure`, naming some that do not.
+    /// - Throws: ``SyncError`` `storeFailure`, naming some dangling links.
     func checkLinks() throws
 
-    /// Tells observers, once the transaction is committed, that rows of these tables changed, and pairs if links did.
+    /// Notifies observers, once the transaction is committed, that rows of these tables changed, and join rows if links
+    /// changed.
     func notifyObservers(of tables: [TableID], andPairs: Bool) throws
 
-    // MARK: Meeting the plan
+    // MARK: Matching
 
-    /// Finds the stored rows of the nodes that have a key, and notes in ``SyncTable/met`` what they hold.
+    /// Finds the stored rows of the nodes that have a key, and records their state and values in ``SyncTable/met``.
     ///
-    /// - Parameter watch: Which other rows matter.
+    /// - Parameter watch: The unmatched rows to collect.
     func meet(_ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter) throws
 
-    /// Notes what the rows of these nodes hold, which were found through their owners.
+    /// Records the state and values of the rows of nodes that were matched through their owners.
     func meet(_ rows: [(node: NodeID, key: RowKey)], _ table: SyncTable, _ pass: MatchPass) throws
 
-    /// Compares the pairs that a payload says there are with those of a join table, and marks those that are stored.
+    /// Compares the asserted join rows with those of a join table, and marks those that are stored.
     func compare(_ said: inout ResolvedJoinRows, _ link: CompiledAssociation, coversAll: Bool) throws -> JoinTableDiff
 
     // MARK: Rows
 
-    /// The rows with these values of the key attribute, among those that share the keys of an entity.
+    /// Returns the rows with these values of the key attribute, among the rows that share the keys of an entity.
     func rows(withKeys keys: [RowKey], of entity: CompiledEntity) throws -> [RowKey?]
 
-    /// Which entity rows are of, and the values of their key attributes; nil for those that are not stored.
+    /// Returns the entity and key attribute value of each row; nil for rows that are not stored.
     func identities(of rows: [RowKey], in table: TableID) throws -> [StoredIdentity?]
 
-    /// What rows hold; nil for those that are not stored.
+    /// Returns the values of rows; nil for rows that are not stored.
     func values(of rows: [RowKey], in table: TableID) throws -> [StoredValues?]
 
-    /// The rows of an entity for which a condition holds.
+    /// Returns the rows of an entity that satisfy a condition.
     ///
-    /// - Parameter keeping: Says of some of them at a time which ones matter.
+    /// - Parameter keeping: Filters a set of rows, to bound memory. It is called for several sets.
     func rows(
         of entity: CompiledEntity, where predicate: RowPredicate?, keeping: ([RowKey]) throws -> [RowKey]
     ) throws -> [RowKey]
 
-    /// Those of some rows that are of an entity and for which a condition holds.
+    /// Returns the rows of a set that are of an entity and satisfy a condition.
     func rows(among rows: [RowKey], of entity: CompiledEntity, where predicate: RowPredicate) throws -> Set<RowKey>
 
-    /// Whether it understands a condition.
+    /// Checks that the database supports a condition.
     ///
     /// - Throws: ``SyncError`` `invalidPredicate`.
     func check(_ predicate: RowPredicate, on entity: CompiledEntity) throws
 
-    /// The rows of a table with changes that a two-way engine has not sent yet.
+    /// Returns the rows of a table with pending changes.
     func unsentRows(of table: TableID) throws -> Set<RowKey>
 
-    /// How many rows an entity has, those of its sub-entities left out; no more than a limit are counted.
+    /// Counts the rows of an entity without its subentities, up to a limit.
     func count(of entity: CompiledEntity, upTo limit: Int?) throws -> Int
 
-    /// A key above those of all rows of a table: a hidden one, or a local one where keys are the service's own.
+    /// Returns a key for new rows that is above all surrogate or temporary keys of a table.
     func nextKey(of table: TableID) throws -> Int64
 
-    /// Inserts the rows of new nodes, in the order given.
+    /// Inserts the rows of new nodes, in the given order.
     func insert(_ nodes: [NodeID], _ table: SyncTable) throws
 
-    /// Writes the columns of nodes that are marked as changed.
+    /// Updates the changed columns of nodes.
     func update(_ nodes: [NodeID], _ table: SyncTable) throws
 
-    /// Makes rows those of a sub-entity, with the defaults of the attributes it adds.
+    /// Changes the entity of rows to a subentity, and sets the defaults of the attributes that it adds.
     func refine(_ rows: [(key: RowKey, entity: CompiledEntity, added: [Int])], in table: TableID) throws
 
-    /// Deletes rows, in the order given. Those that own others come after them.
+    /// Deletes rows, in the given order: owned rows before their owners.
     func delete(_ rows: [StoredRow]) throws
 
     // MARK: Links
 
-    /// The links that rows have from one end of a link to rows that are stored.
+    /// Returns the links from rows at one end to stored rows.
     func links(of rows: [RowKey], _ link: CompiledAssociation, from end: CompiledAssociation.End) throws -> [StoredLink]
 
-    /// Which of some pairs a join table has.
+    /// Returns the join keys that a join table contains.
     func stored(_ pairs: [JoinKey], _ link: CompiledAssociation) throws -> Set<JoinKey>
 
-    /// The places after all others in the lists of rows: after those that are linked, and those that they wait for.
+    /// Returns the next free position in the list of each row: after linked rows and after positions reserved for
+    /// pending references.
     func nextPositions(in owners: [RowKey], _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws
         -> [Int64]
 
-    /// The places that are kept in the lists of rows for those that they wait for.
+    /// Returns the positions that the list of each row reserves for pending references.
     func preservedPositions(in owners: [RowKey], _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws
         -> [[Int64]]
 
-    /// Sets foreign keys, with their places in the lists of their targets.
+    /// Sets foreign keys, with the positions in the lists of the referenced rows.
     func setTargets(_ changes: [ForeignKeyUpdate], _ link: CompiledAssociation) throws
 
-    /// Adds pairs of nodes.
+    /// Inserts links between nodes.
     ///
-    /// - Parameter places: Their places in the lists of either row; empty if they have none.
+    /// - Parameter places: The positions in the lists of both rows; empty if the association has none.
     func insert(_ pairs: [NodeLink], _ places: [LinkPositions], _ link: CompiledAssociation) throws
 
-    /// Adds pairs.
+    /// Inserts join rows.
     func insert(_ pairs: [JoinRow], _ link: CompiledAssociation) throws
 
-    /// Removes pairs.
+    /// Deletes join rows.
     func remove(_ pairs: [JoinKey], _ link: CompiledAssociation) throws
 
-    /// Sets the places of links in the lists of the rows at one end.
+    /// Sets the positions of links in the lists of the rows at one end.
     func setPositions(
         _ places: [(pair: JoinKey, place: Int64)], _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws
 
-    /// Links to rows that are not stored, which something else left behind, as far as they matter to the plan.
+    /// Returns the dangling links of foreign keys that affect the payload graph.
     func danglingLinks() throws -> [DanglingJoinRows]
 
-    /// The same of join tables, once their pairs were compared.
+    /// Returns the dangling join rows that affect the payload graph. Call it after comparing the join tables.
     func danglingJoinRows() throws -> [DanglingJoinRows]
 
-    /// Removes all dangling links of these.
+    /// Removes all dangling links of these associations.
     func removeDangling(_ links: [AssociationID]) throws
 
-    // MARK: References to rows that are not stored
+    // MARK: Pending references
 
-    /// The remembered references that concern the plan: of its rows, to its rows, and those whose rows came by other means
-    /// than a sync. By owner and position.
+    /// Returns the pending references that affect the payload graph: from its rows, to its rows, and to rows that other
+    /// code than a sync inserted. They are sorted by owner and position.
     func rememberedReferences() throws -> [PositionedReference]
 
-    /// Remembers references, or that they have another place.
+    /// Stores pending references, or updates their positions.
     func remember(_ references: [PositionedReference]) throws
 
     func forget(_ references: [PendingReference]) throws
 
-    /// Forgets what rows were waiting for that are gone.
+    /// Deletes the pending references of deleted rows.
     func deletePendingReferences(of rows: [StoredRow]) throws
 
-    /// Forgets what rows were waiting for that had the keys of new nodes before.
+    /// Deletes the pending references of earlier rows that had the keys of new nodes.
     func deletePendingReferencesOfNewNodes() throws
 
-    // MARK: Marks of a run
+    // MARK: Row flags of a paged import
 
-    /// The marks that were moved out of memory.
+    /// Reads the row flags that were moved out of memory.
     func marks(of rows: [StoredRow], in table: String) throws -> [RowFlags]
 
-    /// Moves marks out of memory.
+    /// Moves row flags to a temporary table.
     ///
-    /// - Returns: The name of the table that has them.
+    /// - Returns: The name of the table.
     func move(_ marks: inout RowFlagTable, to table: String?) throws -> String
 
     func dropMarks(in table: String) throws
 }
 
 extension StoreSession {
-    /// None: no engine keeps it in step.
+    /// Returns no rows, for databases without an engine.
     package func unsentRows(of table: TableID) throws -> Set<RowKey> { [] }
 }
 
-/// What a pass over stored rows is for.
+/// The purpose of one pass over stored rows.
 package enum MatchPass: Sendable {
-    /// Presence, entity and links only: which records count is not decided yet.
+    /// Reads states, entities and links. The sync has not decided yet which records are effective.
     case meet
-    /// Values only.
+    /// Compares values.
     case compare
-    /// Everything at once, where all records count.
+    /// Does both in one pass, if all records are effective.
     case both
 }
 
-/// Which stored rows matter although the plan has no node for them.
+/// The unmatched rows to collect.
 package struct UnmatchedRowFilter {
-    /// Of each foreign key of the table, whether rows may lose it to what the payload says of its targets.
+    /// Whether rows may lose each foreign key of the table, because of links that the payload asserts for the
+    /// referenced rows.
     package let watched: [Bool]
-    /// The entity whose rows all matter, because those that the payload leaves out are deleted; nil if there is none.
+    /// The entity whose rows are all collected, because rows that the payload omits are deleted; nil for none.
     package let scope: Int?
-    /// Whether the payload is all there is: a link to a row that it does not mention is a rare thing then.
+    /// Whether the payload is a snapshot of all rows. Links to rows that it omits are then rare.
     package let coversAll: Bool
-    /// Says of some strays at a time which ones matter; nil if all do.
+    /// Filters collected rows, one set at a time; nil keeps all.
     package let keeping: (([UnmatchedRows.Row]) throws -> [UnmatchedRows.Row])?
 }

@@ -1,20 +1,20 @@
 package import SyncCore
 
-/// What is stored of a table's nodes.
+/// The stored row of each node: state, entity, foreign keys, changed columns.
 package struct MatchedNodes: Sendable {
     package var presence: [RowState]
-    /// The entity each stored row is of, of others the node's own; empty where the table has one only.
+    /// The entity of each stored row, or of the node if it has no row. Empty if the table has only one entity.
     package var entities: [Int32]
-    /// By position in ``EntityHierarchy/foreignKeys``.
+    /// By index in ``EntityHierarchy/foreignKeys``.
     package var foreignKeys: [StoredForeignKeys]
     package var changed: ChangedColumns
     package var strays = UnmatchedRows()
-    /// Whether every stored row was looked at.
+    /// Whether the session visited every stored row.
     package var isScanned = false
-    /// Nodes that met a row of another entity than theirs, and that entity; reported and forgotten after each pass.
+    /// Nodes that matched a row of another entity, and that entity. They are reported and removed after each pass.
     package var mismatches: [(node: NodeID, entity: Int)] = []
 
-    /// Of no nodes.
+    /// Creates a value for no nodes.
     init() {
         presence = []
         entities = []
@@ -31,13 +31,13 @@ package struct MatchedNodes: Sendable {
     }
 }
 
-/// Which columns of stored rows must be written: a bit for each.
+/// The columns of stored rows to write, one bit each.
 package struct ChangedColumns: Sendable {
-    /// How many columns there are: attributes, then foreign keys, then their places.
+    /// The number of columns: attributes, foreign keys, and positions of foreign keys.
     package let columnCount: Int
     private let bytes: Int
     private let nodeCount: Int
-    /// Empty as long as there are none.
+    /// Empty until a column is inserted.
     private var bits: [UInt8] = []
 
     init(columnCount: Int, nodeCount: Int) {
@@ -62,32 +62,32 @@ package struct ChangedColumns: Sendable {
         return false
     }
 
-    /// The bits of a node; the same for nodes of which the same columns changed.
+    /// Returns the bits of a node. Nodes with the same changed columns have equal masks.
     package func mask(of node: NodeID) -> [UInt8] {
         bits.isEmpty ? [] : Array(bits[node.index * bytes..<(node.index + 1) * bytes])
     }
 
-    /// The columns of a mask, ascending.
+    /// Returns the columns of a mask, ascending.
     package func columns(_ mask: [UInt8]) -> [Int] {
         mask.isEmpty ? [] : (0..<columnCount).filter { mask[$0 >> 3] & (1 << UInt8($0 & 7)) != 0 }
     }
 }
 
-/// Which values count for each node: those of one version, or of several merged.
+/// The effective values of each node: those of one version, or of several merged versions.
 package struct EffectiveValues: Sendable {
-    /// No version of the node counts.
+    /// The version of a node without effective records.
     package static let none: Int32 = -1
 
-    /// By node: the version in the batch, or beyond those the place among the merged ones; ``none`` for none.
+    /// By node: a version of the batch, or a larger number for a merged version; ``none`` for none.
     package var versions: [Int32]
-    /// A row of slots for each merged version.
+    /// The slots of the merged versions.
     package private(set) var merged: [PackedValue] = []
 
     init(_ batch: NodeBatch) { versions = batch.nodes.map(\.firstVersion) }
 
     package func count(for node: NodeID) -> Bool { versions[node.index] >= 0 }
 
-    /// The value of a slot.
+    /// Returns the value of a slot.
     func slot(_ slot: Int, of node: NodeID, _ batch: NodeBatch) -> PackedValue {
         let version = Int(versions[node.index])
         if version < 0 { return .absent }
@@ -95,7 +95,7 @@ package struct EffectiveValues: Sendable {
         return merged[(version - batch.versionCount) * batch.stride + slot]
     }
 
-    /// Takes the versions whose mentions count, later values over earlier ones.
+    /// Merges the versions whose occurrences are effective. Later values replace earlier ones.
     mutating func weigh(_ batch: NodeBatch, counts: (_ mention: Int32) -> Bool) {
         merged.removeAll()
         for node in batch.nodes.indices {
@@ -125,32 +125,32 @@ package struct EffectiveValues: Sendable {
     }
 }
 
-/// What a foreign key of stored nodes is, by node.
+/// The stored foreign keys of nodes.
 package struct StoredForeignKeys: Sendable {
     package var targets: [LinkTarget]
-    /// Places in the lists of the targets; empty if those are in no order.
+    /// Positions in the lists of the referenced rows; empty if the lists are not ordered.
     package var places: [Int64?] = []
-    /// Targets of tables with hidden keys, until their nodes are known; empty if there are none.
+    /// Surrogate keys of referenced rows until their nodes are known; empty if there are none.
     package var hiddenTargets: [Int64?] = []
-    /// Targets that no key of the payload names, where they may turn out to be rows that are met through their owners.
+    /// Referenced rows that no key of the payload identifies. They may still be matched through their owners.
     package var unnamedTargets: [NodeID: RowKey] = [:]
 
     init(count: Int) { targets = Array(repeating: .nowhere, count: count) }
 }
 
-/// What a foreign key of nodes shall be, by node.
+/// The new foreign keys of nodes.
 package struct ResolvedForeignKeys: Sendable {
     package var targets: [LinkTarget] = []
-    /// Places in the lists of the targets; empty if those are in no order.
+    /// Positions in the lists of the referenced rows; empty if the lists are not ordered.
     package var places: [Int64?] = []
 }
 
-/// Stored rows of a table that no node is, seen because they point to a node or are in scope.
+/// Stored rows without a node that reference a node or are in scope.
 package struct UnmatchedRows: Sendable {
     package struct Row: Sendable {
         package var key: RowKey
         package var entity: Int
-        /// Whether it turned out to be a node that met its row through its owner.
+        /// Whether the row was matched with a node later, through its owner.
         package var isNode = false
 
         package init(key: RowKey, entity: Int) {
@@ -159,9 +159,9 @@ package struct UnmatchedRows: Sendable {
         }
     }
 
-    /// That a stray points to a node.
+    /// A reference from an unmatched row to a node.
     package struct Reference: Sendable {
-        /// Its position in `rows`.
+        /// The index in `rows`.
         package var row: Int
         package var link: AssociationID
         package var target: NodeID
@@ -180,8 +180,8 @@ package struct UnmatchedRows: Sendable {
 // MARK: - NodeID+Index
 
 extension NodeID {
-    /// The same as ``SyncCore``'s, which would be a call from here: functions of other modules are not inlined, and loops
-    /// over millions of rows notice.
+    /// The same as in ``SyncCore``. Functions of other modules are not inlined, which costs time in loops over millions
+    /// of rows.
     @inline(__always)
     var index: Int { Int(number) }
 }

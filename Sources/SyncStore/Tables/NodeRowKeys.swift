@@ -1,14 +1,15 @@
 import Foundation
 package import SyncCore
 
-/// The row keys of nodes that do not have them in their slot: hidden keys, and those of rows without a key of their own.
+/// The row keys of nodes that are not a key value of the payload: surrogate keys, and keys of rows matched through
+/// their owners.
 package struct NodeRowKeys: Sendable {
-    /// Whether the table's rows have hidden keys: then they are all here.
+    /// Whether the table has surrogate keys. They are then all stored here.
     private let areHidden: Bool
     private var hidden = HiddenKeys()
     private var keys: [NodeID: RowKey] = [:]
     private var owned: [RowKey: NodeID] = [:]
-    /// Whether a node met its row through its owner, or was given a key.
+    /// Whether a node was matched through its owner, or got a new key.
     package private(set) var hasOwned = false
 
     init(areHidden: Bool) { self.areHidden = areHidden }
@@ -19,7 +20,7 @@ package struct NodeRowKeys: Sendable {
 
     package func node(ofHidden key: Int64) -> NodeID? { hidden.node(of: key) }
 
-    /// The node that met its row through its owner, or was given a key; of hidden keys any node.
+    /// Returns the node that was matched through its owner or got a new key. For surrogate keys, returns any node.
     package func owned(_ key: RowKey) -> NodeID? {
         guard areHidden else { return owned[key] }
         guard case .integer(let number) = key else { return nil }
@@ -28,10 +29,10 @@ package struct NodeRowKeys: Sendable {
 
     package var isEmpty: Bool { areHidden ? hidden.isEmpty : keys.isEmpty }
 
-    /// A node of a table with hidden keys met its row.
+    /// Records the surrogate key of a matched node.
     package mutating func meet(_ node: NodeID, hidden key: Int64) { hidden.insert(node, key) }
 
-    /// A node met its row through its owner, or a new one was given its key.
+    /// Records the key of a node that was matched through its owner, or of a new node.
     mutating func own(_ node: NodeID, _ key: RowKey) {
         hasOwned = true
         if areHidden {
@@ -42,7 +43,7 @@ package struct NodeRowKeys: Sendable {
         }
     }
 
-    /// A node met the row of another one.
+    /// Records that a node matched the row of another node.
     mutating func lend(_ key: RowKey, to node: NodeID) {
         guard areHidden else { return keys[node] = key }
         if case .integer(let number) = key { hidden.lend(number, to: node) }
@@ -53,13 +54,13 @@ package struct NodeRowKeys: Sendable {
     }
 }
 
-/// The hidden keys of a table's nodes, both ways. Each row of such a table has one, so neither way may cost much.
+/// The surrogate keys of nodes, in both directions. Every row of the table has one, so both lookups must be fast.
 struct HiddenKeys: Sendable {
-    /// By node; SQLite gives no row the smallest number there is.
+    /// By node. SQLite never assigns `Int64.min` as a key.
     private var keys: [Int64] = []
-    /// The nodes in places by the hashes of their keys, -1 where there is none.
+    /// A hash table of nodes by their keys; -1 for an empty slot.
     private var places: [Int32] = []
-    /// Places that are taken, also by nodes that were forgotten.
+    /// The number of used slots, including those of forgotten nodes.
     private var taken = 0
 
     private let secret = KeySecret.ofProcess
@@ -79,7 +80,7 @@ struct HiddenKeys: Sendable {
         return known < 0 ? nil : NodeID(Int(known))
     }
 
-    /// A node's row is the one of a key.
+    /// Assigns a key to a node, and the node to the key.
     mutating func insert(_ node: NodeID, _ key: Int64) {
         lend(key, to: node)
         if (taken + 1) * 2 > places.count { grow() }
@@ -88,10 +89,10 @@ struct HiddenKeys: Sendable {
         places[place] = Int32(node.index)
     }
 
-    /// A node has the key of another one's row.
+    /// Assigns the key of another node's row to a node.
     mutating func lend(_ key: Int64, to node: NodeID) {
         if node.index >= keys.count {
-            // Mostly nodes come in their order: room for one more at a time would be made often.
+            // Nodes mostly arrive in order, so the array grows in large steps.
             let count = max(node.index + 1, keys.count * 2, 16)
             keys += repeatElement(Self.none, count: count - keys.count)
         }
@@ -100,12 +101,12 @@ struct HiddenKeys: Sendable {
 
     mutating func forget(_ node: NodeID) { if node.index < keys.count { keys[node.index] = Self.none } }
 
-    // MARK: Places
+    // MARK: Hash table
 
-    /// Where a key is, or would be.
+    /// Returns the slot of a key, or the empty slot for it.
     private func place(of key: Int64) -> Int {
         let mask = places.count - 1
-        // Keys that follow each other come to places far apart.
+        // Mixing moves consecutive keys to distant slots.
         var place = Int(truncatingIfNeeded: secret.mix(UInt64(bitPattern: key)) >> 32) & mask
         while places[place] >= 0, keys[Int(places[place])] != key { place = (place + 1) & mask }
         return place
@@ -119,18 +120,18 @@ struct HiddenKeys: Sendable {
     }
 }
 
-/// Keys made here for rows that have none of the service's yet.
+/// Keys for rows that have no remote ID yet.
 package enum TemporaryKey {
-    /// Every integer key below this is local.
+    /// All integer keys below this bound are temporary.
     package static let integerBound: Int64 = -(1 << 62)
-    /// How a local text key begins. A UUID follows.
+    /// The prefix of temporary text keys. A UUID follows.
     package static let prefix = "local-"
-    /// How many hexadecimal digits the parts of the UUID have. Hyphens separate the parts.
+    /// The number of hexadecimal digits of each part of the UUID. Hyphens separate the parts.
     package static let digits = [8, 4, 4, 4, 12]
 
     package static func text() -> String { prefix + UUID().uuidString }
 
-    /// Whether a text is a local key: all that decides so in another way, as a condition in SQL, is made of the same parts.
+    /// Whether a text is a temporary key. Conditions in SQL that check the same are built from the same constants.
     package static func isLocal(_ text: String) -> Bool {
         var rest = Substring(text).utf8
         guard rest.starts(with: prefix.utf8) else { return false }
@@ -142,7 +143,7 @@ package enum TemporaryKey {
 }
 
 extension RowKey {
-    /// Whether it was made here, because the row has no remote key yet.
+    /// Whether the key is a temporary key.
     package var isLocal: Bool {
         switch self {
         case .integer(let value): value < TemporaryKey.integerBound
@@ -152,11 +153,11 @@ extension RowKey {
     }
 }
 
-/// Puts integer keys in order.
+/// Sorts integer keys.
 package enum KeySorter {
-    /// The places of keys in ascending order, equal ones in theirs; empty if the keys ascend already.
+    /// Returns the indices of keys in ascending order, stable for equal keys; empty if the keys ascend already.
     ///
-    /// A radix sort, eleven bits at a time: keys mostly span few of them.
+    /// The algorithm is a radix sort with eleven bits per pass, because the range of the keys mostly needs few bits.
     package static func ascending(_ keys: [Int64]) -> [Int32] {
         guard let first = keys.first else { return [] }
         var (low, high, isSorted, last) = (first, first, true, first)
@@ -195,7 +196,7 @@ package enum KeySorter {
 // MARK: - RowKey+Order
 
 extension RowKey {
-    /// The order of keys in a column: numbers, then texts by their bytes.
+    /// The order of keys in a column: numbers, then text by bytes.
     func precedes(_ other: RowKey) -> Bool {
         switch (self, other) {
         case (.integer(let left), .integer(let right)): left < right

@@ -1,21 +1,21 @@
 package import SyncCore
 
-/// One table while a sync runs: the nodes that the plan has of it, and the rows they met.
+/// One table during a sync: the nodes of the payload graph and their stored rows.
 package final class SyncTable {
     package let id: TableID
     package let tree: EntityHierarchy
     package let model: CompiledModel
     package let pool: TextPool
-    /// What the plan has of the table.
+    /// The nodes of the payload graph.
     package private(set) var batch: NodeBatch
-    /// What is stored of the nodes.
+    /// The stored row of each node.
     package var met: MatchedNodes
-    /// Which of the values that the payload has for them count.
+    /// The effective values of each node.
     package private(set) var values: EffectiveValues
-    /// What their foreign keys shall be, by position in ``EntityHierarchy/foreignKeys``.
+    /// The new foreign keys, by index in ``EntityHierarchy/foreignKeys``.
     package var foreignKeys: [ResolvedForeignKeys]
     package var keys: NodeRowKeys
-    /// Nodes that are skipped, for which there is a diagnostic.
+    /// Nodes that the sync skips, with a diagnostic.
     package private(set) var refused: Set<NodeID> = []
 
     init(_ tree: EntityHierarchy, _ batch: NodeBatch, _ model: CompiledModel, _ pool: TextPool) {
@@ -32,7 +32,7 @@ package final class SyncTable {
 
     package var isEmpty: Bool { batch.nodes.isEmpty }
     package var nodes: some Sequence<NodeID> { batch.nodes.indices.lazy.map { NodeID($0) } }
-    /// Whether rows are stored under a key of the store's, because they have none in common.
+    /// Whether the table has a surrogate key.
     package var hasHiddenKey: Bool { tree.keySlot == nil }
 
     // MARK: Nodes
@@ -42,26 +42,26 @@ package final class SyncTable {
 
     package func isPresent(_ node: NodeID, as presence: RowState) -> Bool { met.presence[node.index] == presence }
 
-    /// The nodes whose rows are new, stored, or missing.
+    /// Returns the nodes with a row state.
     package func nodes(_ presence: RowState) -> [NodeID] {
         let known = met.presence
         return known.indices.lazy.filter { known[$0] == presence }.map { NodeID($0) }
     }
 
-    /// The entity a stored row is of; of others the node's own.
+    /// Returns the entity of the stored row, or of the node if it has no row.
     package func entity(of node: NodeID) -> Int {
         met.entities.isEmpty ? tree.root : Int(met.entities[node.index])
     }
 
-    /// The most specific entity that the payload gives a node as.
+    /// Returns the most specific entity that the payload gives for a node.
     package func wantedEntity(of node: NodeID) -> CompiledEntity {
         model.entities[Int(batch.nodes[node.index].entity)]
     }
 
-    /// The value of a slot, from whichever version of the node counts.
+    /// Returns the effective value of a slot.
     package func value(_ slot: Int, of node: NodeID) -> PackedValue { values.slot(slot, of: node, batch) }
 
-    /// Whether a row that is new has no value for an attribute that must have one.
+    /// Whether a new row lacks a value for a required attribute.
     func lacksValue(_ slot: Int, of node: NodeID) -> Bool {
         switch value(slot, of: node).kind {
         case .absent, .null: needsValue(slot)
@@ -69,14 +69,14 @@ package final class SyncTable {
         }
     }
 
-    /// Whether a new row must have a value for an attribute.
+    /// Whether an attribute is required for a new row.
     func needsValue(_ slot: Int) -> Bool {
         !tree.attributes[slot].isOptional && tree.attributes[slot].defaultValue == nil
     }
 
     // MARK: Keys
 
-    /// The key a node's row is stored under, or will be; nil if the store has made none yet.
+    /// Returns the key of the row of a node; nil if the store has not assigned one yet.
     package func rowKey(_ node: NodeID) -> RowKey? {
         if let key = keys[node] { return key }
         return hasHiddenKey ? nil : RowKey(batch.nodes[node.index].key, pool)
@@ -84,7 +84,7 @@ package final class SyncTable {
 
     package func row(_ node: NodeID) -> StoredRow? { rowKey(node).map { StoredRow(table: id, key: $0) } }
 
-    /// The node of a stored row.
+    /// Returns the node of a stored row.
     package func node(of key: RowKey) -> NodeID? {
         if hasHiddenKey {
             guard case .integer(let hidden) = key else { return nil }
@@ -95,7 +95,7 @@ package final class SyncTable {
         return node(withKey: key, .single(tree.attributes[slot].type), keyOwner: keyOwner)
     }
 
-    /// The node of a key of an entity.
+    /// Returns the node with a key of an entity.
     private func node(withKey key: RowKey, _ type: KeyType?, keyOwner: Int) -> NodeID? {
         switch key {
         case .integer(let value): return batch.node(forKey: .integer(value), keyOwner: keyOwner, pool)
@@ -112,7 +112,7 @@ package final class SyncTable {
 
     // MARK: Columns
 
-    /// The position of a link among the foreign keys; nil if it is not one of this table's.
+    /// Returns the index of an association among the foreign keys; nil if it is not one of this table.
     package func foreignKey(_ link: AssociationID) -> Int? { tree.foreignKeys.firstIndex(of: link) }
 
     package func column(_ index: Int) -> TableColumn {
@@ -130,7 +130,7 @@ package final class SyncTable {
         }
     }
 
-    /// The name of the attribute or to-one relationship behind a column; nil for places.
+    /// Returns the name of the attribute or to-one relationship of a column; nil for a position.
     func name(of column: TableColumn) -> String? {
         switch column {
         case .attribute(let slot): tree.attributes[slot].name
@@ -139,42 +139,42 @@ package final class SyncTable {
         }
     }
 
-    // MARK: Deciding
+    // MARK: Effective records
 
-    /// The values of the versions that count.
+    /// Recomputes the effective values from the effective occurrences.
     func resolveEffectiveValues(counts: (_ mention: Int32) -> Bool) { values.weigh(batch, counts: counts) }
 
     func refuse(_ node: NodeID) { refused.insert(node) }
 
-    /// A node that is not stored is not to be inserted, and has no values.
+    /// Excludes a node without a stored row from insertion, and removes its values.
     func refuseNew(_ node: NodeID) {
         refused.insert(node)
         values.versions[node.index] = EffectiveValues.none
     }
 
-    /// Hands out what is stored of the nodes, to be given back with what else is found.
+    /// Moves out the matched rows. The caller assigns them back with additions.
     package func consumeMatches() -> MatchedNodes {
         var taken = MatchedNodes()
         swap(&taken, &met)
         return taken
     }
 
-    // MARK: Nodes that are one row
+    // MARK: Nodes of the same row
 
-    /// A node met the row that another one had met, and stands for it until they are made one.
+    /// Matches a node with the row of another node, until the two nodes are merged.
     func lend(_ key: RowKey, to node: NodeID) {
         met.presence[node.index] = .stored
         keys.lend(key, to: node)
     }
 
-    /// Forgets a node whose row is another's.
+    /// Removes a node whose row belongs to another node.
     func drop(_ node: NodeID) {
         met.presence[node.index] = .missing
         values.versions[node.index] = EffectiveValues.none
         keys.forget(node)
     }
 
-    /// The plan has made nodes one.
+    /// Replaces the batch after nodes were merged.
     func replaceBatch(_ batch: NodeBatch) { self.batch = batch }
 
     func useFirstValues(of node: NodeID) {
@@ -183,13 +183,13 @@ package final class SyncTable {
     }
 }
 
-/// A column of a table, as ``ChangedColumns`` counts them.
+/// A column of a table, as ``ChangedColumns`` numbers them.
 package enum TableColumn: Equatable, Sendable {
-    /// The attribute of a slot.
+    /// An attribute, by its slot.
     case attribute(Int)
-    /// A foreign key, by its position in ``EntityHierarchy/foreignKeys``.
+    /// A foreign key, by its index in ``EntityHierarchy/foreignKeys``.
     case foreignKey(Int)
-    /// The place of rows in the lists of what a foreign key leads to.
+    /// The position of rows in the lists of a foreign key's referenced rows.
     case place(Int)
 }
 
@@ -205,15 +205,15 @@ package struct SyncTables: Sequence {
 
     package func makeIterator() -> IndexingIterator<[SyncTable]> { tables.makeIterator() }
 
-    /// The node of a stored row.
+    /// Returns the node of a stored row.
     package func node(of row: StoredRow) -> NodeID? { self[row.table].node(of: row.key) }
 
-    /// The plan has made nodes one.
+    /// Replaces the batches after nodes were merged.
     func replaceBatches(_ plan: PayloadGraph) {
         for table in tables { table.replaceBatch(plan[table.id]) }
     }
 
-    /// Foreign keys to rows that were met only after the rows that point to them.
+    /// Resolves foreign keys to rows that were matched after the referencing rows.
     func resolveTargets() {
         for table in tables {
             for (index, link) in table.tree.foreignKeys.enumerated() {
@@ -237,7 +237,7 @@ package struct SyncTables: Sequence {
 // MARK: - New rows
 
 extension SyncTable {
-    /// The new rows, in the order in which the table takes them best: that of the keys it has them by.
+    /// Returns the new rows in the order of their row keys, in which the table is fastest to insert into.
     func newRows() -> [NodeID] {
         let nodes = nodes(.new)
         guard hasHiddenKey else { return sortedByKey(nodes) }
@@ -248,7 +248,7 @@ extension SyncTable {
         return numbers.count == nodes.count ? sorted(nodes, by: numbers) : nodes
     }
 
-    /// Nodes in the order of the keys that JSON names their rows by, if all have one.
+    /// Returns nodes sorted by their primary keys, if all have one.
     func sortedByKey(_ nodes: [NodeID]) -> [NodeID] {
         func key(_ node: NodeID) -> PackedValue { batch.nodes[node.index].key }
         if nodes.allSatisfy({ key($0).kind == .integer }) { return sorted(nodes, by: nodes.map { key($0).integer }) }
@@ -262,14 +262,14 @@ extension SyncTable {
     }
 }
 
-// MARK: - Reporting
+// MARK: - Results
 
 extension CompiledModel {
     func isKeyless(_ entity: Int) -> Bool { !entities[entity].isKeyed }
 }
 
 extension SyncTable {
-    /// The key of a node's row as a result names it.
+    /// Returns the key of a node's row for the result.
     func reportedKey(of node: NodeID) -> PrimaryKeyValue {
         let staged = batch.nodes[node.index]
         let type = model.keyType(of: Int(staged.entity))
@@ -280,7 +280,7 @@ extension SyncTable {
         .init(entity: entity(of: node), key: reportedKey(of: node))
     }
 
-    /// What the plan itself does with a node's row.
+    /// Returns how the payload graph affects the row of a node.
     func fate(of node: NodeID) -> ResultBuilder.RowOutcome {
         switch presence(of: node) {
         case .missing: .unmentioned

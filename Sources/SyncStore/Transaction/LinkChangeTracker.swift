@@ -1,9 +1,9 @@
 import SyncCore
 
-/// The stored links while a sync changes single ones of them: read in sets, changed in memory, written in sets.
+/// Stored links that a sync changes one by one: read in sets, changed in memory, written in sets.
 ///
-/// Whatever is asked of rows that were not ``load(_:_:from:)``ed is read at once, so that an answer is always right; a loop
-/// over many rows loads them before.
+/// Rows that were not ``load(_:_:from:)``ed are read on demand, so every result is correct. A loop over many rows loads
+/// them first.
 final class LinkChangeTracker {
     private let store: any StoreSession
     private let model: CompiledModel
@@ -15,32 +15,32 @@ final class LinkChangeTracker {
         memories = model.links.map { _ in TrackedLinks() }
     }
 
-    /// Forgets what was read, because links were written by other means.
+    /// Clears the cache after links were written by other means.
     func removeAll() { memories = model.links.map { _ in TrackedLinks() } }
 
     // MARK: Reading
 
-    /// Reads the links that rows have from an end, but for those that are known.
+    /// Reads the links of rows at an end, except rows that are loaded.
     func load(_ rows: some Sequence<RowKey>, _ id: AssociationID, from end: CompiledAssociation.End) throws {
         var seen: Set<RowKey> = []
         let unknown = rows.filter { !memories[id.index].isLoaded($0, end) && seen.insert($0).inserted }
         guard !unknown.isEmpty else { return }
         let found = try store.links(of: unknown, model[id], from: end)
         memories[id.index].record(found, of: unknown, end)
-        // A foreign key leads to one row, so that all is known of those that were met from the other end.
+        // A foreign key references one row, so all links of the rows at the other end are loaded too.
         if model[id].storage == .foreignKey, end == .second {
             memories[id.index].recordAll(of: found.map(\.other), .first)
         }
     }
 
-    /// Reads whether pairs of a join table are stored, but for those that are known.
+    /// Reads which join rows are stored, except those that are known.
     func load(_ pairs: [JoinKey], _ id: AssociationID) throws {
         let unknown = pairs.filter { !memories[id.index].knows($0) }
         guard !unknown.isEmpty else { return }
         memories[id.index].record(unknown, stored: try store.stored(unknown, model[id]))
     }
 
-    /// Reads the places that lists keep for awaited rows.
+    /// Reads the positions that lists reserve for pending references.
     func loadPreservedPositions(in owners: some Sequence<RowKey>, _ id: AssociationID, _ end: CompiledAssociation.End)
         throws
     {
@@ -55,16 +55,16 @@ final class LinkChangeTracker {
         }
     }
 
-    /// The rows at the other end of a row's links, in order. A link to a row that is not stored is none.
+    /// Returns the rows at the other end of a row's links, in order. Dangling links are omitted.
     func targets(of row: RowKey, _ id: AssociationID, from end: CompiledAssociation.End) throws -> [RowKey] {
         try loadAll(of: row, id, from: end)
         return memories[id.index].others(of: row, end)
     }
 
-    /// Where a foreign key leads.
+    /// Returns the referenced row of a foreign key.
     func target(of row: RowKey, _ id: AssociationID) throws -> RowKey? { try targets(of: row, id, from: .first).first }
 
-    /// The list of a row, in order, with the places in it.
+    /// Returns the list of a row, in order, with positions.
     func list(of owner: RowKey, _ id: AssociationID, _ end: CompiledAssociation.End) throws -> [(
         row: RowKey, place: Int64?
     )] {
@@ -78,24 +78,24 @@ final class LinkChangeTracker {
 
     // MARK: Foreign keys
 
-    /// Points a foreign key at a row, as the last of those that do.
+    /// Sets a foreign key, with the last position in the list of the referenced row.
     func setTarget(_ target: RowKey, of row: RowKey, _ id: AssociationID) throws {
         try clearTarget(of: row, id)
         let place = try model[id].hasPlaces(.second) ? nextPosition(in: target, id, .second) : nil
         memories[id.index].set(JoinKey(first: row, second: target), LinkPositions(second: place))
     }
 
-    /// Takes its target from a foreign key.
+    /// Clears a foreign key.
     func clearTarget(of row: RowKey, _ id: AssociationID) throws {
         try loadAll(of: row, id, from: .first)
         for pair in memories[id.index].pairs(of: row, .first) { memories[id.index].remove(pair) }
     }
 
-    // MARK: Pairs
+    // MARK: Join rows
 
-    /// Adds a pair that is the last one of both rows.
+    /// Inserts a join row at the end of both lists.
     ///
-    /// - Returns: Whether it was not there.
+    /// - Returns: Whether the join row is new.
     func add(_ pair: JoinKey, _ id: AssociationID) throws -> Bool {
         try load([pair], id)
         guard !memories[id.index].contains(pair) else { return false }
@@ -107,24 +107,26 @@ final class LinkChangeTracker {
         return true
     }
 
-    /// - Returns: Whether the pair was there.
+    /// Removes a join row.
+    ///
+    /// - Returns: Whether the join row was stored.
     func remove(_ pair: JoinKey, _ id: AssociationID) throws -> Bool {
-        // With its places, in case it is added again.
+        // The positions must be known in case the join row is inserted again.
         if !memories[id.index].isLoaded(pair.second, .second) { try loadAll(of: pair.first, id, from: .first) }
         guard memories[id.index].contains(pair) else { return false }
         memories[id.index].remove(pair)
         return true
     }
 
-    /// Removes all pairs of a row.
+    /// Removes all join rows of a row.
     func removeJoinRows(of row: RowKey, _ id: AssociationID, at end: CompiledAssociation.End) throws {
         try loadAll(of: row, id, from: end)
         for pair in memories[id.index].pairs(of: row, end) { memories[id.index].remove(pair) }
     }
 
-    // MARK: Places
+    // MARK: Positions
 
-    /// The place after all others in the list of a row: after those that are linked, and those that it waits for.
+    /// Returns the next free position in a list: after linked rows and after positions reserved for pending references.
     private func nextPosition(in owner: RowKey, _ id: AssociationID, _ end: CompiledAssociation.End) throws -> Int64 {
         try loadPreservedPositions(in: [owner], id, end)
         try loadAll(of: owner, id, from: end)
@@ -133,7 +135,7 @@ final class LinkChangeTracker {
             of: memory.places(in: owner, end), reserved: memory.preservedPositions(owner, end) ?? [])
     }
 
-    /// A list keeps a place for a row that it waits for.
+    /// Reserves a position in a list for a pending reference.
     func keep(_ place: Int64, in owner: RowKey, _ id: AssociationID, _ end: CompiledAssociation.End) {
         memories[id.index].keep(place, in: owner, end)
     }
@@ -142,7 +144,7 @@ final class LinkChangeTracker {
         memories[id.index].release(place, in: owner, end)
     }
 
-    /// Gives a row its place in the list of another, where they are linked.
+    /// Sets the position of a row in the list of another row, if they are linked.
     func setPlace(_ place: Int64, of row: RowKey, in owner: RowKey, _ id: AssociationID, _ end: CompiledAssociation.End)
         throws
     {
@@ -153,7 +155,8 @@ final class LinkChangeTracker {
         memories[id.index].set(pair, places)
     }
 
-    /// Gives a row the place that a list has kept for it, where they are linked; what has that place by now moves away.
+    /// Moves a row to the position that a list has reserved for it, if they are linked. A row at that position moves
+    /// away.
     func takePlace(
         _ place: Int64, of row: RowKey, in owner: RowKey, _ id: AssociationID, _ end: CompiledAssociation.End
     ) throws {
@@ -164,7 +167,7 @@ final class LinkChangeTracker {
         try setPositions(places, of: list, in: owner, id, end)
     }
 
-    /// Gives the rows of a list new places, as far as these are others.
+    /// Sets the positions of the rows of a list, where they differ.
     func setPositions(
         _ places: [Int64?], of list: [(row: RowKey, place: Int64?)], in owner: RowKey, _ id: AssociationID,
         _ end: CompiledAssociation.End
@@ -176,7 +179,7 @@ final class LinkChangeTracker {
 
     // MARK: Writing
 
-    /// Rows are gone, and their links with them.
+    /// Removes deleted rows and their links from the cache.
     func forget(_ rows: [StoredRow]) {
         for link in model.links {
             for row in rows {
@@ -186,9 +189,9 @@ final class LinkChangeTracker {
         }
     }
 
-    /// Writes what changed.
+    /// Writes the changes.
     ///
-    /// - Parameter before: Called with rows whose foreign keys are about to be written.
+    /// - Parameter before: Called with the rows whose foreign keys are about to be written.
     func write(_ before: (_ rows: [StoredRow]) throws -> Void) throws {
         for link in model.links where memories[link.id.index].hasChanges {
             if link.storage == .foreignKey {
@@ -211,27 +214,27 @@ final class LinkChangeTracker {
     }
 }
 
-/// What is known of one link's stored pairs, and what became of them since they were read.
+/// The known links of one association, and their changes since they were read.
 final class TrackedLinks {
-    /// What a pair was when it was last read or written.
+    /// The stored state of a join row or foreign key, when it was last read or written.
     enum Stored {
         case absent
         case present(LinkPositions)
     }
 
-    /// The pairs that hold, as far as they are known.
+    /// The known links, with their positions.
     private(set) var places: [JoinKey: LinkPositions] = [:]
     private var others = PerEnd<[RowKey: Set<RowKey>]>([:], [:])
-    /// The rows at either end whose pairs are all known.
+    /// The rows at each end whose links are all known.
     private var loaded = PerEnd<Set<RowKey>>([], [])
-    /// Pairs that were asked about one by one.
+    /// Join rows that were queried individually.
     private var asked: Set<JoinKey> = []
-    /// What pairs were that are not as they are stored.
+    /// The stored state of changed links.
     private(set) var changed: [JoinKey: Stored] = [:]
-    /// The places that lists keep for awaited rows, by the rows whose lists they are.
+    /// The positions that lists reserve for pending references, by the row of the list.
     private var kept = PerEnd<[RowKey: [Int64]]>([:], [:])
 
-    // MARK: Asking
+    // MARK: Queries
 
     func isLoaded(_ row: RowKey, _ end: CompiledAssociation.End) -> Bool { loaded[end].contains(row) }
 
@@ -241,18 +244,18 @@ final class TrackedLinks {
 
     func contains(_ pair: JoinKey) -> Bool { places[pair] != nil }
 
-    /// The pairs of a row at an end.
+    /// Returns the links of a row at an end.
     func pairs(of row: RowKey, _ end: CompiledAssociation.End) -> [JoinKey] {
         (others[end][row] ?? []).map { Self.pair(row, $0, end) }
     }
 
-    /// The rows at the other end of the pairs of a row, by their places in its list, then by key.
+    /// Returns the rows at the other end of a row's links, by position, then by key.
     func others(of row: RowKey, _ end: CompiledAssociation.End) -> [RowKey] {
         guard let others = others[end][row], let first = others.first else { return [] }
         return others.count == 1 ? [first] : list(of: row, end).map(\.row)
     }
 
-    /// The same with their places.
+    /// Returns the list of a row with positions, by position, then by key.
     func list(of row: RowKey, _ end: CompiledAssociation.End) -> [(row: RowKey, place: Int64?)] {
         let list = (others[end][row] ?? []).map { other in
             (row: other, place: places[Self.pair(row, other, end)]?[end])
@@ -263,7 +266,7 @@ final class TrackedLinks {
         }
     }
 
-    /// The places in the list of a row, in no order.
+    /// Returns the positions in the list of a row, unsorted.
     func places(in row: RowKey, _ end: CompiledAssociation.End) -> [Int64?] {
         (others[end][row] ?? []).map { places[Self.pair(row, $0, end)]?[end] }
     }
@@ -274,7 +277,7 @@ final class TrackedLinks {
 
     // MARK: Reading
 
-    /// What was read of rows at an end. What was changed since it was written stays as it is.
+    /// Records the stored links of rows at an end. Changed links stay as they are.
     func record(_ links: [StoredLink], of rows: [RowKey], _ end: CompiledAssociation.End) {
         for link in links {
             let pair = Self.pair(link.row, link.other, end)
@@ -287,10 +290,10 @@ final class TrackedLinks {
         recordAll(of: rows, end)
     }
 
-    /// All pairs of rows at an end are known.
+    /// Records that all links of rows at an end are known.
     func recordAll(of rows: [RowKey], _ end: CompiledAssociation.End) { loaded[end].formUnion(rows) }
 
-    /// Which of some pairs were found to be stored.
+    /// Records which of the queried join rows are stored.
     func record(_ pairs: [JoinKey], stored: Set<JoinKey>) {
         for pair in pairs where changed[pair] == nil {
             asked.insert(pair)
@@ -298,7 +301,7 @@ final class TrackedLinks {
         }
     }
 
-    // MARK: Changing
+    // MARK: Changes
 
     func set(_ pair: JoinKey, _ new: LinkPositions) {
         remember(pair)
@@ -327,10 +330,10 @@ final class TrackedLinks {
         others.second[pair.second]?.remove(pair.first)
     }
 
-    /// What was changed is written.
+    /// Records that all changes are written.
     func markWritten() { changed = [:] }
 
-    /// Rows at an end are gone, and their pairs with them.
+    /// Removes the links of a deleted row at an end.
     func forget(_ row: RowKey, _ end: CompiledAssociation.End) {
         for pair in pairs(of: row, end) {
             take(pair)
@@ -338,16 +341,16 @@ final class TrackedLinks {
         }
     }
 
-    // MARK: Kept places
+    // MARK: Reserved positions
 
     func preservedPositions(_ row: RowKey, _ end: CompiledAssociation.End) -> [Int64]? { kept[end][row] }
 
     func setPreserved(_ places: [Int64], in row: RowKey, _ end: CompiledAssociation.End) { kept[end][row] = places }
 
-    /// A list keeps a place, if it is known which ones it keeps.
+    /// Reserves a position in a list, if its reserved positions are loaded.
     func keep(_ place: Int64, in row: RowKey, _ end: CompiledAssociation.End) { kept[end][row]?.append(place) }
 
-    /// A list keeps a place no more.
+    /// Releases a reserved position of a list.
     func release(_ place: Int64, in row: RowKey, _ end: CompiledAssociation.End) {
         guard let index = kept[end][row]?.firstIndex(of: place) else { return }
         kept[end][row]?.remove(at: index)
@@ -356,9 +359,9 @@ final class TrackedLinks {
 
 // MARK: - TrackedLinks+Changes
 
-// What is to be written: where links are not as they are stored, in the order of keys.
+// The changes to write, sorted by key.
 extension TrackedLinks {
-    /// What is to be written to a join table.
+    /// The changes of a join table.
     struct JoinRowWrites {
         var removed: [JoinKey] = []
         var moved = PerEnd<[(pair: JoinKey, place: Int64)]>([], [])
@@ -367,7 +370,7 @@ extension TrackedLinks {
 
     var hasChanges: Bool { !changed.isEmpty }
 
-    /// Of a foreign key: what each row leads to now, if that is not what is stored.
+    /// The rows whose foreign key differs from the stored one.
     var targetChanges: [ForeignKeyUpdate] {
         var stored: [RowKey: JoinKey] = [:]
         for (pair, was) in changed { if case .present = was { stored[pair.first] = pair } }

@@ -1,8 +1,8 @@
 package import SyncCore
 
-/// Links a new row to stored ones, each as the last in the list of the other.
+/// Links a new row to stored rows, at the end of each list.
 ///
-/// It asks and writes at once: a row has few links, and ``LinkChangeTracker`` reads whole lists.
+/// It reads and writes directly: a row has few links, and ``LinkChangeTracker`` reads whole lists.
 package struct RowLinker {
     private let store: any StoreSession
     private let model: CompiledModel
@@ -12,7 +12,9 @@ package struct RowLinker {
         self.model = model
     }
 
-    /// - Parameter targets: Stored rows of the entity that the relationship leads to; of a to-one relationship one at most.
+    /// Links a row to others.
+    ///
+    /// - Parameter targets: Stored rows of the relationship's destination; at most one for a to-one relationship.
     package func link(_ row: RowKey, by relationship: CompiledRelationship, to targets: [RowKey]) throws {
         let link = model[relationship.link]
         for target in targets {
@@ -35,7 +37,7 @@ package struct RowLinker {
         }
     }
 
-    /// The last row that is pointed at a target of a one-to-one link is the only one.
+    /// Sets a foreign key. A one-to-one association removes the link of the previous referencing row.
     private func point(_ row: RowKey, at target: RowKey, _ link: CompiledAssociation) throws {
         if link.isOneToOne {
             let holders = try store.links(of: [target], link, from: .second).map(\.other)

@@ -1,8 +1,8 @@
 import SyncCore
 
-// Rows that have arrived are linked to those that waited for them.
+// Links rows that have arrived to the rows with pending references to them.
 extension SyncTransaction {
-    /// The target, if it and the owner are stored by now.
+    /// Returns the referenced row, if it and the owner are stored.
     func arrivedRow(_ reference: PendingReference, _ arrived: ArrivedTargets) throws -> StoredRow? {
         guard try identities[reference.owner] != nil, let relationship = relationship(of: reference),
             let target = arrived[reference], let found = try identities[target],
@@ -12,7 +12,8 @@ extension SyncTransaction {
         return target
     }
 
-    /// Whether a row that came by other means than a sync brought a link of its own, which counts as what it says.
+    /// Whether a row that other code than a sync inserted has a link already. That link takes precedence over the
+    /// reference.
     func hasOwnLink(
         _ target: StoredRow, _ reference: PendingReference, _ linked: Set<StoredRow>
     ) throws -> Bool {
@@ -38,7 +39,7 @@ extension SyncTransaction {
         if isNew { try recordAddedLink(link, first, second) }
     }
 
-    /// Points the foreign key of a stored row at another, as the last of those that do.
+    /// Sets the foreign key of a stored row, with the last position in the list of the referenced row.
     mutating func setTarget(_ link: CompiledAssociation, _ first: StoredRow, _ second: StoredRow) throws {
         if link.isOneToOne {
             for holder in try links.targets(of: second.key, link.id, from: .second) where holder != first.key {
@@ -50,7 +51,7 @@ extension SyncTransaction {
         guard current != second.key else { return }
         if let current { try recordRemovedLink(link, of: first, at: .first, to: current) }
         try links.setTarget(second.key, of: first.key, link.id)
-        // It is not its former owner's any more, whose list had left it out.
+        // The row no longer belongs to its previous owner, whose list omitted it.
         try unlink(first, leaving.keep(link.id, of: first))
         try recordAddedLink(link, first, second)
         if let found = try identities[first] {
@@ -59,7 +60,7 @@ extension SyncTransaction {
     }
 }
 
-/// The rows that late references wait for, as far as they are stored by now.
+/// The rows that pending references wait for, as far as they are stored.
 struct ArrivedTargets {
     private var rows: [PendingReference: StoredRow] = [:]
 
@@ -76,30 +77,30 @@ struct ArrivedTargets {
         }
     }
 
-    /// The row with the key, whatever its entity; nil if there is none.
+    /// Returns the row with the key, of any entity; nil if there is none.
     subscript(reference: PendingReference) -> StoredRow? { rows[reference] }
 
     var all: some Sequence<StoredRow> { rows.values }
 }
 
-// MARK: - Awaited links
+// MARK: - Pending links of a paged import
 
-// Pages end where one payload would. There an id is of a row that comes later in the payload as well as of one that came
-// before, and what a row says of its link is known before any reference of earlier syncs is looked at.
+// A paged import must end with the same rows as one payload. In one payload, an ID may reference a row before or after
+// it. Links that rows assert apply before the pending references of earlier syncs.
 extension SyncTransaction {
-    /// The link that a reference speaks for as a whole, if it is of a to-one relationship.
+    /// Returns the to-one link that a reference sets; nil for a to-many relationship, or outside a paged import.
     func oneLink(of reference: PendingReference) -> PagedImportState.OneLink? {
         guard run != nil, let relationship = relationship(of: reference), !relationship.isToMany else { return nil }
         return .init(row: reference.owner, link: relationship.link, end: relationship.end)
     }
 
-    /// A page says of a link that it leads to a row which is not there yet.
+    /// Records that a page sets a to-one link to a row that is not stored yet.
     mutating func addUnresolved(_ reference: PositionedReference) {
         if reference.position < 0, let link = oneLink(of: reference.reference) { run?.awaited.insert(link) }
     }
 
-    /// The awaited row is there and has said that it is another's. It was the owner's until then, so that the owner lost
-    /// the link it had before, and has none.
+    /// Removes the other links of a pending to-one reference whose row has arrived with a link to another row. The
+    /// owner had that row in one payload, which removed its earlier link, and then lost the row.
     mutating func unlinkIfPending(_ reference: PendingReference, _ arrived: ArrivedTargets) throws {
         guard let one = oneLink(of: reference), run?.awaited.contains(one) == true else { return }
         let target = try arrivedRow(reference, arrived)?.key
@@ -111,7 +112,7 @@ extension SyncTransaction {
         }
     }
 
-    /// Keeps what a foreign key was before a reference that is older than the run set it.
+    /// Keeps the previous value of a foreign key that a reference from before the paged import sets.
     mutating func addResolvedLink(
         _ reference: PendingReference, _ link: CompiledAssociation, _ first: StoredRow, _ second: StoredRow
     ) throws {
@@ -122,8 +123,8 @@ extension SyncTransaction {
         run?.late[.init(row: first, link: link.id, end: .first)] = .init(target: second.key, before: before)
     }
 
-    /// A page says of a link that it leads to a row which is not there yet, and so not where an earlier page let it lead
-    /// for what had been remembered before the run.
+    /// Restores a foreign key that a reference from before the paged import set on an earlier page. The current page
+    /// sets the link to a row that is not stored yet, so the earlier reference does not apply.
     mutating func revertResolvedLink(_ reference: PendingReference) throws {
         guard let one = oneLink(of: reference) else { return }
         let link = model[one.link]
