@@ -1,7 +1,6 @@
 import SyncCore
 
-// Links to rows that are not stored are removed before it is decided what links shall be, so that what the payload says is
-// all that holds.
+// Removes dangling links before links are resolved, so that only the links that the payload asserts remain.
 extension SyncTransaction {
     mutating func removeDanglingLinks() throws {
         try store.deletePendingReferencesOfNewNodes()
@@ -40,7 +39,7 @@ extension SyncTransaction {
                 + "\(count == 1 ? "was" : "were") removed")
     }
 
-    /// What was read of rows before they lost their links.
+    /// Removes foreign keys and references that were read before the rows lost their links.
     private func removeTargets(of rows: [RowKey], _ link: CompiledAssociation) {
         let table = tables[link.first.table]
         guard let index = table.foreignKey(link.id) else { return }
@@ -57,7 +56,7 @@ extension SyncTransaction {
         table.met.strays.pointers.removeAll { $0.link == link.id && strays.contains(known[$0.row].key) }
     }
 
-    /// Rows that lost a link are reported as updated, if they are still there.
+    /// Reports rows that lost a dangling link as updated, if they are still stored.
     mutating func reportMendedRows() throws {
         let mended = leaving.rows { !$0.mended.isEmpty }
         guard !mended.isEmpty else { return }

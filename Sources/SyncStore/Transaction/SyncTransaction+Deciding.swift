@@ -1,9 +1,12 @@
 import Foundation
 import SyncCore
 
-// Which records count: what the operations allow, and what a new row must have.
+// Decides which records are effective: the operations must allow them, and a new row needs its required values.
 extension SyncTransaction {
-    /// - Parameter admittingIncomplete: Whether new rows may lack what they must have, because a hook has not seen them yet.
+    /// Decides which records are effective, and which nodes become new rows.
+    ///
+    /// - Parameter admittingIncomplete: Whether new rows may lack required values, because the insert hook has not seen
+    ///   them yet.
     mutating func decideWhichRecordsCount(admittingIncomplete: Bool = false) throws {
         if plan.mentions.isEmpty {
             for table in tables { admitNewRows(table, admittingIncomplete) { _ in true } }
@@ -13,7 +16,7 @@ extension SyncTransaction {
         try giveKeysToOwnedRows()
     }
 
-    /// What is nested in a refused record does not count either, so this is repeated until no more are refused.
+    /// Records nested in a rejected record are rejected too, so repeat until nothing changes.
     private mutating func decideMentions(_ admittingIncomplete: Bool) throws {
         while true {
             let refused = tables.map(\.refused.count)
@@ -28,8 +31,9 @@ extension SyncTransaction {
         try compareRows()
     }
 
-    /// A record counts if the record around it does and it may be inserted or updated, whichever it needs. One that may
-    /// only be updated counts for a row that another record inserts too: the next time that row is stored.
+    /// Decides which occurrences are effective. The enclosing record must be effective, and the needed operation
+    /// (insert or update) must be allowed. A record that may only be updated is also effective for a row that another
+    /// record inserts, because the next sync would update that row.
     private mutating func resolveEffectiveRecords() throws {
         let someOnlyUpdate = plan.mentions.contains { $0.permission == .update }
         var inserted: Set<PayloadGraph.RowReference> = []
@@ -59,7 +63,7 @@ extension SyncTransaction {
         } while inserted.count > insertedBefore
     }
 
-    /// Whether an earlier page of the run inserted a row, which is as new as if one payload had it.
+    /// Whether an earlier page of the paged import inserted a row. In one payload, the row would be new.
     private func isInsertedBefore(_ node: NodeID, _ table: SyncTable) throws -> Bool {
         guard run != nil, let row = table.row(node) else { return false }
         return try marks(of: row).contains(.inserted)
@@ -72,7 +76,7 @@ extension SyncTransaction {
     ) {
         let batch = table.batch
         var presence = table.met.presence
-        // Of the entity of the node before, which mostly is the same.
+        // The rule of the previous node's entity is reused, because consecutive nodes mostly have the same entity.
         var rule = NewRowRule(model.entities[table.tree.root], table)
         for index in batch.nodes.indices where presence[index] != .stored {
             let node = NodeID(index)
@@ -92,10 +96,10 @@ extension SyncTransaction {
         table.met.presence = presence
     }
 
-    /// What a new row of an entity must have.
+    /// The required values of a new row of one entity.
     private struct NewRowRule {
         let entity: CompiledEntity
-        /// The slots besides the key's that must have a value.
+        /// The slots that must have a value, without the slot of the key.
         let required: [Int]
 
         init(_ entity: CompiledEntity, _ table: SyncTable) {
@@ -127,7 +131,7 @@ extension SyncTransaction {
         return nil
     }
 
-    /// A row whose key is made of another's cannot be without that.
+    /// Rejects new rows whose composite key has a part that references a missing row.
     private mutating func refuseRowsOfMissingTargets() {
         for table in tables {
             for link in table.tree.foreignKeys where model[link].isKeyPart {
@@ -146,7 +150,7 @@ extension SyncTransaction {
         }
     }
 
-    /// Whether a row is stored, or will be, as what a link leads to.
+    /// Whether a row is stored, or will be, and is of the entity that the association requires.
     private func isThere(_ node: NodeID, _ table: SyncTable, _ side: CompiledAssociation.Role) -> Bool {
         switch table.presence(of: node) {
         case .missing: false
@@ -155,16 +159,17 @@ extension SyncTransaction {
         }
     }
 
-    /// The rows that the payload says the keys of others are made of, by a link that is a part of keys.
+    /// Returns the nodes whose keys are part of other nodes' composite keys, by those nodes.
     func keyTargets(_ link: AssociationID) -> [NodeID: NodeID] {
         Dictionary(plan[link].assertions.lazy.map { ($0.first, $0.second) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Hidden keys for new rows of hidden-key tables, local keys for new rows that have no key of their own.
+    /// Assigns surrogate keys to the new rows of tables with surrogate keys, and temporary keys to other new rows
+    /// without a key.
     private func giveKeysToOwnedRows() throws {
         for table in tables where !table.isEmpty && (table.hasHiddenKey || !table.batch.owners.isEmpty) {
             var next: Int64?
-            // Hidden keys go up with the others, so that both indexes of a table grow at their ends.
+            // Surrogate keys ascend with the primary keys, so that both indexes of a table grow at their ends.
             let new = table.hasHiddenKey ? table.sortedByKey(table.nodes(.new)) : table.nodes(.new)
             for node in new {
                 guard table.hasHiddenKey || table.batch.nodes[node.index].ownerPlace != nil else { continue }
@@ -190,7 +195,8 @@ extension SyncTransaction {
 
 // MARK: - Entities
 
-// A row that an earlier page inserted is new until the run ends: a record that gives it as a sub-entity makes it one.
+// A row that an earlier page inserted counts as new until the paged import ends, so a record of a subentity changes its
+// entity.
 extension SyncTransaction {
     func refineEntities() throws {
         guard run != nil else { return }
@@ -220,7 +226,7 @@ extension SyncTransaction {
         identities.removeAll()
     }
 
-    /// The rows of nodes that a record gives and that have a key.
+    /// Returns the rows of nodes that have a record and a key.
     private func rowsByKey(_ table: SyncTable) throws -> [(node: NodeID, row: StoredRow)] {
         let batch = table.batch
         let given = table.nodes.filter { batch.nodes[$0.index].isGiven && table.wantedEntity(of: $0).isKeyed }

@@ -1,7 +1,8 @@
 import SyncCore
 
-// Deletions come last, on the final state, in rounds: what the scope, the lists and the delete rules doom; then what
-// that frees into the scope or leaves without an owner.
+// Deletes rows after all other changes, in rounds. The first round deletes what the scope, replaced lists and orphan
+// rules select, with the cascades of delete rules. Later rounds delete rows that the previous round moved into scope or
+// left without an owner.
 extension SyncTransaction {
     mutating func deleteRows() throws {
         try spareDoubtfulRows()
@@ -24,7 +25,7 @@ extension SyncTransaction {
 
     // MARK: Links to follow
 
-    /// An end of a link that rows of a table are at.
+    /// An end of an association, as seen from the rows of its table.
     private final class LinkEnd {
         let link: CompiledAssociation
         let end: CompiledAssociation.End
@@ -32,14 +33,14 @@ extension SyncTransaction {
         init(_ link: CompiledAssociation, _ end: CompiledAssociation.End) { (self.link, self.end) = (link, end) }
 
         var other: TableID { link.side(end.other).table }
-        /// Whether the rows that a row here is linked to go with it.
+        /// Whether deleting a row at this end deletes the linked rows.
         var cascades: Bool {
             let rule = link.side(end).relationship?.deleteRule
             return rule == .cascade || (link.isKeyPart && end == .second && rule != .deny)
         }
     }
 
-    /// Of each table, the links its rows can have and the ends they are at, if they are wanted.
+    /// Returns for each table the association ends of its rows that satisfy a condition.
     private func ends(where isWanted: (LinkEnd) -> Bool) -> [[LinkEnd]] {
         model.trees.map { tree in
             model.links.flatMap { link in link.ends(in: tree.id).map { LinkEnd(link, $0) } }.filter(isWanted)
@@ -56,9 +57,9 @@ extension SyncTransaction {
         try links.targets(of: row.key, end.link.id, from: end.end).map { StoredRow(table: end.other, key: $0) }
     }
 
-    // MARK: Rows without an owner
+    // MARK: Orphans
 
-    /// Keyless rows that lost a link and have none left.
+    /// Returns the keyless rows that lost a link and have no owner left.
     private mutating func ownerlessRows() throws -> Set<StoredRow> {
         let orphans = leaving.removeAllOrphans()
         guard !orphans.isEmpty else { return [] }
@@ -72,7 +73,7 @@ extension SyncTransaction {
         }
     }
 
-    /// Reads what leads to keyless rows, through other keyless rows too.
+    /// Loads the owners of keyless rows, also through other keyless rows.
     private func loadOwners(of rows: Set<StoredRow>, _ ends: [[LinkEnd]]) throws {
         var seen = rows
         var next = rows
@@ -88,7 +89,7 @@ extension SyncTransaction {
         }
     }
 
-    /// Whether a row with a key leads to a keyless one: by its own relationships, directly or through other keyless rows.
+    /// Whether a row with a key owns a keyless row: directly by a relationship, or through other keyless rows.
     private func isOwned(_ row: StoredRow, _ ends: [[LinkEnd]], _ seen: inout Set<StoredRow>) throws -> Bool {
         seen.insert(row)
         for end in ends[row.table.index] {
@@ -102,8 +103,8 @@ extension SyncTransaction {
 
     // MARK: Delete rules
 
-    /// The rows and everything their deletion cascades to, owners before what they own. A row that the payload mentions
-    /// stays, and what it owns with it.
+    /// Returns the rows and all rows that their deletion cascades to, owners before owned rows. A row in the payload
+    /// stays, with the rows that it owns.
     private mutating func closure(of rows: Set<StoredRow>) throws -> [StoredRow] {
         let cascades = ends { $0.cascades }
         let doubtful = doubtfulTables
@@ -116,7 +117,8 @@ extension SyncTransaction {
             closure += level
             try load(level, cascades)
             var owned: [StoredRow] = []
-            // Rows whose keys are made of those of the rows that go: nothing could name them any more.
+            // Rows with a deleted row's key in their composite key are deleted too, because nothing could identify them
+            // afterwards.
             var parts: Set<StoredRow> = []
             for row in level {
                 try steps.advance()
@@ -155,12 +157,12 @@ extension SyncTransaction {
         }
     }
 
-    /// Whether the payload took a foreign key from a row to be deleted, for which it is not written any more.
+    /// Whether the payload removed a foreign key of a row that is about to be deleted. The removal is not written then.
     private func isCut(_ link: AssociationID, of row: StoredRow) -> Bool {
         leaving[row].leftOut.contains(link) || leaving[row].unlinked.contains(link)
     }
 
-    /// Removes the links of rows that go to rows that stay.
+    /// Removes the links between deleted rows and the rows that stay.
     private mutating func detach(_ closure: [StoredRow]) throws {
         let ends = ends { _ in true }
         try load(closure, ends)
@@ -172,7 +174,7 @@ extension SyncTransaction {
         }
     }
 
-    /// Reads what becomes of the rows that go and of those they are linked to.
+    /// Loads the identities of the deleted rows and of the rows linked to them.
     private func loadIdentities(of closure: [StoredRow], _ ends: [[LinkEnd]]) throws {
         try identities.load(closure)
         let others = try closure.lazy.flatMap { row in
@@ -190,7 +192,7 @@ extension SyncTransaction {
             if tables[other.table].hasHiddenKey { leaving.addOrphan(other) }
             if !isJoinTable, end.end == .second { try clearForeignKey(of: other, link) }
         }
-        // A foreign key between two rows that go is met from both ends, a row of a join table only once.
+        // A foreign key between two deleted rows is visited from both ends, a join row from one end only.
         let isBookedThere = end.end == .second && !isJoinTable
         for other in targets where !isBookedThere || !going.contains(other) {
             try recordRemovedLink(link, of: row, at: end.end, to: other.key)
@@ -198,7 +200,8 @@ extension SyncTransaction {
         if isJoinTable { try links.removeJoinRows(of: row.key, link.id, at: end.end) }
     }
 
-    /// Deletes rows, what they own before them. Notes all of them first: a foreign key may delete one along with another.
+    /// Deletes rows, owned rows before their owners. All are reported first, because a foreign key may delete one with
+    /// another.
     private mutating func delete(_ closure: [StoredRow]) throws {
         try writeLinks()
         try history?.keep(closure)
@@ -213,23 +216,23 @@ extension SyncTransaction {
     }
 }
 
-/// The stored rows that a sync deletes or takes links from although no record of it says so, and why. Noted from when rows
-/// are matched on, and acted on at its end.
+/// Rows the sync will delete or unlink, with the reason for each. They are collected from matching on and processed at
+/// the end of the sync.
 struct DeletionCandidates {
     struct Reasons {
-        /// The links through which a list of objects leaves it out, so that it goes. They are gone on the final state,
-        /// though still stored.
+        /// The links through which a replaced list omits the row; the row is deleted. The links are still stored, but
+        /// count as removed.
         var leftOut: Set<AssociationID> = []
-        /// Links that it loses; it stays.
+        /// The links that the row loses; the row stays.
         var unlinked: Set<AssociationID> = []
-        /// Whether the scope of the root leaves it out, so that it goes.
+        /// Whether the row is in the scope of the root list and the payload omits it; the row is deleted.
         var isOutOfScope = false
-        /// The relationships in which it led to rows that are not stored, which it does no more; it stays.
+        /// The relationships with a dangling link that was removed; the row stays.
         var mended: Set<String> = []
     }
 
     private var reasons: [StoredRow: Reasons] = [:]
-    /// Rows without a key that lost a link: they go unless a row with a key leads to them.
+    /// Rows without a key that lost a link. They are deleted unless a row with a key owns them.
     private var orphans: Set<StoredRow> = []
 
     subscript(row: StoredRow) -> Reasons {
@@ -237,21 +240,21 @@ struct DeletionCandidates {
         _modify { yield &reasons[row, default: Reasons()] }
     }
 
-    /// The rows of which something holds.
+    /// Returns the rows whose reasons satisfy a condition.
     func rows(where holds: (Reasons) -> Bool) -> Set<StoredRow> {
         Set(reasons.filter { holds($0.value) }.keys)
     }
 
-    /// The rows that lists leave out.
+    /// The rows that replaced lists omit.
     var leftOut: Set<StoredRow> { rows { !$0.leftOut.isEmpty } }
 
     mutating func addOutOfScope(_ rows: Set<StoredRow>) {
         for row in rows { self[row].isOutOfScope = true }
     }
 
-    /// A row keeps a link after all.
+    /// Keeps a link of a row.
     ///
-    /// - Returns: The links it loses all the same, if it would have gone with that one.
+    /// - Returns: The other links that the row loses, if it is no longer deleted because of this link.
     mutating func keep(_ link: AssociationID, of row: StoredRow) -> Set<AssociationID> {
         guard var known = reasons[row] else { return [] }
         known.unlinked.remove(link)
@@ -265,7 +268,7 @@ struct DeletionCandidates {
     mutating func addOrphan(_ row: StoredRow) { orphans.insert(row) }
     mutating func addOrphans(_ rows: Set<StoredRow>) { orphans.formUnion(rows) }
 
-    /// The orphans there are by now; who is noted from here on is another one.
+    /// Returns the orphans collected so far and clears the set.
     mutating func removeAllOrphans() -> Set<StoredRow> {
         defer { orphans = [] }
         return orphans

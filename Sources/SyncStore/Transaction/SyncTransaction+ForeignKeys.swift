@@ -1,6 +1,6 @@
 import SyncCore
 
-// What each foreign key shall be, by the rule for links.
+// Resolves foreign keys by the ``LinkRule``.
 extension SyncTransaction {
     mutating func resolveForeignKeys() throws {
         for table in tables {
@@ -37,7 +37,7 @@ extension SyncTransaction {
         try addUnmatchedRows(link, table, outcome.second)
     }
 
-    /// A row keeps the links that it is told apart by, whatever lists leave it out.
+    /// Keeps foreign keys that are part of composite keys, even if a replaced list omits the row.
     private func keepKeyParts(
         _ outcome: inout ResolvedForeignKeyTargets, _ link: CompiledAssociation, _ table: SyncTable,
         _ stored: StoredForeignKeys
@@ -46,9 +46,9 @@ extension SyncTransaction {
         for (node, target) in stored.targets.enumerated() where target != .nowhere { outcome.nodes[node] = target }
     }
 
-    // MARK: Differences
+    // MARK: Diff
 
-    /// Marks foreign keys and places that differ from what is stored, and books the links.
+    /// Marks foreign keys and positions that differ from the stored ones, and records the link changes.
     private mutating func markChanges(_ link: CompiledAssociation, _ table: SyncTable, _ index: Int) throws {
         let (presence, stored, shall) = (table.met.presence, table.met.foreignKeys[index], table.foreignKeys[index])
         let target = table.index(of: .foreignKey(index))
@@ -73,7 +73,7 @@ extension SyncTransaction {
         }
     }
 
-    /// A keyless row at either end of a removed link may have no owner left.
+    /// Records keyless rows at either end of a removed link as possible orphans.
     private mutating func addOrphans(
         _ node: NodeID, _ link: CompiledAssociation, _ table: SyncTable, _ index: Int, _ before: LinkTarget
     ) {
@@ -89,10 +89,10 @@ extension SyncTransaction {
         }
     }
 
-    // MARK: Strays
+    // MARK: Unmatched rows
 
-    /// Unmentioned rows that pointed to a target whose end was spoken for: to be unlinked or deleted. Rows that the
-    /// service does not know yet stay where they are: its lists cannot have them.
+    /// Records unmatched rows that reference a node whose list is replaced, to unlink or delete them. Rows with pending
+    /// changes are not deleted, because the lists of the service cannot contain them yet.
     private mutating func addUnmatchedRows(_ link: CompiledAssociation, _ table: SyncTable, _ spoken: ReplacedEnd)
         throws
     {
@@ -117,11 +117,11 @@ extension SyncTransaction {
     }
 }
 
-// MARK: - Unowned rows
+// MARK: - Rows without an owner
 
-// New rows that are known only by their owner live and die with the link to it.
+// A new row without a key exists only if the link to its owner does.
 extension SyncTransaction {
-    /// New rows known only by their owner, which a later statement took the owner from, are not stored.
+    /// Drops new rows without a key whose owner was unlinked by a later link assertion.
     func dropUnownedRows() {
         var pairs: [AssociationID: ResolvedJoinRows] = [:]
         var dropped: Set<PayloadGraph.RowReference> = []

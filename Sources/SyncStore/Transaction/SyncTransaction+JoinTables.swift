@@ -1,6 +1,6 @@
 import SyncCore
 
-// Which pairs a join table shall have, by the rule for links, and which of them it has.
+// Resolves the rows of join tables by the ``LinkRule``, and compares them with the stored rows.
 extension SyncTransaction {
     mutating func resolveJoinTables() throws -> [JoinTableChanges] {
         var changes: [JoinTableChanges] = []
@@ -38,9 +38,9 @@ extension SyncTransaction {
         if model.isKeyless(entity) { leaving.addOrphan(StoredRow(table: table.id, key: key)) }
     }
 
-    // MARK: Places
+    // MARK: Positions
 
-    /// Stored pairs keep their places at an end where these are in the order of the new list.
+    /// Keeps the stored positions of join rows at an end, where they are in the order of the new list.
     private func preserveStoredOrder(
         of said: ResolvedJoinRows, _ link: CompiledAssociation, _ end: CompiledAssociation.End,
         _ compared: inout JoinTableDiff
@@ -51,7 +51,7 @@ extension SyncTransaction {
             pair.isStored || !pair.onlyKeeps ? LinkTarget(end == .first ? pair.first : pair.second) : .nowhere
         }
         var places = pairs.map { LinkPositions(said: $0)[end] }
-        // A pair that did not move has the place that the list gives it.
+        // A join row that did not move already has the position that the list gives it.
         var stored = pairs.indices.map { pairs[$0].isStored ? places[$0] : nil }
         for moved in compared.moved where places[moved.index] != nil { stored[moved.index] = moved.stored[end] }
         ListOrdering.preserveStoredOrder(
@@ -85,7 +85,7 @@ extension SyncTransaction {
 }
 
 extension LinkPositions {
-    /// The places that lists of the payload give; nil where a pair comes after all others.
+    /// The positions that lists of the payload give; nil for a join row that comes after all others.
     fileprivate init(said pair: ResolvedJoinRows.Pair) {
         self.init(
             first: pair.firstPosition < 0 ? nil : Int64(pair.firstPosition),

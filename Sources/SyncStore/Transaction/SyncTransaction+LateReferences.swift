@@ -1,7 +1,7 @@
 import SyncCore
 
-// Ids of rows that are not stored are remembered, and linked when the rows arrive. What a payload says about a link
-// wins over what was remembered.
+// IDs of rows that are not stored become pending references, which are resolved when the rows arrive. Links that the
+// payload asserts take precedence over earlier pending references.
 extension SyncTransaction {
     mutating func linkLateReferences() throws {
         let remembered = try store.rememberedReferences()
@@ -34,9 +34,11 @@ extension SyncTransaction {
             target: reference.target.recordKey(model.keyType(of: reference.targetEntity)))
     }
 
-    // MARK: What is remembered
+    // MARK: Stored pending references
 
-    /// - Returns: Of the wanted references, whether each is remembered already.
+    /// Resolves, keeps or deletes the stored pending references.
+    ///
+    /// - Returns: For each requested reference, whether it is stored already.
     private mutating func settle(
         _ remembered: [PositionedReference], _ wanted: RequestedReferences, _ claimed: ReplacedEnds,
         _ changes: inout PendingReferenceChanges
@@ -75,7 +77,7 @@ extension SyncTransaction {
         return isStored
     }
 
-    /// Reads what linking rows that have arrived takes.
+    /// Loads what is needed to link rows that have arrived.
     private func load(_ remembered: [PositionedReference], _ arrived: ArrivedTargets) throws {
         try identities.load(remembered.lazy.map(\.reference.owner))
         try identities.load(arrived.all)
@@ -106,14 +108,14 @@ extension SyncTransaction {
         }
     }
 
-    /// Whether what a row at an end is linked to decides how it may be linked anew.
+    /// Whether all links of rows at an end must be loaded, because a new link replaces an existing one.
     private func readsAllLinks(_ link: CompiledAssociation, _ end: CompiledAssociation.End) -> Bool {
         link.storage == .foreignKey && (end == .first || link.isOneToOne)
     }
 
-    // MARK: Places
+    // MARK: Positions
 
-    /// The rows that the payload has ordered lists of, as far as they were asked for.
+    /// The rows with an ordered list in the payload, as far as they were queried.
     private struct ListedOwners {
         struct End: Hashable {
             var link: AssociationID
@@ -122,8 +124,8 @@ extension SyncTransaction {
         var owners: [End: Set<NodeID>] = [:]
     }
 
-    /// The place that was kept for an awaited row; -1 if there is none, or if the payload has a list of its owner: that one
-    /// is the last, whatever it leaves as it is.
+    /// Returns the position that was reserved for a row that has arrived. Returns -1 if there is none, or if the
+    /// payload has a list of the owner: that list decides the order.
     private func preservedPosition(_ known: PositionedReference, _ listed: inout ListedOwners) -> Int64 {
         guard known.position >= 0, let relationship = relationship(of: known.reference), relationship.isOrdered,
             let owner = tables.node(of: known.reference.owner)
@@ -139,13 +141,14 @@ extension SyncTransaction {
         return Set(listed.map { $0.ends(from: end.end).owner })
     }
 
-    /// A listed row that arrives, and itself says that it is linked to the row whose list it is in, has its place there.
+    /// Moves a row to its reserved position in a list, if the row arrives with a link assertion to the owner of the
+    /// list.
     private func takePlace(_ place: Int64, of target: StoredRow, _ reference: PendingReference) throws {
         guard place >= 0, let relationship = relationship(of: reference), relationship.isOrdered else { return }
         try links.takePlace(place, of: target.key, in: reference.owner.key, relationship.link, relationship.end)
     }
 
-    // MARK: The store's memory
+    // MARK: Changes of pending references
 
     private func remember(_ new: PositionedReference, _ changes: inout PendingReferenceChanges) {
         changes.remembered.append(new)
@@ -159,18 +162,18 @@ extension SyncTransaction {
         release(known)
     }
 
-    /// The place is kept no more.
+    /// Releases the position that was reserved for a pending reference.
     private func release(_ known: PositionedReference) {
         guard let relationship = relationship(of: known.reference) else { return }
         links.release(known.position, in: known.reference.owner.key, relationship.link, relationship.end)
     }
 }
 
-// MARK: - Wanted references
+// MARK: - Requested references
 
-// Which references the payload makes, and of which remembered ones it says something else.
+// Collects the pending references of the payload, and decides which stored ones it replaces.
 extension SyncTransaction {
-    /// When each end was last spoken for in words, by link and end: by the scope of a parent, too.
+    /// Returns the last replacement of each end, also by a reference to a missing row and by the scope of a parent.
     func replacedEndsWithPending() -> ReplacedEnds {
         var claimed = ReplacedEnds(model.links.map { statements(of: $0.id).replacedEndsWithPending() })
         guard let parent = plan.parent, deletesMissing, predicate == nil, !plan.roots.contains(where: isUnread) else {
@@ -233,8 +236,8 @@ extension SyncTransaction {
 
 // MARK: - RequestedReferences
 
-/// The references that a payload makes and that no later statement of it replaced, each once, with their positions in the
-/// lists that give them; -1 for a to-one reference.
+/// The pending references of a payload that no later assertion replaces. Each is listed once, with its index in the
+/// list that contains it; -1 for a to-one reference.
 struct RequestedReferences {
     private(set) var references: [PositionedReference] = []
     private var indexes: [PendingReference: Int] = [:]
@@ -244,7 +247,7 @@ struct RequestedReferences {
         indexes.reserveCapacity(capacity)
     }
 
-    /// Adds a reference; of the same one again the first counts.
+    /// Adds a reference. If it is present already, the first one is kept.
     mutating func add(_ reference: PendingReference, at position: Int64) {
         let index = indexes[reference, default: references.count]
         guard index == references.count else { return }
@@ -257,7 +260,7 @@ struct RequestedReferences {
 
 // MARK: - UnresolvedLinks
 
-/// What a payload says of links to rows that are not there, by id: in the order in which links were decided.
+/// Link assertions by ID whose rows are not stored, in the order in which associations were resolved.
 struct UnresolvedLinks {
     private(set) var all: [(link: AssociationID, assertions: [LinkBatch.Assertion])] = []
 
@@ -268,13 +271,13 @@ struct UnresolvedLinks {
         if !assertions.isEmpty { all.append((link, assertions)) }
     }
 
-    /// What a link waits for.
+    /// Returns the assertions of an association that are unresolved.
     subscript(link: AssociationID) -> [LinkBatch.Assertion] { all.first { $0.link == link }?.assertions ?? [] }
 }
 
 // MARK: - ReplacedEnds
 
-/// When the rows at the ends of each link were last spoken for in words.
+/// The last replacement of the rows at each end of each association.
 struct ReplacedEnds {
     private var ends: [PerEnd<ReplacedEnd>]
 
@@ -288,7 +291,7 @@ struct ReplacedEnds {
 
 // MARK: - PendingReferenceChanges
 
-/// What becomes of the references that a store remembers.
+/// Pending references to store and to delete.
 struct PendingReferenceChanges {
     var remembered: [PositionedReference] = []
     var forgotten: [PendingReference] = []

@@ -1,9 +1,9 @@
 import SyncCore
 
-// Stored rows meet the plan's nodes: those with a key by it, others by their place among the rows of their owner.
+// Matches nodes with stored rows: by key, or by position among the rows of their owner.
 extension SyncTransaction {
     mutating func matchRows() throws {
-        // Values are compared in the same pass, unless it must be decided first which records count.
+        // Values are compared in the same pass, unless the sync must decide first which records are effective.
         let pass: MatchPass = plan.mentions.isEmpty ? .both : .meet
         for table in tables where !table.isEmpty || coversAllRows(of: table.id) {
             try store.meet(table, pass, watch(table))
@@ -15,7 +15,7 @@ extension SyncTransaction {
         try collectUnmatchedRows()
     }
 
-    /// The second pass, once it is decided which records count.
+    /// Compares values in a second pass, after the effective records are decided.
     mutating func compareRows() throws {
         let nobody = UnmatchedRowFilter(watched: [], scope: nil, coversAll: false, keeping: nil)
         for table in tables where !table.isEmpty { try store.meet(table, .compare, nobody) }
@@ -26,7 +26,7 @@ extension SyncTransaction {
         }
     }
 
-    /// Nodes whose rows turned out to be of another entity are skipped.
+    /// Skips nodes whose stored row is of another entity.
     private mutating func reportMismatches(_ table: SyncTable) {
         for (node, entity) in table.met.mismatches {
             table.refuse(node)
@@ -38,15 +38,15 @@ extension SyncTransaction {
         table.met.mismatches = []
     }
 
-    /// Where the payload first gives a row.
+    /// Returns the path of the first record of a node.
     func path(of node: NodeID, _ table: SyncTable) -> String {
         let given = table.batch.nodes[node.index]
         return given.isGiven ? plan.path(of: Int(table.batch.mention(ofVersion: given.firstVersion)), pool) : ""
     }
 
-    // MARK: Rows known by their owner
+    // MARK: Rows without a key
 
-    /// How many rows are matched at once.
+    /// The number of rows to match at once.
     private static let ownedAtOnce = 8192
 
     private mutating func matchOwnedRows(_ pass: MatchPass) throws {
@@ -57,13 +57,13 @@ extension SyncTransaction {
         }
     }
 
-    /// The node that a row belongs to which is known by that only.
+    /// Returns the link to the owner of a row without a key.
     func owner(of row: PayloadGraph.RowReference) -> NodeBatch.OwnerLink? {
         let batch = plan[row.table]
         return batch.nodes[row.node.index].ownerPlace.map { batch.owners[$0] }
     }
 
-    /// The rows whose owners have a key, then those that these own, and so on.
+    /// Returns rows without a key in levels: those whose owners have a key, then those that these own, and so on.
     private func ownedLevels() -> [[PayloadGraph.RowReference]] {
         let owning = owningTables()
         var depths: [PayloadGraph.RowReference: Int] = [:]
@@ -79,7 +79,7 @@ extension SyncTransaction {
         return levels
     }
 
-    /// The tables of rows that own others.
+    /// Returns the tables of rows that own others.
     private func owningTables() -> Set<TableID> {
         var owning: Set<TableID> = []
         for tree in model.trees {
@@ -92,7 +92,7 @@ extension SyncTransaction {
         return owning
     }
 
-    /// The rows that an owner has by a link.
+    /// A relationship of an owner to rows that it owns.
     private struct OwnerLink: Hashable {
         var link: AssociationID
         var end: CompiledAssociation.End
@@ -113,7 +113,7 @@ extension SyncTransaction {
             let known = claims[StoredRow(table: row.table, key: key)] ?? table.node(of: key)
             if let known, claims[StoredRow(table: row.table, key: key)] != nil || table.isPresent(known, as: .stored) {
                 duplicates[row] = known
-                // For what it owns; it is dropped once all are met.
+                // The node needs the key to match the rows that it owns. It is dropped after all rows are matched.
                 table.lend(key, to: row.node)
             } else {
                 claims[StoredRow(table: row.table, key: key)] = row.node
@@ -135,7 +135,7 @@ extension SyncTransaction {
         return table.isPresent(owner.node, as: .stored) ? table.rowKey(owner.node) : nil
     }
 
-    /// The stored rows of the owners of some rows, in order.
+    /// Returns the stored rows of the owners, in order.
     private func ownedKeys(_ rows: ArraySlice<PayloadGraph.RowReference>) throws -> [OwnerLink: [RowKey]] {
         var found: [OwnerLink: [RowKey]] = [:]
         var asked: [AssociationID: PerEnd<[RowKey]>] = [:]
@@ -168,14 +168,14 @@ extension SyncTransaction {
     }
 }
 
-// MARK: - Strays
+// MARK: - Unmatched rows
 
-// Stored rows that the payload does not mention, but that point to rows whose links it replaces, or are in its scope.
+// Collects stored rows without a node that reference a node whose links are replaced, or are in scope.
 extension SyncTransaction {
-    /// Whether every stored row of a table must be seen, because those the payload leaves out are deleted.
+    /// Whether all stored rows of a table must be read, because rows that the payload omits are deleted.
     func coversAllRows(of table: TableID) -> Bool { wholeScope(of: table) != nil }
 
-    /// The entity of a table whose rows must all be seen; of several the one they all are of.
+    /// Returns the entity of a table whose rows are all in scope. For several entities, returns the root entity.
     private func wholeScope(of table: TableID) -> Int? {
         var scope: Int?
         for root in plan.roots where model.entities[root.entity].table == table && isWholeEntityScope(root) {
@@ -190,10 +190,10 @@ extension SyncTransaction {
             && (options.scope == .all || model.entities[root.entity].rootScope == nil)
     }
 
-    /// Whether the payload is all there is: a stored link to a row that it does not mention is a rare thing.
+    /// Whether the payload is a snapshot of all rows. Stored links to rows that it omits are then rare.
     var coversAll: Bool { run == nil && plan.roots.allSatisfy(isWholeEntityScope) }
 
-    /// Which rows of a table matter although no record is of them.
+    /// Returns the filter for the unmatched rows of a table.
     func watch(_ table: SyncTable) -> UnmatchedRowFilter {
         let isEnding = run?.isEnding == true
         return UnmatchedRowFilter(
@@ -202,15 +202,16 @@ extension SyncTransaction {
             keeping: isEnding ? { try unmentioned($0, table.id) } : nil)
     }
 
-    /// Of strays those that no page of the run mentions.
+    /// Returns the unmatched rows that no page of the paged import contains.
     private func unmentioned(_ rows: [UnmatchedRows.Row], _ table: TableID) throws -> [UnmatchedRows.Row] {
-        // Of a table there may be millions, one slice after the other.
+        // A table may have millions of rows, so the cache is cleared after each set.
         defer { spilledMarks.removeAll() }
         try loadMarks(of: rows.lazy.map { StoredRow(table: table, key: $0.key) })
         return try rows.filter { try !isMentionedBefore(StoredRow(table: table, key: $0.key)) }
     }
 
-    /// Which of a table's foreign keys can lose rows to what the payload says of their targets.
+    /// Returns for each foreign key of a table whether rows may lose it because of links that the payload asserts for
+    /// the referenced rows.
     private func watchedLinks(_ tree: EntityHierarchy) -> [Bool] {
         tree.foreignKeys.map { link in
             plan[link].replacements.contains { $0.end == .second }
@@ -218,8 +219,8 @@ extension SyncTransaction {
         }
     }
 
-    /// Completes the strays of tables that were not read whole, and of links to hidden-key tables; drops those that
-    /// turned out to be nodes.
+    /// Collects more unmatched rows, of tables that were not scanned completely and of foreign keys to tables with
+    /// surrogate keys. Marks those that were matched since.
     func collectUnmatchedRows() throws {
         for table in tables {
             for (link, isWatched) in zip(table.tree.foreignKeys, watchedLinks(table.tree)) where isWatched {
@@ -231,7 +232,7 @@ extension SyncTransaction {
 
     private func collectUnmatchedRows(_ table: SyncTable, _ link: CompiledAssociation) throws {
         let second = tables[link.second.table]
-        // A row that is known by its owner was met after the rows that point to it were seen.
+        // Rows without a key are matched after the rows that reference them were read.
         if table.met.isScanned, !second.hasHiddenKey, second.batch.owners.isEmpty { return }
         let known = Set(table.met.strays.pointers.lazy.filter { $0.link == link.id }.map(\.target))
         var nodes: [RowKey: NodeID] = [:]
@@ -254,7 +255,7 @@ extension SyncTransaction {
         }
     }
 
-    /// The second-end nodes of a link that can lose rows.
+    /// Returns the nodes at the second end of an association that may lose referencing rows.
     private func unmatchedTargets(_ link: CompiledAssociation) -> Set<NodeID> {
         var targets = Set(plan[link.id].replacements.lazy.filter { $0.end == .second }.map(\.node))
         if link.isOneToOne { targets.formUnion(plan[link.id].assertions.map(\.second)) }

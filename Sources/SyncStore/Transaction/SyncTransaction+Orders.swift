@@ -1,7 +1,7 @@
 import SyncCore
 
-// Rows that are linked beside a list come after the listed ones, in the order they had: a list does not replace the links
-// of its owner where the operations or a scope keep others, and other rows may say that they are linked to it too.
+// Moves linked rows that a list omits behind the listed rows, in their previous order. A list omits linked rows if the
+// operations or a scope keep them, or if other rows assert a link to its owner.
 extension SyncTransaction {
     mutating func resolvePositions() throws {
         for link in model.links where !plan[link.id].isEmpty {
@@ -27,7 +27,7 @@ extension SyncTransaction {
         }
     }
 
-    /// By owner: the rows that the lists of the payload name, where others may be linked too.
+    /// Returns the listed rows by owner, for lists whose owner may have other linked rows.
     private func listsToSettle(_ link: CompiledAssociation, _ end: CompiledAssociation.End) -> [RowKey: Set<RowKey>] {
         let statements = statements(of: link.id)
         let spoken = statements.replacedEnd(end)
@@ -37,7 +37,7 @@ extension SyncTransaction {
         var lists: [NodeID: Set<RowKey>] = [:]
         for assertion in statements.stated where assertion.saidBy == end && assertion.position >= 0 {
             let (owner, child) = assertion.ends(from: end)
-            // Rows that are told apart by a link keep it, though a list leaves them out.
+            // Rows keep links that are part of their composite key, even if a list omits them.
             let isAlone = table.isPresent(owner, as: .new) || (spoken.speaks(of: owner) && !link.isKeyPart)
             guard !isAlone || joined.contains(owner) || leaving.contains(owner), let key = others.rowKey(child) else {
                 continue
@@ -48,13 +48,13 @@ extension SyncTransaction {
             lists.compactMap { owner, list in table.rowKey(owner).map { ($0, list) } }, uniquingKeysWith: { $1 })
     }
 
-    /// The owners that rows of the other side say they are linked to.
+    /// Returns the owners to which rows at the other end assert a link.
     private func joinedOwners(_ link: CompiledAssociation, _ end: CompiledAssociation.End) -> Set<NodeID> {
         Set(plan[link.id].assertions.lazy.filter { $0.saidBy != end }.map { $0.ends(from: end).owner })
     }
 
-    /// The owners whose rows a list left out, which stay until the end of the run: a later page may say that they stay
-    /// for good.
+    /// Returns the owners of rows that a list omits and that stay until the end of the paged import. A later page may
+    /// keep them for good.
     private func leavingOwners(_ link: CompiledAssociation, _ end: CompiledAssociation.End) -> Set<NodeID> {
         guard end == .second, let unlisted = run?.unlisted, !unlisted.isEmpty else { return [] }
         let keys = Set(unlisted.filter { $0.link == link.id }.map(\.owner))
@@ -75,16 +75,16 @@ extension SyncTransaction {
     }
 }
 
-// MARK: - Reserved and free places
+// MARK: - Reserved and free positions
 
-// What the numbering of lists has to know besides their rows.
+// Positions that `ListOrdering` needs in addition to the rows of a list.
 extension SyncTransaction {
-    /// The places that the lists of nodes at an end reserve for rows that are not stored.
+    /// Returns the positions that the lists of nodes at an end reserve for rows that are not stored.
     func reservedPositions(_ link: CompiledAssociation, _ end: CompiledAssociation.End) -> ListEnds {
         ListEnds(reserving: awaited[link.id], at: end, count: tables[link.side(end).table].met.presence.count)
     }
 
-    /// Where the lists of nodes at an end end as they are stored. The list of a new node has no rows yet.
+    /// Returns the next free position of stored lists at an end. The list of a new node is empty.
     func storedEnds(of nodes: [NodeID], _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws -> [Int64] {
         let table = tables[link.side(end).table]
         var ends = Array(repeating: Int64(0), count: nodes.count)

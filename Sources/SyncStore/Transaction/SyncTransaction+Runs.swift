@@ -1,15 +1,17 @@
 import SyncCore
 
-// Pages of a run delete nothing: what they leave out is kept in mind, and what no page mentioned goes at the end.
+// A page of a paged import deletes nothing. The import records what pages omit, and deletes at its end what no page
+// contains.
 extension SyncTransaction {
-    /// A payload that is all there is deletes what it leaves out; a page may not, and the end of a run may.
+    /// Whether the payload is a page. A page may not delete rows that it omits; the end of a paged import and a
+    /// snapshot may.
     private var isPage: Bool { run?.isEnding == false }
 
-    /// Whether the rows in scope that the payload leaves out are deleted. A lone object leaves nothing out, and a run that
-    /// has one does not know what is missing, unless a predicate or a parent says what they speak for.
+    /// Whether the sync deletes rows in scope that the payload omits. A lone object does not, unless a predicate or a
+    /// parent sets the scope. This includes a paged import with a lone object.
     var deletesMissing: Bool { plan.roots.contains(where: deletesMissing) }
 
-    /// The same of one list of the payload.
+    /// Whether the sync deletes rows that one root list omits.
     func deletesMissing(_ root: PayloadGraph.RootList) -> Bool {
         guard plan.operations.contains(.delete), plan.isComplete, !isPage, run?.changes.isEmpty != true else {
             return false
@@ -18,15 +20,15 @@ extension SyncTransaction {
         return !isAlone || predicate != nil || plan.parent != nil
     }
 
-    /// A row that its owner's list does not have any more: to be deleted, by a page unlinked if an earlier one
-    /// mentioned it, else left where it is until the run ends.
+    /// Records a row that the list of its owner omits. A page unlinks the row if an earlier page contains it, or else
+    /// postpones the decision to the end of the import. A sync that is not a page deletes the row.
     mutating func addDeletionCandidate(_ row: StoredRow, _ link: CompiledAssociation, owner: NodeID) throws {
         guard isPage else {
             leaving[row].leftOut.insert(link.id)
             return
         }
         if try isMentionedBefore(row) {
-            // It keeps the link that it is told apart by, and so its owner.
+            // The row keeps a link that is part of its composite key, and so its owner.
             if link.isKeyPart { return }
             leaving[row].unlinked.insert(link.id)
             if tables[row.table].hasHiddenKey { leaving.addOrphan(row) }
@@ -35,7 +37,8 @@ extension SyncTransaction {
         }
     }
 
-    /// Before anything is deleted: a page adds to the memory of its run, the end of a run acts on it.
+    /// Updates the state of a paged import: a page adds to it, and the end of the import acts on it. Runs before
+    /// deletions.
     mutating func finishPagedImport() throws {
         if isPage { try rememberPage() } else if run != nil { try resolveUnlisted() }
     }
@@ -58,7 +61,7 @@ extension SyncTransaction {
         try limitMarks()
     }
 
-    /// Marks the row of a node, and notes if it was counted by an earlier page too.
+    /// Sets the flags of a node's row, and counts the row as repeated if an earlier page counted it.
     private mutating func remember(_ node: NodeID, _ table: SyncTable) throws {
         guard let row = table.row(node) else { return }
         let isNew = table.isPresent(node, as: .new)
@@ -87,8 +90,8 @@ extension SyncTransaction {
         }
     }
 
-    /// Rows of which this page says that they are their owner's after all: whatever a list left out before, this came
-    /// later. A link to a row that is not there yet is none: what a list left out stays left out.
+    /// Removes postponed rows for which this page asserts a link to the owner. An assertion with a pending reference
+    /// does not count.
     private mutating func discardUnlisted() {
         guard let unlisted = run?.unlisted, !unlisted.isEmpty else { return }
         for id in Set(unlisted.map(\.link)) {
@@ -102,7 +105,7 @@ extension SyncTransaction {
         }
     }
 
-    /// Rows that lists left out and that no page mentioned go; those that one mentioned lose their link.
+    /// Decides on postponed rows: those that no page contains are deleted, the others lose the link.
     private mutating func resolveUnlisted() throws {
         leaving.addOrphans(run?.orphans ?? [])
         guard let unlisted = run?.unlisted, !unlisted.isEmpty else { return }
@@ -122,26 +125,25 @@ extension SyncTransaction {
     }
 }
 
-// MARK: - Marks
+// MARK: - Row flags
 
-// What a run remembers of rows: in memory, and in a table once that would take too much.
+// Row flags of a paged import are kept in memory, and in a temporary table if they become too many.
 extension SyncTransaction {
-    /// Reads the marks of rows that are about to be asked for. Which those are is only worked out where any were moved out of
-    /// memory.
+    /// Loads the flags of rows that are queried next. `rows` is evaluated only if flags were moved out of memory.
     func loadMarks(of rows: @autoclosure () throws -> some Sequence<StoredRow>) throws {
         if let table = run?.table { try spilledMarks.load(rows(), from: table) }
     }
 
-    /// What earlier pages of the run, and what was applied of this one, said of a row.
+    /// Returns the flags that earlier pages, and this page so far, set for a row.
     func marks(of row: StoredRow) throws -> RowFlags {
         guard let known = run?.rows[row] else { return [] }
         guard let table = run?.table else { return known }
         return known.union(try spilledMarks.mark(of: row, from: table))
     }
 
-    /// Adds a mark to those of a row.
+    /// Adds flags to those of a row.
     ///
-    /// - Returns: Those it had.
+    /// - Returns: The previous flags.
     @discardableResult
     mutating func add(_ mark: RowFlags, to row: StoredRow) throws -> RowFlags {
         guard let known = run?.rows.insert(mark, for: row) else { return [] }
@@ -149,7 +151,7 @@ extension SyncTransaction {
         return known.union(try spilledMarks.mark(of: row, from: table))
     }
 
-    /// Moves the marks to the table if they have become too many.
+    /// Moves the flags to the temporary table if they exceed the limit.
     mutating func limitMarks() throws {
         guard let size = run?.rows.size, size > options.pieces.markLimit, var rows = run?.rows else { return }
         run?.rows = RowFlagTable()
@@ -158,30 +160,30 @@ extension SyncTransaction {
         spilledMarks.removeAll()
     }
 
-    /// The run is over.
+    /// Drops the temporary table at the end of the paged import.
     mutating func dropMarks() throws {
         guard run?.isEnding == true, let table = run?.table else { return }
         try store.dropMarks(in: table)
         run?.table = nil
     }
 
-    // MARK: What they mean
+    // MARK: Queries
 
-    /// Whether anything in the payload, or in an earlier page of its run, mentions a stored row.
+    /// Whether the payload, or an earlier page of its import, contains a stored row.
     func isMentioned(_ row: StoredRow) throws -> Bool {
         try tables.node(of: row) != nil || isMentionedBefore(row)
     }
 
-    /// Whether an earlier page of the run mentions a stored row.
+    /// Whether an earlier page of the import contains a stored row.
     func isMentionedBefore(_ row: StoredRow) throws -> Bool { try marks(of: row).contains(.mentioned) }
 
-    /// Whether an earlier page of the run, or this one, lists a stored row as its parent's.
+    /// Whether this page or an earlier one lists a stored row as a child of the parent.
     func isListed(_ row: StoredRow) throws -> Bool { try marks(of: row).contains(.listed) }
 }
 
 // MARK: - SpilledRowFlags
 
-/// The marks of a run's rows that were moved out of memory, read in sets.
+/// Row flags that were moved out of memory, read in sets.
 final class SpilledRowFlags {
     private let store: any StoreSession
     private var known: [StoredRow: RowFlags] = [:]
@@ -195,7 +197,7 @@ final class SpilledRowFlags {
         for (row, mark) in zip(unknown, try store.marks(of: unknown, in: table)) { known[row] = mark }
     }
 
-    /// Forgets what was read: because it may be different now, or because there would be too much of it.
+    /// Clears the cache, because flags changed or to free memory.
     func removeAll() { known = [:] }
 
     func mark(of row: StoredRow, from table: String) throws -> RowFlags {
