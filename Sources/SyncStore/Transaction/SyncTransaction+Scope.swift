@@ -1,8 +1,8 @@
 import SyncCore
 
-// The rows that the payload speaks for, and that it leaves out.
+// Finds the stored rows in scope that the payload omits.
 extension SyncTransaction {
-    /// Stored rows in scope that nothing in the payload mentions.
+    /// Returns the stored rows in scope that the payload does not contain.
     mutating func scopeRows(isFirstRound: Bool) throws -> Set<StoredRow> {
         guard deletesMissing else { return [] }
         if let parent = plan.parent { return isFirstRound ? try parentScopeRows(parent) : [] }
@@ -27,7 +27,7 @@ extension SyncTransaction {
         return try unmentionedRows(of: entity, where: scopeCondition(of: entity))
     }
 
-    /// Whether a row can come into scope by losing links to rows that are deleted.
+    /// Whether a row can come into scope by losing links to deleted rows.
     private func scopeFollowsLinks() throws -> Bool {
         try predicate?.resolved(on: rootEntity, in: model).followsLinks ?? true
     }
@@ -37,7 +37,8 @@ extension SyncTransaction {
         return entity.rootScope.map { RowPredicate(isNil: $0.name) }
     }
 
-    /// A condition that follows links must not meet those through which lists left rows out.
+    /// Clears links that replaced lists have removed but that are still stored, so that the predicate does not follow
+    /// them.
     mutating func clearLinksOfLeftOutRows() throws {
         guard predicate != nil, try scopeFollowsLinks() else { return }
         let leftOut = leaving.leftOut
@@ -50,7 +51,7 @@ extension SyncTransaction {
         }
     }
 
-    /// The unmentioned rows of the whole entity, seen while matching.
+    /// Returns the rows of the whole entity that the payload omits. Matching has collected them.
     private func wholeEntityRows(of entity: CompiledEntity) throws -> Set<StoredRow> {
         let table = tables[entity.table]
         let rows = table.met.strays.rows.lazy
@@ -62,7 +63,7 @@ extension SyncTransaction {
     private func unmentionedRows(
         of entity: CompiledEntity, where condition: RowPredicate?
     ) throws -> Set<StoredRow> {
-        // A condition may follow links.
+        // The condition may follow links, so they must be written first.
         try writeLinks()
         let table = entity.table
         let rows = try store.rows(of: entity, where: condition) { keys in
@@ -72,7 +73,7 @@ extension SyncTransaction {
         return Set(rows.map { StoredRow(table: table, key: $0) })
     }
 
-    /// Those of stored rows that nothing mentions, and that the service knows as they are.
+    /// Returns the stored rows that the payload does not contain and that have no pending changes.
     private func missing(_ rows: some Sequence<StoredRow>, of table: SyncTable) throws -> [StoredRow] {
         let rows = Array(rows)
         try loadMarks(of: rows)
@@ -82,12 +83,12 @@ extension SyncTransaction {
     }
 }
 
-// MARK: - Parent scope
+// MARK: - Scope of a parent
 
-// The scope of a payload that lists the rows of a parent: those the parent had before.
+// The scope of a payload with a parent: the rows that the parent had before the sync.
 extension SyncTransaction {
-    /// The rows to delete: those that the payload does not mention and that can have no other owner. Of the others that
-    /// it does not list the links go.
+    /// Returns the rows to delete: those that the payload does not contain and that can have no other owner. Unlinks
+    /// the other rows that it does not list.
     mutating func parentScopeRows(_ parent: PayloadGraph.Parent) throws -> Set<StoredRow> {
         guard let owner = tables[parent.table].row(parent.node) else { return [] }
         let left = try rowsLeftOut(by: parent)
@@ -96,7 +97,7 @@ extension SyncTransaction {
             return []
         }
         let link = model[parent.link]
-        // Each of its pairs is stored in the other direction, too.
+        // A symmetric association stores each link in both directions.
         if link.isSymmetric { try links.load([owner.key], parent.link, from: .second) }
         var doomed: Set<StoredRow> = []
         for row in left {
@@ -111,7 +112,7 @@ extension SyncTransaction {
         return doomed
     }
 
-    /// The rows that the parent had, in scope, and that the payload does not list.
+    /// Returns the rows in scope that the parent had and that the payload does not list.
     private func rowsLeftOut(by parent: PayloadGraph.Parent) throws -> [StoredRow] {
         let table = rootEntity.table
         let listed = listedRows(parent)
@@ -133,13 +134,14 @@ extension SyncTransaction {
         return rows
     }
 
-    /// Whether a row that nothing mentions has another owner by now: one it waited for.
+    /// Whether a pending reference of another owner has linked the row to that owner.
     private func hasMoved(_ row: StoredRow, from owner: StoredRow, _ parent: PayloadGraph.Parent) throws -> Bool {
         let owners = try links.targets(of: row.key, parent.link, from: parent.end.other)
         return !owners.isEmpty && !owners.contains(owner.key)
     }
 
-    /// The rows that the payload says are the parent's. A root record lists its row also where it may not be written.
+    /// Returns the rows that the payload lists as children of the parent. A root record lists its row even if it may
+    /// not be written.
     func listedRows(_ parent: PayloadGraph.Parent) -> Set<StoredRow> {
         let table = tables[rootEntity.table]
         var listed: Set<StoredRow> = []
@@ -166,16 +168,16 @@ extension SyncTransaction {
     }
 }
 
-// MARK: - Guard
+// MARK: - Deletion limit
 
 extension SyncTransaction {
-    /// Refuses to delete more of an entity than the caller allows.
+    /// Throws `deletionGuard` if the sync deletes more rows of an entity than the deletion limit allows.
     func checkGuard() throws {
         guard let limit = options.deletionGuard else { return }
         for (id, changes) in report.entities.enumerated() where changes.deletedCount > 0 {
             let deleted = changes.deletedCount
             let gone = deleted - changes.insertedCount - (run?.changes.insertedCount(model.entities[id].name) ?? 0)
-            // Of a large table as many rows are counted as make the deletion a small one.
+            // In a large table, only as many rows are counted as are needed to allow the deletions.
             let enough = limit.rows(allowing: deleted)
             if let enough,
                 try deleted
@@ -196,7 +198,7 @@ extension SyncTransaction {
 }
 
 extension DeletionLimit {
-    /// How many of so many rows may be deleted.
+    /// Returns the most rows that may be deleted of this number of rows.
     package func allowed(of before: Int) -> Int {
         switch self {
         case .rows(let rows): rows
@@ -205,7 +207,7 @@ extension DeletionLimit {
         }
     }
 
-    /// A number of rows of which, or of any more, so many may be deleted; nil if there is none.
+    /// Returns a number of rows from which on this number of deletions is allowed; nil if there is none.
     fileprivate func rows(allowing deleted: Int) -> Int? {
         switch self {
         case .rows(let rows): return deleted <= rows ? 0 : nil
@@ -216,27 +218,29 @@ extension DeletionLimit {
     }
 }
 
-// MARK: - Unread
+// MARK: - Unreadable keys
 
-// A root record with a key that cannot be read may be of any row of its entity: none of them is deleted for being left out.
+// A root record with an unreadable key may be of any row of its entity, so none of them is deleted because the payload
+// omits it.
 extension SyncTransaction {
-    /// How many records of a list have such a key, in the payload and in earlier pages of its run, and where the first is.
+    /// Returns the number of records of a list with unreadable keys, in the payload and in earlier pages of its import,
+    /// and the path of the first.
     private func unread(_ root: PayloadGraph.RootList) -> (count: Int, first: String) {
         let before = run?.unread[root.entity]
         let first = before?.first ?? root.firstUnreadable
         return (root.unread + (before?.count ?? 0), first)
     }
 
-    /// Whether the rows that a list leaves out stay, because one of its records may be of them.
+    /// Whether the rows that a list omits stay, because an unreadable record may be of any of them.
     func isUnread(_ root: PayloadGraph.RootList) -> Bool { !options.deletesBesideUnread && unread(root).count > 0 }
 
-    /// The tables of rows that records may be of whose keys cannot be read.
+    /// The tables whose rows may belong to records with unreadable keys.
     var doubtfulTables: Set<TableID> {
         if options.deletesBesideUnread { return [] }
         return Set(plan.roots.lazy.filter(isUnread).map { model.entities[$0.entity].table })
     }
 
-    /// Rows that lists leave out lose their links, and stay.
+    /// Unlinks rows that replaced lists omit, instead of deleting them, if unreadable records may be of them.
     mutating func spareDoubtfulRows() throws {
         let tables = doubtfulTables
         guard !tables.isEmpty else { return }
@@ -255,7 +259,7 @@ extension SyncTransaction {
         }
     }
 
-    /// Says how many rows stay.
+    /// Reports how many rows were not deleted.
     mutating func reportSkippedDeletions() {
         for root in plan.roots {
             guard let rows = skippedDeletions.removeValue(forKey: root.entity), rows > 0 else { continue }
@@ -269,7 +273,7 @@ extension SyncTransaction {
 }
 
 extension CompiledModel {
-    /// Whether one of two entities is the other, or inherits from it.
+    /// Whether two entities are the same, or one is a subentity of the other.
     fileprivate func areKin(_ one: Int, _ other: Int) -> Bool {
         entity(one, isKindOf: other) || entity(other, isKindOf: one)
     }

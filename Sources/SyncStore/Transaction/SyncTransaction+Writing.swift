@@ -1,6 +1,6 @@
 import SyncCore
 
-// Inserts and updates of what the plan speaks of. Foreign keys are deferred, so any order of tables is right.
+// Writes the rows of the payload graph. Foreign keys are deferred, so tables may be written in any order.
 extension SyncTransaction {
     mutating func writeRows(andPairs pairs: [JoinTableChanges]) throws {
         try beginWriting(pairs)
@@ -8,7 +8,7 @@ extension SyncTransaction {
             try insertRows(table)
             try updateRows(table)
         }
-        // What was read until here was of what was stored before.
+        // The caches have the rows and links as they were before the writes.
         identities.removeAll()
         links.removeAll()
         try unlinkUnmatchedRows()
@@ -17,7 +17,7 @@ extension SyncTransaction {
         links.removeAll()
     }
 
-    /// What is counted from here on is written.
+    /// Starts the writing phase of the progress.
     private func beginWriting(_ pairs: [JoinTableChanges]) throws {
         let newLinks = pairs.reduce(0) { $0 + $1.added.count }
         let newRows = tables.reduce(0) { $0 + $1.met.presence.count { $0 == .new } }
@@ -57,7 +57,7 @@ extension SyncTransaction {
             for node in dirty { if let row = table.row(node) { history.record(row, as: table.identity(of: node)) } }
         }
         try store.update(dirty, table)
-        // Mostly the same columns differ in many rows.
+        // Consecutive rows mostly have the same changed columns.
         var last: (mask: [UInt8], names: [String]) = ([], [])
         for node in dirty {
             let mask = changed.mask(of: node)
@@ -70,8 +70,8 @@ extension SyncTransaction {
 
     // MARK: Single rows
 
-    /// Rows the payload does not mention whose owner says that they are not its any more. Those to be deleted lose what
-    /// links they have when they are.
+    /// Removes the links of unmatched rows that replaced lists omit. Rows that will be deleted keep their links until
+    /// then.
     private mutating func unlinkUnmatchedRows() throws {
         let rows = leaving.rows { !$0.unlinked.isEmpty && $0.leftOut.isEmpty }
         guard !rows.isEmpty else { return }
@@ -80,14 +80,14 @@ extension SyncTransaction {
         for row in rows { try unlink(row, leaving[row].unlinked) }
     }
 
-    /// Reads where the foreign keys of leaving rows lead.
+    /// Loads the referenced rows of deletion candidates.
     func loadTargets(of rows: Set<StoredRow>, _ wanted: (DeletionCandidates.Reasons) -> Set<AssociationID>) throws {
         var keys: [AssociationID: [RowKey]] = [:]
         for row in rows { for link in wanted(leaving[row]) { keys[link, default: []].append(row.key) } }
         for (link, keys) in keys { try links.load(keys, link, from: .first) }
     }
 
-    /// Takes links from a row, but for those that it is told apart by.
+    /// Removes links of a row, except those that are part of its composite key.
     mutating func unlink(_ row: StoredRow, _ ids: Set<AssociationID>) throws {
         for id in ids where !model[id].isKeyPart {
             try recordRemovedTarget(model[id], of: row)
@@ -95,14 +95,14 @@ extension SyncTransaction {
         }
     }
 
-    /// Sets a foreign key, and its place, to NULL, and reports the row as updated.
+    /// Sets a foreign key and its position to NULL, and reports the row as updated.
     mutating func clearForeignKey(of row: StoredRow, _ link: CompiledAssociation) throws {
         try links.clearTarget(of: row.key, link.id)
         guard let found = try identities[row] else { return }
         recordUpdate(found, row, [link.first.relationship?.name].compactMap { $0 })
     }
 
-    /// Reports a row that was written outside the plan's own updates.
+    /// Reports an update outside the payload graph.
     mutating func recordUpdate(_ found: ResultBuilder.Identity, _ row: StoredRow, _ changed: [String]) {
         let table = tables[row.table]
         report.updated(found, changed, inPlan: table.node(of: row.key).map(table.fate) ?? .unmentioned)

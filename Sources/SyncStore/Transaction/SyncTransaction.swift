@@ -1,7 +1,8 @@
 import Foundation
 package import SyncCore
 
-/// One sync inside its transaction: a plan against the stored rows. ``apply()`` reads top to bottom.
+/// One sync inside its transaction: compares a payload graph with the stored rows. ``apply()`` lists the stages in
+/// order.
 struct SyncTransaction {
     let store: any StoreSession
     let request: SyncRequest
@@ -13,24 +14,24 @@ struct SyncTransaction {
     /// Nil unless the caller asks for values.
     let history: PreviousValues?
     let links: LinkChangeTracker
-    /// What earlier pages of the same run said; nil unless the payload is one of them.
+    /// The state from earlier pages; nil unless the payload belongs to a paged import.
     var run: PagedImportState?
     let spilledMarks: SpilledRowFlags
 
     var records: EffectiveRecords
-    /// References of the payload to rows that are not there.
+    /// References of the payload to rows that are not stored.
     private(set) var awaited = UnresolvedLinks()
     var report: ResultBuilder
     var leaving = DeletionCandidates()
-    /// Nodes without a key that met a row another node had met, and that node.
+    /// Nodes without a key that matched the row of another node, with that node.
     var duplicates: [PayloadGraph.RowReference: NodeID] = [:]
-    /// Row keys of a parent's rows before the sync.
+    /// The row keys of the parent's children before the sync.
     var parentRows: [RowKey] = []
     var unresolved: [SyncResult.UnresolvedReference] = []
-    /// By entity: how many rows stay that the payload leaves out, because a record may be of them.
+    /// Entity → the number of omitted rows that are not deleted, because an unreadable record may be of them.
     var skippedDeletions: [Int: Int] = [:]
 
-    /// Writes what differs, and says what changed.
+    /// Writes the differences and returns the change set.
     mutating func apply() throws -> SyncResult {
         store.memory = run?.storeMemory ?? [:]
         try checkPredicate()
@@ -49,7 +50,7 @@ struct SyncTransaction {
         return try finish()
     }
 
-    /// Deletes stored rows, and says what went with them.
+    /// Deletes stored rows and returns the change set.
     mutating func delete(_ rows: Set<StoredRow>) throws -> SyncResult {
         leaving.addOutOfScope(rows)
         try deleteRows()
@@ -77,7 +78,7 @@ struct SyncTransaction {
     var predicate: RowPredicate? { request.predicate }
     var rootEntity: CompiledEntity { model.entities[plan.entity] }
 
-    /// What the payload states about a link, by what is known of rows by now.
+    /// Returns the payload's link assertions of an association, evaluated with the current row states.
     func statements(of id: AssociationID) -> LinkAssertions {
         let link = model[id]
         return LinkAssertions(
@@ -89,7 +90,7 @@ struct SyncTransaction {
         awaited.add(assertions, link)
     }
 
-    /// Makes each row that several nodes met one node.
+    /// Merges nodes that matched the same row.
     mutating func mergeNodes() {
         plan = plan.merging(duplicates)
         tables.replaceBatches(plan)
@@ -99,12 +100,14 @@ struct SyncTransaction {
         }
     }
 
-    /// The predicate must be one on the entity, also where nothing is deleted by it.
+    /// Checks that the predicate is valid for the entity, even if the sync deletes nothing.
     func checkPredicate() throws {
         if let predicate { try store.check(predicate, on: rootEntity) }
     }
 
-    /// The parent must be stored.
+    /// Finds the stored row of the parent.
+    ///
+    /// - Throws: ``SyncError`` `parentNotFound`.
     mutating func findParent() throws {
         guard let parent = plan.parent else { return }
         let table = tables[parent.table]
@@ -124,12 +127,11 @@ struct SyncTransaction {
 }
 
 extension SyncTable {
-    /// The rows as the rule for links asks for them.
+    /// The row states and entities, as the link rule needs them.
     fileprivate var statedRows: LinkAssertions.Rows { .init(presence: met.presence, entities: met.entities) }
 }
 
-/// A store inside a transaction, its own or the caller's, and what is asked of it: where each way in meets the one route
-/// from a plan to the rows, ``apply(_:)``.
+/// A store inside a transaction, and the request to it. All calls that sync end in ``apply(_:)``.
 package struct SyncSession {
     package let store: any StoreSession
     package let model: CompiledModel
@@ -141,21 +143,23 @@ package struct SyncSession {
         self.request = request
     }
 
-    /// The same for a part of a payload, which cannot tell how far the whole is.
+    /// The same session without progress, for a part of a payload: the total is unknown.
     package var quiet: SyncSession {
         var request = request
         request.options.progress = nil
         return SyncSession(store, model, request)
     }
 
-    /// Compares a payload with the stored rows and writes the difference. Throws without having to undo anything: whoever
-    /// began the transaction rolls back.
+    /// Compares a payload with the stored rows and writes the differences. If it throws, the caller rolls back the
+    /// transaction.
     package func apply(_ payload: MappedPayload) throws -> SyncResult {
         var run: PagedImportState?
         return try apply(payload, run: &run)
     }
 
-    /// - Parameter run: What earlier pages of the same run said; nil unless the plan is of one of them.
+    /// Applies a payload, as a page if `run` is not nil.
+    ///
+    /// - Parameter run: The state of the paged import, which the page updates.
     package func apply(_ payload: MappedPayload, run: inout PagedImportState?) throws -> SyncResult {
         var plan = try rewritten(payload, run)
         if let memory = run {
@@ -171,7 +175,7 @@ package struct SyncSession {
         }
     }
 
-    /// Deletes stored rows of an entity by the delete rules of the model.
+    /// Deletes stored rows of an entity, by the delete rules of the model.
     package func delete(_ rows: Set<StoredRow>, of entity: CompiledEntity) throws -> SyncResult {
         let plan = PayloadGraph(model: model, entity: entity.id, operations: [], payload: Data())
         return try plan.withTexts { pool in
@@ -181,12 +185,14 @@ package struct SyncSession {
     }
 }
 
-// MARK: - Hook
+// MARK: - Insert hook
 
-// A hook rewrites records that become new rows. Which those are is found out without writing anything, as often as its
-// answers bring new ones.
+// The insert hook may replace records of new rows. Each round determines the new rows without writing, until the
+// replaced records add none.
 extension SyncSession {
-    /// - Parameter run: What earlier pages said, by which a page's rows are new or not.
+    /// Returns the payload graph with the records that the hook replaced.
+    ///
+    /// - Parameter run: The state from earlier pages, which decides whether rows are new.
     func rewritten(_ payload: MappedPayload, _ run: PagedImportState?) throws -> PayloadGraph {
         var plan = payload.plan
         guard var rewriting = payload.rewriting else { return plan }
@@ -204,7 +210,7 @@ extension SyncSession {
 }
 
 extension SyncTransaction {
-    /// The records that would become new rows, whether or not they have all that those need.
+    /// Returns the occurrences that would become new rows, even if required values are missing.
     fileprivate mutating func newOccurrences() throws -> [Int] {
         try checkPredicate()
         try findParent()
@@ -220,22 +226,22 @@ extension SyncTransaction {
 
 // MARK: - ProgressReporter
 
-/// How far a sync is. Told to whoever wants to know every few thousand rows and links, when a cancelled task is noticed too.
+/// Reports the progress of a sync every few thousand rows and links, and checks for cancellation at the same time.
 package final class ProgressReporter {
     private static let interval = 4096
 
     private let tell: (@Sendable (SyncProgress) -> Void)?
     private var done = 0
     private var nextNotice = interval
-    /// How much there is to write; nil before that is known.
+    /// The number of rows and links to write; nil before the writing phase.
     private var expected: Int?
 
     package init(_ tell: (@Sendable (SyncProgress) -> Void)?) { self.tell = tell }
 
-    /// Whether anybody wants to know.
+    /// Whether the caller observes the progress.
     var areTold: Bool { tell != nil }
 
-    /// Called as a long loop goes on.
+    /// Counts completed rows or links of a long loop.
     ///
     /// - Throws: `CancellationError`.
     package func advance(by count: Int = 1) throws {
@@ -248,7 +254,7 @@ package final class ProgressReporter {
         tell(SyncProgress(.writing, completed: done, total: done <= expected ? expected : nil))
     }
 
-    /// What is counted from here on is written.
+    /// Starts the writing phase.
     func beginWriting(expecting count: Int) {
         done = 0
         nextNotice = Self.interval
@@ -256,10 +262,10 @@ package final class ProgressReporter {
     }
 }
 
-// MARK: - Finishing
+// MARK: - Finish
 
 extension SyncTransaction {
-    /// Everything is written: makes sure of it, and tells about it.
+    /// Checks the written state, notifies observers and creates the result.
     mutating func finish() throws -> SyncResult {
         try reportMendedRows()
         try writeLinks()
@@ -274,7 +280,7 @@ extension SyncTransaction {
         return result
     }
 
-    /// Tells observers which tables changed, once.
+    /// Notifies observers once of the tables that changed.
     private func notifyObservers() throws {
         let wroteLinks = report.linksAdded + report.linksRemoved > 0
         let changed = model.trees.filter { tree in

@@ -2,14 +2,14 @@ import Foundation
 import SyncCore
 import SyncSQLite
 
-/// Compares a row with the values a scenario expects of it.
+/// Compares a row with the expected values of a scenario.
 struct ExpectationMatcher<Source: RowSource> {
     let model: SyncModel
     let source: Source
 
-    /// What of the expectation is not met; empty if all of it is.
+    /// Returns the differences between a row and an expectation; empty if there are none.
     ///
-    /// - Throws: ``ScenarioError`` if the expectation is not one: an unknown name, or a shape that says nothing.
+    /// - Throws: ``ScenarioError`` if the expectation is invalid: an unknown name, or a value of the wrong kind.
     func mismatches(_ expected: JSONValue, in row: StoredRowView, at path: String = "") async throws -> [Mismatch] {
         guard case .object(let members) = expected else {
             throw ScenarioError("expected values must be an object, not \(expected.kindName)")
@@ -97,7 +97,7 @@ struct ExpectationMatcher<Source: RowSource> {
         return entity.keySlot.map { model.compiled[entity.table].attributes[$0].name }
     }
 
-    /// The row by its key, as a report shows a row that should not be there.
+    /// Returns the key of an unexpected row, for failure reports.
     private func summary(of row: StoredRowView) -> JSONValue {
         guard let name = try? keyName(of: row) else { return .string("a row of \(row.entity)") }
         return .object([.init(name, ValueMatcher.json(row.values[name] ?? .null))])
@@ -110,25 +110,25 @@ extension Mismatch {
     }
 }
 
-/// A stored row as the matcher sees it.
+/// A stored row with the values that the matcher compares.
 struct StoredRowView: Sendable {
-    /// The row's own entity, which may be a child of the one it was fetched as.
+    /// The entity of the row, which may be a subentity of the fetched one.
     var entity: String
-    /// By attribute name; nil attributes are there as null.
+    /// The values by attribute name. Missing values are null.
     var values: [String: StoredValue]
-    /// The record it was made from, to follow its links.
+    /// The fetched row, for following its links.
     var record: SyncRow?
 }
 
-/// Follows the links of rows.
+/// Returns the rows that a row is linked to.
 protocol RowSource: Sendable {
-    /// The rows a relationship leads to, in the order of the relationship.
+    /// Returns the rows of a relationship, in its order.
     func targets(of row: StoredRowView, along relationship: String) async throws -> [StoredRowView]
 }
 
-/// One expectation that is not met: where, what it says, what there is.
+/// A difference from an expectation.
 struct Mismatch: LocalizedError, Hashable {
-    /// The path of attributes and relationships: `company.name`.
+    /// The path of attributes and relationships, such as `company.name`.
     var path: String
     var expected: String
     var found: String
@@ -136,11 +136,11 @@ struct Mismatch: LocalizedError, Hashable {
     var errorDescription: String? { "\(path): expected \(expected), found \(found)" }
 }
 
-/// Compares the result of a sync, as JSON, with what a step expects of it.
+/// Compares the JSON of a sync result with the expectation of a step.
 ///
-/// An object has at least the members that are expected of it, a list exactly the elements.
+/// An object may have more members than expected; a list must have exactly the expected elements.
 enum ResultMatcher {
-    /// The first place where they differ, in the order of the expectation.
+    /// Returns the first difference, in the order of the expectation.
     static func mismatch(_ expected: JSONValue, _ found: JSONValue?, at path: String) -> Mismatch? {
         switch (expected, found) {
         case (.object(let members), .object):
@@ -163,10 +163,10 @@ enum ResultMatcher {
     }
 }
 
-/// Compares exported JSON with what a scenario expects.
+/// Compares exported JSON with the expectation of a scenario.
 ///
-/// A list of objects, and an object with the keys "0", "1", …, stand for a to-many relationship and compare as sets
-/// unless the step says that order counts. Booleans equal 0 and 1.
+/// A list of objects, or an object with the keys "0", "1", …, is a to-many relationship. These compare as sets unless
+/// the step is ordered. Booleans equal 0 and 1.
 struct ExportMatcher {
     var isOrdered = false
 
@@ -203,7 +203,7 @@ struct ExportMatcher {
         Dictionary(members.map { ($0.key, $0.value) }) { $1 }
     }
 
-    /// The values of an object whose keys are "0", "1", …, in that order.
+    /// Returns the values of an object with the keys "0", "1", …, in that order.
     private static func list(_ object: [String: JSONValue]) -> [JSONValue]? {
         let values = (0..<object.count).map { object["\($0)"] }
         return values.contains { $0 == nil } ? nil : values.compactMap { $0 }

@@ -1,12 +1,14 @@
 import Foundation
 import SyncCore
 
-/// Compares the value a scenario expects of an attribute with the one a row has.
+/// Compares an expected attribute value of a scenario with a stored value.
 enum ValueMatcher {
-    /// How far a float may be off: Core Data keeps 32 bits, a scenario writes decimal digits.
+    /// The tolerance for single-precision attributes: Core Data keeps 32 bits, and a scenario contains decimal digits.
     static let floatTolerance = 1e-6
 
-    /// - Parameter isFloat: whether the model's source declares a single-precision attribute.
+    /// Whether a stored value equals an expected one.
+    ///
+    /// - Parameter isFloat: Whether the source of the model declares a single-precision attribute.
     static func matches(_ expected: JSONValue, _ found: StoredValue, isFloat: Bool = false) -> Bool {
         switch (found, expected) {
         case (.null, .null): true
@@ -25,7 +27,7 @@ enum ValueMatcher {
         }
     }
 
-    /// The found value as a scenario would write it.
+    /// Returns the stored value in the notation of scenarios.
     static func json(_ value: StoredValue) -> JSONValue {
         switch value {
         case .null: .null
@@ -47,14 +49,14 @@ enum ValueMatcher {
         return isFloat ? abs(expected - value) <= floatTolerance : expected == value
     }
 
-    /// Dates are equal as instants, to the millisecond: a `Date` is a few 10⁻⁷ s off its text.
+    /// Dates are compared in milliseconds, because a `Date` may differ from its text by a few 10⁻⁷ s.
     private static func matches(_ text: String, _ value: Date) -> Bool {
         guard let expected = ScenarioDate.milliseconds(text) else { return false }
         return expected == ScenarioDate.milliseconds(value)
     }
 }
 
-/// Equality of JSON values by meaning: numbers by value, objects without order.
+/// Compares JSON values by meaning: numbers by value, objects without order.
 enum JSONComparison {
     static func equal(_ left: JSONValue, _ right: JSONValue) -> Bool {
         switch (left, right) {
@@ -68,16 +70,16 @@ enum JSONComparison {
         }
     }
 
-    /// Whether two number texts mean the same number (`7`, `7.0`, `70e-1`).
+    /// Whether two number texts have the same value (`7`, `7.0`, `70e-1`).
     static func equal(_ left: String, _ right: String) -> Bool {
         if left == right { return true }
         guard Double(left) == Double(right) else { return false }
-        // Integers and decimals beyond 53 bits differ where their doubles do not.
+        // Integers and decimals beyond 53 bits may differ although their doubles are equal.
         guard let l = decimal(left), let r = decimal(right) else { return true }
         return l == r
     }
 
-    /// Whether two strings have the same bytes. Swift's `==` takes composed and decomposed letters for the same.
+    /// Whether two strings have the same bytes. The `==` of Swift treats composed and decomposed letters as equal.
     static func equal(_ left: String, toText right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
 
     private static func equal(_ left: [JSONValue.Member], _ right: [JSONValue.Member]) -> Bool {
@@ -91,11 +93,11 @@ enum JSONComparison {
     }
 }
 
-/// Dates as scenarios write them: `2024-02-29T18:29:59Z`, with a fraction if there is one.
+/// Dates in the notation of scenarios: `2024-02-29T18:29:59Z`, with an optional fraction.
 ///
-/// Deliberately not the library's own parser, which the scenarios test.
+/// It does not use the parser of the library, because the scenarios test that parser.
 enum ScenarioDate {
-    /// The instant in milliseconds since 1970; nil if the text is not a UTC date in this form.
+    /// Returns the milliseconds since 1970; nil if the text is not a UTC date in this notation.
     static func milliseconds(_ text: String) -> Int64? {
         let form = /(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,3}))?Z/
         guard let match = text.wholeMatch(of: form)?.output,
@@ -161,7 +163,7 @@ extension Int64 {
 // MARK: - JSONValue+ScenarioText
 
 extension JSONValue {
-    /// The value as one line of JSON, for reports.
+    /// The value as one line of JSON, for failure reports.
     var scenarioText: String {
         switch self {
         case .null: "null"

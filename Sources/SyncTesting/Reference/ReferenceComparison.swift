@@ -1,11 +1,11 @@
 import SyncCore
 public import SyncSQLite
 
-/// Compares a store with the reference row by row, link by link, orders too.
+/// Compares a store with the reference: rows, links and orders.
 public enum ReferenceComparison {
-    /// What differs, in words; empty if both are the same.
+    /// Returns descriptions of the differences; empty if there are none.
     ///
-    /// Rows are paired by their keys. Rows without one are paired by the row that points to them, in their order there.
+    /// Rows are paired by their keys. Rows without a key are paired by their position among the rows of their owner.
     public static func differences(_ reference: ReferenceStore, _ stack: DataStack) throws -> [String] {
         var pairing = RowCorrespondence(reference, stack)
         try pairing.pair()
@@ -13,7 +13,7 @@ public enum ReferenceComparison {
     }
 }
 
-/// Finds which row of the reference is which record of the store.
+/// Pairs the rows of the reference with the rows of the store.
 private struct RowCorrespondence {
     private let reference: ReferenceStore
     private let stack: DataStack
@@ -63,7 +63,9 @@ private struct RowCorrespondence {
 
     // MARK: Links
 
-    /// - Returns: The rows without a key that were paired on the way.
+    /// Compares the links of a pair.
+    ///
+    /// - Returns: The rows without a key that were paired by these links.
     private mutating func compareLinks(of id: ReferenceRow.ID) throws -> [ReferenceRow.ID] {
         guard let record = pairs[id], let row = reference.rows[id] else { return [] }
         var found: [ReferenceRow.ID] = []
@@ -80,7 +82,7 @@ private struct RowCorrespondence {
             let actualText = actual.map { rowOf[RecordPlace($0)].map(text) ?? "\($0)" }
             var same = expectedText.sorted() == actualText.sorted()
             if relationship.isOrdered {
-                // Rows that no list named come after those of the list; their own order is not said.
+                // Rows that no list contains follow the listed ones. Their order is unspecified.
                 same = same && actualText.starts(with: reference.orderedTargets(of: id, relationship).map(text))
             }
             if !same {
@@ -100,7 +102,7 @@ private struct RowCorrespondence {
         return record[reference.model.compiled[record.type.table].attributes[slot].name]?.isNull != false
     }
 
-    /// Rows that nothing paired leads to are compared by their values.
+    /// Compares rows that no paired row links to by their values.
     private mutating func compareRest(_ records: [SyncRow]) throws {
         var left = records
         for (id, row) in reference.rows where pairs[id] == nil && isAnonymous(id) {
@@ -124,7 +126,7 @@ private struct RowCorrespondence {
     }
 }
 
-/// Where a record is stored.
+/// The entity and key of a stored row.
 private struct RecordPlace: Hashable {
     let entity: String
     let key: PrimaryKeyValue

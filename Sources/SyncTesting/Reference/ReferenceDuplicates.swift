@@ -1,14 +1,14 @@
 import SyncCore
 
-/// Counts the records of a payload that are the same row, and those that contradict an earlier one, whatever becomes of them.
+/// Counts the repeated and the inconsistent records of a payload, effective or not.
 struct ReferenceDuplicates {
-    /// A row as a payload speaks of it.
+    /// The identity of a row in a payload.
     indirect enum Row: Hashable {
         case key(owner: Int?, StoredValue)
         case owned(by: Row, relationship: String, position: Int)
     }
 
-    /// What a record says of an attribute or of all links of a relationship.
+    /// The value of an attribute, or all links of a relationship, in one record.
     private enum Assertion: Equatable {
         case value(StoredValue)
         case links(Set<Row>)
@@ -22,7 +22,7 @@ struct ReferenceDuplicates {
         let said: Assertion
     }
 
-    /// Where a record stands: the row around it, and the way from there.
+    /// The row around a nested record, and the relationship that leads to the record.
     private struct Arrival {
         let row: Row
         let key: StoredValue?
@@ -53,7 +53,7 @@ struct ReferenceDuplicates {
         }
     }
 
-    /// The records that say something else than an earlier one of the same row.
+    /// The number of records that are inconsistent with an earlier record of the same row.
     var contradictions: Int {
         var found: Set<Int> = []
         for said in Dictionary(grouping: statements, by: \.row).values.flatMap({
@@ -74,7 +74,9 @@ struct ReferenceDuplicates {
 
     // MARK: Records
 
-    /// - Parameter wayBack: The row that a record without a key is.
+    /// Visits a record and the records nested in it.
+    ///
+    /// - Parameter wayBack: The row of a record without a key that is nested in a record of its own child.
     private mutating func visit(
         _ json: JSONValue, as asked: CompiledEntity, _ arrival: Arrival?, wayBack: Row? = nil
     ) -> Row? {
@@ -173,35 +175,35 @@ struct ReferenceDuplicates {
     }
 }
 
-/// A record of the payload, once it is known which row it is about.
+/// A record of the payload with its resolved row.
 struct ReferenceOccurrence: Sendable {
-    /// What the record says about one of its relationships, with the rows it speaks of.
+    /// The link assertion of the record for one relationship, with resolved rows.
     struct Statement: Sendable {
         enum Target: Sendable {
-            /// The row of a record; whether the record may be linked.
+            /// The row of a nested record, and whether the record may be linked.
             case row(ReferenceRow.ID, links: Bool)
-            /// A row known by its key, stored or not.
+            /// A row given by its key, stored or not.
             case key(ReferenceTarget)
         }
 
         var relationship: CompiledRelationship
         var targets: [Target] = []
-        /// Whether links that are not listed go.
+        /// Whether unlisted links are removed.
         var removes = false
-        /// If not nil, only links to these rows may go.
+        /// The rows whose links may be removed; nil for all.
         var removable: Set<ReferenceRow.ID>?
-        /// Whether the rows of those links go too.
+        /// Whether the rows of removed links are deleted too.
         var deletes = false
         /// Whether a rule decides the link, so that only the records in it count.
         var isOverruled = false
-        /// The records inside, in document order.
+        /// The nested records, in document order.
         var inner: [ReferenceOccurrence] = []
     }
 
     var row: ReferenceRow.ID
     var statements: [Statement] = []
 
-    /// Every statement in it that counts, in document order, with the row it is about.
+    /// All effective assertions of the record and of nested ones, in document order, each with its row.
     var allStatements: [(row: ReferenceRow.ID, statement: Statement)] {
         statements.flatMap { statement in
             (statement.isOverruled ? [] : [(row, statement)]) + statement.inner.flatMap(\.allStatements)

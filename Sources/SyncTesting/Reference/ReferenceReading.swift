@@ -1,21 +1,22 @@
 import SyncCore
 
-/// What one JSON record says, by the names of the model.
+/// The values and link assertions of one JSON record, by the names of the model.
 struct ReferenceReading: Sendable {
-    /// What a key says about a relationship.
+    /// The value of one relationship.
     enum Statement: Sendable {
         case object(JSONValue)
         case objects([JSONValue])
-        /// Null under a to-many relationship's own name.
+        /// Null for a to-many relationship, under its object key.
         case nothing
-        /// Null under a to-one relationship, by either way.
+        /// Null for a to-one relationship, under its object or ID key.
         case null
         case id(JSONValue)
         case ids([JSONValue])
     }
 
     private(set) var values: [String: StoredValue] = [:]
-    /// In document order, with the entity that the rows are of: the relationship's, or the one that stands beside it.
+    /// The link assertions in document order, each with the entity of its rows: the destination, or the entity that the
+    /// type member of a polymorphic relationship names.
     private(set) var statements: [(relationship: CompiledRelationship, statement: Statement, entity: CompiledEntity)] =
         []
     private(set) var misfits: [String] = []
@@ -65,18 +66,18 @@ struct ReferenceReading: Sendable {
         }
     }
 
-    /// Whether an object is only what the attribute's remote key walks into.
+    /// Whether an object only contains the value at the attribute's remote key path.
     private static func isOnlyAround(_ value: JSONValue, _ key: String, _ attribute: SyncModel.Attribute) -> Bool {
         guard case .object = value, attribute.type != .json, attribute.transformer == nil else { return false }
         return attribute.remoteKey?.hasPrefix(key + ".") ?? false
     }
 
-    /// The remote key in the one way that paths are written here.
+    /// Returns the remote key path in canonical notation.
     private static func path(of attribute: SyncModel.Attribute) -> String? {
         attribute.remoteKey.map { RemoteKeyPath.text(RemoteKeyPath.keys($0)) }
     }
 
-    /// `a.b.c` → `a`, `a.b`.
+    /// Returns the ancestors of a path: `a.b.c` → `a`, `a.b`.
     private static func prefixes(of key: String) -> [String] {
         let parts = RemoteKeyPath.keys(key)
         return (1..<max(parts.count, 1)).map { RemoteKeyPath.text(parts.prefix($0)) }
@@ -94,10 +95,10 @@ struct ReferenceReading: Sendable {
             guard let (place, statement) = Self.statement(about: relationship, in: record, keys, hasParts) else {
                 continue
             }
-            // An unknown kind says nothing of the link; null is of every kind.
+            // An unknown entity name makes no assertion. Null needs no entity.
             let destination = store.model.compiled.entities[relationship.destination]
             var kind = statement.isNull ? destination : store.entity(beside: relationship, in: record)
-            // But the row that a key is made of is known by its id.
+            // A row whose key is part of another key is identified by its ID alone.
             if case .id = statement, store.model.compiled.isKeyPart(relationship) { kind = kind ?? destination }
             if let kind { found.append((place, relationship, statement, kind)) }
         }
@@ -106,7 +107,8 @@ struct ReferenceReading: Sendable {
         }
     }
 
-    /// An object beats an id key, an id key beats a null object.
+    /// Returns the assertion for a relationship. An object takes precedence over an ID key, and an ID key over a null
+    /// object.
     private static func statement(
         about relationship: CompiledRelationship, in record: JSONValue, _ keys: ReferenceNames.Keys, _ hasParts: Bool
     ) -> (place: [Int], Statement)? {
@@ -141,8 +143,10 @@ struct ReferenceReading: Sendable {
         }
     }
 
+    /// Returns the assertion for a value with IDs.
+    ///
     /// - Parameters:
-    ///   - hasParts: Whether an id is a list of parts, or where only ids may stand also an object of them.
+    ///   - hasParts: Whether an ID is composite: a list of parts, or under an ID key also an object of parts.
     private static func idStatement(
         _ value: JSONValue, _ relationship: CompiledRelationship, _ hasParts: Bool, areOnlyIDs: Bool = false
     ) -> Statement? {
@@ -161,7 +165,7 @@ struct ReferenceReading: Sendable {
         }
     }
 
-    /// The value below a dotted key, with its place in the document.
+    /// Returns the value at a dotted key path, with its indices in the document.
     private static func member(_ key: String, of record: JSONValue) -> (place: [Int], JSONValue)? {
         var value = record
         var place: [Int] = []
@@ -203,12 +207,12 @@ extension JSONValue {
     }
 }
 
-/// The arguments of a sync, checked.
+/// The checked arguments of a sync.
 struct ReferenceCall {
     private let records: [JSONValue]
-    /// Whether the payload is one object in no array.
+    /// Whether the payload is one object outside of an array.
     private let isLoneObject: Bool
-    /// Whether a record has a key that cannot be read, so that it may be of any row.
+    /// Whether a record has an unreadable key, so that it may be of any row.
     private var isDoubtful = false
     private let entity: CompiledEntity
     private let predicate: RowPredicate?
@@ -252,6 +256,8 @@ struct ReferenceCall {
         try readKeys(sync, supplied: (relationship, key))
     }
 
+    /// Reads the keys of the root records.
+    ///
     /// - Throws: `primaryKeyMissing` if the sync is strict and a record has no readable key.
     private mutating func readKeys(
         _ sync: ReferenceSync, supplied: (by: CompiledRelationship, key: StoredValue)?
@@ -284,14 +290,14 @@ struct ReferenceCall {
         return found
     }
 
-    // MARK: Running
+    // MARK: Execution
 
-    /// What becomes of records that share a key.
+    /// Returns the counts of repeated and inconsistent records.
     func repeats(_ sync: ReferenceSync) -> ReferenceDuplicates {
         ReferenceDuplicates(records, of: entity, childrenOf: parent.map { ($0.key, $0.relationship) }, in: sync)
     }
 
-    /// Stores and links the records.
+    /// Stores and links the records, and returns the counts of root rows.
     func run(_ sync: inout ReferenceSync) throws -> SyncResult.RootCounts {
         var counts = SyncResult.RootCounts()
         if isDoubtful { sync.doubtfulTable = entity.table }
@@ -328,7 +334,7 @@ struct ReferenceCall {
         return counts
     }
 
-    /// A lone object says nothing of others, unless a predicate or a parent says what it speaks for.
+    /// Whether unlisted rows are deleted. A lone object deletes none, unless a predicate or a parent sets the scope.
     private var deletesUnlisted: Bool {
         guard operations.contains(.delete), case .snapshot = options.payload else { return false }
         return !isDoubtful && (!isLoneObject || predicate != nil || parent != nil)
@@ -356,9 +362,9 @@ struct ReferenceCall {
 }
 
 extension ReferenceSync {
-    /// Every key that stands anywhere in a record, whatever becomes of it.
+    /// Adds all keys in a record, effective or not.
     ///
-    /// - Parameter supplied: The relationship that leads to the record, and the key of its owner.
+    /// - Parameter supplied: The relationship to the record, and the key of its owner.
     mutating func addOccurrences(
         in record: JSONValue, as entity: CompiledEntity, _ context: Context? = nil,
         supplied: (by: CompiledRelationship, key: StoredValue)? = nil
@@ -367,7 +373,7 @@ extension ReferenceSync {
         let reading = ReferenceReading(record, as: kind ?? entity, of: store)
         let own = key(of: reading, entity, context, supplied: supplied)
         if let own { mentionedKeys.insert(.key(owner: entity.keyOwner, own)) }
-        // Of a record of unknown kind only the row stays.
+        // If the entity of the record is unknown, only the key counts.
         guard kind != nil else { return }
         for (relationship, said, destination) in reading.statements {
             let supplied = own.map { (relationship, $0) }
