@@ -76,7 +76,8 @@ struct ReferenceDuplicates {
 
     /// Visits a record and the records nested in it.
     ///
-    /// - Parameter wayBack: The row of a record without a key that is nested in a record of its own child.
+    /// - Parameter wayBack: The row of the owner, if the relationship leads back to it. A record without a key is then
+    ///   that row.
     private mutating func visit(
         _ json: JSONValue, as asked: CompiledEntity, _ arrival: Arrival?, wayBack: Row? = nil
     ) -> Row? {
@@ -194,7 +195,7 @@ struct ReferenceOccurrence: Sendable {
         var removable: Set<ReferenceRow.ID>?
         /// Whether the rows of removed links are deleted too.
         var deletes = false
-        /// Whether a rule decides the link, so that only the records in it count.
+        /// Whether another rule decides the link, so that only the nested records are effective.
         var isOverruled = false
         /// The nested records, in document order.
         var inner: [ReferenceOccurrence] = []

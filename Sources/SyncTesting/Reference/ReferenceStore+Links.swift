@@ -5,32 +5,33 @@ extension ReferenceStore {
         ReferenceSide(row: row, link: relationship.link, end: relationship.end)
     }
 
-    /// The rows a relationship leads to, in order.
+    /// Returns the rows of a relationship, in order.
     func targets(of row: ReferenceRow.ID, _ relationship: CompiledRelationship) -> [ReferenceRow.ID] {
         targets[side(row, relationship)] ?? []
     }
 
     func link(_ relationship: CompiledRelationship) -> CompiledAssociation { model.compiled[relationship.link] }
 
-    /// The end of the rows a relationship leads to.
+    /// Returns the end of the rows that a relationship leads to.
     func farEnd(_ relationship: CompiledRelationship) -> CompiledAssociation.End {
         link(relationship).isSymmetric ? relationship.end : relationship.end.other
     }
 
-    /// Whether a row that the relationship leads to has no other owner in it.
+    /// Whether a row has at most one owner in a relationship.
     func hasOneOwner(_ relationship: CompiledRelationship) -> Bool {
         let link = link(relationship)
         return !link.side(link.isSymmetric ? relationship.end : relationship.end.other).isToMany
     }
 
-    /// Links two rows; a side that can have only one link gives up the one it has.
+    /// Links two rows. An end that can have only one link loses its previous link.
     mutating func link(_ owner: ReferenceRow.ID, _ relationship: CompiledRelationship, _ target: ReferenceRow.ID) {
         let here = side(owner, relationship)
         let there = ReferenceSide(row: target, link: relationship.link, end: farEnd(relationship))
         guard targets[here]?.contains(target) != true else { return }
         if !relationship.isToMany, let old = targets[here]?.first { unlink(owner, relationship, old) }
         if hasOneOwner(relationship), let old = targets[there]?.first { unlink(old, relationship, target) }
-        // A row that comes back from the other side is no longer where a list put it; one that the list waits for is.
+        // A row that is linked again from the other end loses its place in the list, unless the list has a pending
+        // reference to it.
         listed[there]?.removeAll { $0 == .row(owner) }
         targets[here, default: []].append(target)
         if here != there { targets[there, default: []].append(owner) }
@@ -38,7 +39,7 @@ extension ReferenceStore {
         takePlace(owner, at: there)
     }
 
-    /// Puts a row that has arrived where a list waits for it.
+    /// Moves a row that has arrived to the place of its pending reference in a list.
     private mutating func takePlace(_ id: ReferenceRow.ID, at side: ReferenceSide) {
         guard let row = rows[id], let key = key(of: row),
             let index = listed[side]?.firstIndex(where: { place in
@@ -50,7 +51,7 @@ extension ReferenceStore {
         sort(side)
     }
 
-    /// A row keeps the links that it is told apart by.
+    /// Unlinks two rows, unless the link is part of a composite key.
     mutating func unlink(_ owner: ReferenceRow.ID, _ relationship: CompiledRelationship, _ target: ReferenceRow.ID) {
         if link(relationship).isKeyPart { return }
         targets[side(owner, relationship)]?.removeAll { $0 == target }
@@ -58,7 +59,7 @@ extension ReferenceStore {
             .removeAll { $0 == owner }
     }
 
-    /// Whether a row is linked, at its end of a link, to another row than this one.
+    /// Whether a row is linked, at one end of an association, to another row than this one.
     func isOwned(
         _ row: ReferenceRow.ID, byOtherThan owner: ReferenceRow.ID, _ link: AssociationID,
         _ end: CompiledAssociation.End
@@ -68,7 +69,7 @@ extension ReferenceStore {
         targets[ReferenceSide(row: row, link: link, end: end)]?.contains { $0 != owner } ?? false
     }
 
-    /// The rows whose order the last list says.
+    /// Returns the rows whose order the last list determines.
     func orderedTargets(of row: ReferenceRow.ID, _ relationship: CompiledRelationship) -> [ReferenceRow.ID] {
         let present = targets(of: row, relationship)
         return listedRows(side(row, relationship)).filter(present.contains)
@@ -81,7 +82,7 @@ extension ReferenceStore {
         }
     }
 
-    /// Puts the listed targets first, in the order of the list.
+    /// Moves the listed rows to the front, in the order of the list.
     mutating func order(_ owner: ReferenceRow.ID, _ relationship: CompiledRelationship, as list: [ReferenceListEntry]) {
         let side = side(owner, relationship)
         let earlier = listed[side]
@@ -96,7 +97,7 @@ extension ReferenceStore {
         targets[side] = first + present.filter { !first.contains($0) }
     }
 
-    /// Takes a row and everything that is said of it away.
+    /// Removes a row with its links, lists and pending references.
     mutating func remove(_ id: ReferenceRow.ID) {
         rows[id] = nil
         pending.removeAll { $0.side.row == id }
@@ -108,7 +109,7 @@ extension ReferenceStore {
 // MARK: - Result
 
 extension ReferenceStore {
-    /// What differs from an earlier state. Links are compared row by row elsewhere.
+    /// Returns the change set since an earlier state, without links. ``ReferenceComparison`` compares links.
     func result(since before: ReferenceStore, _ entity: String) -> SyncResult {
         var result = SyncResult(entity: entity)
         for (id, row) in rows.sorted(by: { $0.key < $1.key }) {
@@ -134,7 +135,7 @@ extension ReferenceStore {
         return result
     }
 
-    /// All references that wait, of earlier payloads too.
+    /// Returns all pending references, including those of earlier payloads.
     public func unresolvedReferences() -> [SyncResult.UnresolvedReference] {
         pending.compactMap { pending in
             guard let row = rows[pending.side.row], let key = recordKey(row),
@@ -174,10 +175,10 @@ extension ReferenceStore {
 // MARK: - Sync
 
 extension ReferenceStore {
-    /// Makes the rows what a payload says, or throws and changes nothing.
+    /// Syncs a payload. If it throws, nothing changes.
     ///
-    /// - Returns: The keys inserted, updated and deleted, the references that wait, and how many records share a key. Counts of what is unchanged, of
-    ///   links, and diagnostics are left to the real store.
+    /// - Returns: The inserted, updated and deleted keys, the pending references, and the counts of repeated and
+    ///   inconsistent records. Counts of unchanged rows and links, and diagnostics, are left out.
     @discardableResult
     public mutating func sync(
         _ json: JSONValue, inEntity name: String, predicate: RowPredicate? = nil,
@@ -224,7 +225,7 @@ extension ReferenceStore {
 }
 
 extension ReferenceSync {
-    /// The new rows without a value that their entity requires.
+    /// Returns the new rows that lack a required value or a part of their key.
     func lackingRows() -> Set<Refusal> {
         Set(
             origins.compactMap { id, origin in

@@ -1,28 +1,31 @@
 public import SyncCore
 
-/// A store in dictionaries and obvious code: a second opinion on what a sync does.
+/// A reference implementation of syncing, in dictionaries and simple code. Tests compare the real store with it.
 ///
-/// Written from `Docs/MappingContract.md` alone, it shares with the real store only the model, the names and the
-/// conversion of single values. It is slow, keeps everything in memory, and is a value: a copy is a snapshot.
+/// It implements `Docs/MappingContract.md` independently. It shares only the model, the naming rules and the conversion
+/// of single values with the real store. It is slow, keeps everything in memory, and is a value type: a copy is a
+/// snapshot.
 public struct ReferenceStore: Sendable {
-    /// The entities whose rows it keeps.
+    /// The model of the store.
     public let model: SyncModel
-    /// The rows by a number that only means something here.
+    /// The rows by an internal number.
     var rows: [ReferenceRow.ID: ReferenceRow] = [:]
-    /// What each row is linked with, by link end, in order.
+    /// The linked rows of each row, by association end, in order.
     var targets: [ReferenceSide: [ReferenceRow.ID]] = [:]
-    /// What the last list of an ordered relationship named, in its order. Other rows come after.
+    /// The entries of the last list of an ordered relationship. Other linked rows follow them.
     var listed: [ReferenceSide: [ReferenceListEntry]] = [:]
-    /// References to rows that are not there yet, in payload order.
+    /// Pending references, in the order of the payload.
     var pending: [ReferencePending] = []
-    /// Where relationships stand in JSON, worked out once for all copies of the store.
+    /// The JSON keys of relationships, computed once and shared by all copies of the store.
     let names = ReferenceNames()
     private var lastID = 0
 
-    /// An empty store.
+    /// Creates an empty store.
     public init(model: SyncModel) { self.model = model }
 
-    /// - Parameter key: That of several parts, which the row never loses.
+    /// Adds a row and returns its number.
+    ///
+    /// - Parameter key: The composite key, which the row keeps forever.
     mutating func addRow(of entity: CompiledEntity, key: StoredValue? = nil) -> ReferenceRow.ID {
         lastID += 1
         let partedKey = entity.compositeKey == nil ? nil : key
@@ -37,19 +40,19 @@ public struct ReferenceStore: Sendable {
         }
     }
 
-    /// Makes a row one of a sub-entity of what it is.
+    /// Changes the entity of a row to a subentity.
     mutating func refine(_ row: ReferenceRow.ID, as entity: CompiledEntity) {
         let values = newValues(of: entity)
         rows[row]?.values.merge(values) { known, _ in known }
         rows[row]?.entity = entity
     }
 
-    /// The key of a row; nil for a keyless row and for one whose key is local.
+    /// Returns the key of a row; nil for a keyless row, and for a row with a temporary key.
     func key(of row: ReferenceRow) -> StoredValue? {
         row.partedKey ?? (row.entity.keySlot == nil ? nil : key(of: row.entity, row.values) { _ in nil })
     }
 
-    /// The key that values are, and the keys of the rows that relationships lead to; nil if a part is missing.
+    /// Returns the key that is formed by values and by the keys of referenced rows; nil if a part is missing.
     func key(
         of entity: CompiledEntity, _ values: [String: StoredValue], target: (CompiledRelationship) -> StoredValue?
     ) -> StoredValue? {
@@ -66,7 +69,7 @@ public struct ReferenceStore: Sendable {
         return found.count == parts.count ? key(.array(found), of: entity) : nil
     }
 
-    /// The key that JSON is; nil if it is none.
+    /// Returns a JSON value as a key; nil if it is not a valid key.
     func key(_ id: JSONValue, of entity: CompiledEntity) -> StoredValue? {
         guard let slot = entity.keySlot else {
             return model.compiled.rowKey(id, of: entity).map {
@@ -77,12 +80,12 @@ public struct ReferenceStore: Sendable {
         return value.flatMap { $0.isNull ? nil : $0 }
     }
 
-    /// The names of the attributes that an entity's keys are made of.
+    /// Returns the names of the key attributes of an entity.
     func keyNames(of entity: CompiledEntity) -> [String] {
         entity.keySlots.map { model.compiled[entity.table].attributes[$0].name }
     }
 
-    /// The row of an entity, or of one that has the key in common with it, with this key.
+    /// Returns the row with a key, of an entity or another one that shares its keys.
     func row(_ entity: CompiledEntity, key: StoredValue) -> ReferenceRow.ID? {
         rows.first { $0.value.entity.keyOwner == entity.keyOwner && self.key(of: $0.value) == key }?.key
     }
@@ -91,68 +94,68 @@ public struct ReferenceStore: Sendable {
         rows[row].map { model.compiled.entity($0.entity.id, isKindOf: entity) } ?? false
     }
 
-    /// A key no row is known by elsewhere.
+    /// Whether a row has a temporary key.
     func isLocal(_ id: ReferenceRow.ID) -> Bool {
         rows[id].map { $0.entity.isKeyed && key(of: $0) == nil } ?? false
     }
 
-    /// The rows of an entity and its sub-entities, oldest first.
+    /// Returns the rows of an entity and its subentities, oldest first.
     func rows(of entity: CompiledEntity) -> [ReferenceRow.ID] {
         rows.keys.filter { isKind($0, of: entity.id) }.sorted()
     }
 }
 
-/// A row: its entity and a value for every attribute.
+/// A row: its entity, and a value for each attribute.
 struct ReferenceRow: Sendable {
     typealias ID = Int
 
     var entity: CompiledEntity
     var values: [String: StoredValue]
-    /// A key of several parts, some of which may be keys of other rows.
+    /// The composite key, which may contain keys of other rows.
     var partedKey: StoredValue?
 }
 
-/// One row's side of a link.
+/// A row at one end of an association.
 struct ReferenceSide: Hashable, Sendable {
     var row: ReferenceRow.ID
     var link: AssociationID
     var end: CompiledAssociation.End
 }
 
-/// A reference to a row that is not there yet.
+/// A reference to a row that is not stored yet.
 struct ReferencePending: Sendable {
     var side: ReferenceSide
     var relationship: CompiledRelationship
     var target: ReferenceTarget
 }
 
-/// What a reference names: the key of a row, and the entity it says the row is of.
+/// The target of a reference: the key of a row, and the entity that the payload gives for it.
 struct ReferenceTarget: Hashable, Sendable {
     var key: StoredValue
     var kind: Int
 }
 
-/// A place in a list.
+/// An entry of a list.
 enum ReferenceListEntry: Hashable, Sendable {
     case row(ReferenceRow.ID)
-    /// Of a row that is not there yet.
+    /// A pending reference.
     case awaited(ReferenceTarget)
 }
 
-/// Under which JSON keys the relationships of a model stand, for those that somebody asked about.
+/// The JSON keys of relationships, cached.
 struct ReferenceNames: Sendable {
     typealias Keys = (objects: [String], ids: [String])
 
     private struct LinkEnd: Hashable {
         let link: AssociationID
         let end: CompiledAssociation.End
-        /// Each may spell its keys in its own way.
+        /// Each entity may have a different key case.
         let entity: Int
     }
 
     private let known = Locked<[LinkEnd: Keys]>([:])
 
-    /// Keys of objects and of ids, the strongest first.
+    /// Returns the object keys and the ID keys of a relationship, in order of precedence.
     func keys(of relationship: CompiledRelationship, as entity: CompiledEntity, in model: CompiledModel) -> Keys {
         known.withLock { known in
             let end = LinkEnd(link: relationship.link, end: relationship.end, entity: entity.id)
@@ -169,11 +172,11 @@ struct ReferenceNames: Sendable {
     }
 }
 
-// MARK: - Kinds
+// MARK: - Discriminators
 
-// Records that say by a member of which entity they are.
+// Finds the entity of records with a discriminator.
 extension ReferenceStore {
-    /// The entity of a record that is asked for as one of an entity; nil if it is skipped.
+    /// Returns the entity of a record that is expected to be of an entity; nil if the record is skipped.
     func entity(of record: JSONValue, as asked: CompiledEntity) -> CompiledEntity? {
         guard let (discriminator, owner) = model.compiled.discriminator(of: asked.id) else { return asked }
         let itself = asked.isAbstract ? nil : asked
@@ -181,15 +184,16 @@ extension ReferenceStore {
         guard let named = entity(ofKind: kind, discriminator) else {
             return discriminator.otherwise == .parent ? itself : nil
         }
-        // That it is what it was asked for as, or something above that, says nothing new.
+        // The expected entity or a parent of it as the value adds no information.
         if model.compiled.entity(asked.id, isKindOf: named.id) { return itself }
         guard model.compiled.entity(named.id, isKindOf: asked.id) else { return nil }
-        // The kind may have kinds of its own.
+        // The named entity may have a discriminator for its subentities.
         let isTold = model.compiled.discriminator(of: named.id)?.owner != owner
         return isTold ? entity(of: record, as: named) : named.isAbstract ? nil : named
     }
 
-    /// The entity that the row of a to-one relationship is of, by the kind that stands beside it; nil if that is unknown.
+    /// Returns the entity of the row that a to-one relationship references, by the type member beside its key; nil if
+    /// the type is unknown.
     func entity(beside relationship: CompiledRelationship, in record: JSONValue) -> CompiledEntity? {
         let destination = model.compiled.entities[relationship.destination]
         guard !relationship.isToMany, let (discriminator, _) = model.compiled.discriminator(of: destination.id),
@@ -218,7 +222,7 @@ extension ReferenceStore {
         return name.flatMap { name in model.compiled.entities.first { $0.name == name } }
     }
 
-    /// `commentable_type`, `commentableType`; with a remote key its own ending.
+    /// Returns the type keys: `commentable_type`, `commentableType`. A remote key determines the spelling.
     private static func kindKeys(beside relationship: SyncModel.Relationship) -> [String] {
         guard let remote = relationship.remoteKey else {
             return ["\(Inflection.snakeCase(relationship.name))_type", "\(relationship.name)Type"]
@@ -230,7 +234,7 @@ extension ReferenceStore {
         return [remote + "_type", remote + "Type"]
     }
 
-    /// What stands at the end of a path of keys; nil if that is nothing or null.
+    /// Returns the value at a path of keys; nil if it is missing or null.
     private static func value(at path: String, of record: JSONValue) -> JSONValue? {
         var value = record
         for key in path.split(separator: ".", omittingEmptySubsequences: false) {
@@ -238,7 +242,7 @@ extension ReferenceStore {
             else { return nil }
             value = member.value
         }
-        // A ternary would take this `nil` for a JSON null.
+        // In a ternary expression, `nil` would become a JSON null.
         guard value != .null else { return nil }
         return value
     }
@@ -247,12 +251,12 @@ extension ReferenceStore {
 // MARK: - Predicates
 
 extension ReferenceStore {
-    /// Whether a condition on the rows of an entity holds for one of them.
+    /// Whether a row satisfies a condition on an entity.
     func matches(_ id: ReferenceRow.ID, _ predicate: RowPredicate, of entity: CompiledEntity) throws -> Bool {
         try predicate.resolved(on: entity, in: model.compiled).holds(for: ConditionRow(store: self, id: id))
     }
 
-    /// A row as conditions see it.
+    /// Adapts a row to predicate evaluation.
     private struct ConditionRow: PredicateRow {
         let store: ReferenceStore
         let id: ReferenceRow.ID

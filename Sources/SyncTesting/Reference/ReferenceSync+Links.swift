@@ -1,7 +1,7 @@
 import SyncCore
 
 extension ReferenceSync {
-    /// Links what arrived and is not overruled, then takes the statements one after the other.
+    /// Resolves pending references that the payload does not replace, then applies the link assertions in order.
     mutating func link(_ mentions: [ReferenceOccurrence]) {
         let statements = mentions.flatMap(\.allStatements)
         for (row, statement) in statements { deletePendingReferences(statement, of: row) }
@@ -25,13 +25,13 @@ extension ReferenceSync {
         }
     }
 
-    /// The row that a reference means.
+    /// Returns the stored row that a reference identifies.
     func row(_ target: ReferenceTarget) -> ReferenceRow.ID? {
         store.row(model.compiled.entities[target.kind], key: target.key)
             .flatMap { store.isKind($0, of: target.kind) ? $0 : nil }
     }
 
-    // MARK: One statement
+    // MARK: Single assertions
 
     private mutating func follow(_ statement: ReferenceOccurrence.Statement, of row: ReferenceRow.ID) {
         let relationship = statement.relationship
@@ -68,7 +68,7 @@ extension ReferenceSync {
         store.pending += missing.map { ReferencePending(side: side, relationship: relationship, target: $0) }
     }
 
-    /// Notes the rows that go because a list of objects leaves them out; the last list decides.
+    /// Records the rows that a list of objects omits. The last list decides whether they are deleted.
     private mutating func drop(
         _ statement: ReferenceOccurrence.Statement, _ side: ReferenceSide, present: [ReferenceRow.ID],
         listed: [ReferenceRow.ID]
@@ -79,7 +79,7 @@ extension ReferenceSync {
         deletesLeftOut[side] = statement.deletes
     }
 
-    /// The rows a list puts in order. Rows without a key have their places in it also if they may not be updated.
+    /// Returns the list in order. Rows without a key keep their places even if they may not be updated.
     private func ordered(_ statement: ReferenceOccurrence.Statement) -> [ReferenceListEntry] {
         let isKeyless = !model.compiled.entities[statement.relationship.destination].isKeyed
         return statement.targets.compactMap { target -> ReferenceListEntry? in
@@ -90,10 +90,10 @@ extension ReferenceSync {
         }.uniqued()
     }
 
-    // MARK: What is forgotten
+    // MARK: Replaced references
 
-    /// Forgets the references that a statement overrules. Their places in a list are kept only for rows that the
-    /// statement links themselves.
+    /// Deletes the pending references that a statement replaces. Their places in a list are kept only if the statement
+    /// itself links their owner.
     private mutating func deletePendingReferences(_ statement: ReferenceOccurrence.Statement, of row: ReferenceRow.ID) {
         let overruled = store.pending.filter { overrules(statement, of: row, $0) }
         store.pending = store.pending.filter { !overrules(statement, of: row, $0) }
@@ -102,7 +102,7 @@ extension ReferenceSync {
         }
     }
 
-    /// Whether a statement of the other side names the row that waits.
+    /// Whether a statement of the other end lists the owner of the pending reference.
     private func hasOwner(_ statement: ReferenceOccurrence.Statement, _ pending: ReferencePending) -> Bool {
         pending.side.end == store.farEnd(statement.relationship) && pending.side.link == statement.relationship.link
             && statement.targets.contains { target in
@@ -113,7 +113,7 @@ extension ReferenceSync {
             }
     }
 
-    /// Whether a statement speaks of a link that was remembered.
+    /// Whether a statement replaces a pending reference.
     private func overrules(
         _ statement: ReferenceOccurrence.Statement, of row: ReferenceRow.ID, _ pending: ReferencePending
     ) -> Bool {
@@ -157,16 +157,16 @@ extension ReferenceSync {
 }
 
 extension [ReferenceListEntry] {
-    /// Each element at its first place.
+    /// Returns the list without duplicates; the first occurrence stays.
     func uniqued() -> [Element] {
         reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 }
 
-// MARK: - Deleting
+// MARK: - Deletion
 
 extension ReferenceSync {
-    /// Whether anything in the payload speaks of a row.
+    /// Whether the payload contains a row.
     func isMentioned(_ id: ReferenceRow.ID) -> Bool {
         if touched.contains(id) { return true }
         if let doubtfulTable, store.rows[id]?.entity.table == doubtfulTable { return true }
@@ -174,10 +174,10 @@ extension ReferenceSync {
         return mentionedKeys.contains(.key(owner: row.entity.keyOwner, key))
     }
 
-    /// Deletes what lists left out, then rows in scope until none is left that nothing mentions.
+    /// Deletes rows that replaced lists omit, then rows in scope that the payload does not contain, until none is left.
     ///
-    /// - Parameter scope: The rows in scope, read anew each time.
-    /// - Returns: How many rows fell to the scope.
+    /// - Parameter scope: Returns the rows in scope. It is called again after each round.
+    /// - Returns: The number of rows that were deleted because of the scope.
     mutating func delete(scope: (ReferenceStore) throws -> [ReferenceRow.ID]) throws -> Int {
         var fallen = 0
         var first = true
@@ -191,7 +191,8 @@ extension ReferenceSync {
         }
     }
 
-    /// Local rows stay with their owner, whatever a list says, and rows that another owner has by now with that one.
+    /// The rows to delete because lists omit them. Rows with a temporary key stay, and so do rows that have another
+    /// owner since.
     private var droppedRows: [ReferenceRow.ID] {
         leftOut.filter { deletesLeftOut[$0.key] == true }.flatMap { side, rows in
             rows.filter {
@@ -201,7 +202,7 @@ extension ReferenceSync {
         }
     }
 
-    /// Deletes rows with all that goes with them.
+    /// Deletes rows, with cascades and orphans.
     private mutating func remove(_ start: Set<ReferenceRow.ID>) throws {
         var going = start
         while true {
@@ -225,7 +226,7 @@ extension ReferenceSync {
         return more
     }
 
-    /// The rows whose keys are made of that of a row, where it is not denied to delete it for them.
+    /// Returns the rows whose composite keys contain the key of a row, unless a deny rule protects the row.
     private func dependent(on id: ReferenceRow.ID) -> [ReferenceRow.ID] {
         store.rows.filter { dependent, row in
             row.entity.relationships.contains { relationship in
@@ -249,7 +250,7 @@ extension ReferenceSync {
 
     // MARK: Keyless rows
 
-    /// The keyless rows that lost a link, or are new without having one, and that no row with a key leads to.
+    /// Returns the keyless rows that lost a link, or are new without one, and that no row with a key leads to.
     private func abandoned(without going: Set<ReferenceRow.ID>) -> Set<ReferenceRow.ID> {
         let keyless = store.rows.filter { !$0.value.entity.isKeyed }.keys
         guard !keyless.isEmpty else { return [] }
@@ -265,7 +266,7 @@ extension ReferenceSync {
         }
         let unreached = Set(keyless).subtracting(reached).subtracting(going)
         var gone = unreached.filter { isNew($0) || hasLostLink($0, going) }
-        // With them go those that only they led to.
+        // Delete the keyless rows that were reachable only through them too.
         var last = gone
         while !last.isEmpty {
             let led = last.flatMap { id in
@@ -286,11 +287,11 @@ extension ReferenceSync {
 
 // MARK: - Keys
 
-// Keys of several parts, some of which are keys of other rows.
+// Reads composite keys, which may contain keys of other rows.
 extension ReferenceSync {
-    /// The key of a record, part by part: what it says, and for the way back to its owner that one's key.
+    /// Returns the key of a record, part by part. A part that references the owner is the owner's key.
     ///
-    /// - Parameter supplied: The relationship that leads to the record, and the key of its owner, where no row of it is known.
+    /// - Parameter supplied: The relationship to the record and the key of its owner, if no row of the owner is known.
     func key(
         of reading: ReferenceReading, _ entity: CompiledEntity, _ context: Context?,
         supplied: (by: CompiledRelationship, key: StoredValue)? = nil
@@ -307,7 +308,7 @@ extension ReferenceSync {
             switch said.statement {
             case .id(let id): return store.key(id, of: said.entity)
             case .object(let record):
-                // Of a record of unknown kind the key is known all the same.
+                // The key is readable even if the entity of the record is unknown.
                 let kind = store.entity(of: record, as: said.entity) ?? said.entity
                 return key(of: ReferenceReading(record, as: kind, of: store), kind, nil)
             default: return nil
@@ -315,7 +316,9 @@ extension ReferenceSync {
         }
     }
 
-    /// - Parameter supplied: The relationship of the parent, and its key.
+    /// Checks that at least one record has a readable key.
+    ///
+    /// - Parameter supplied: The relationship of the parent, and the key of the parent.
     func requireRecords(
         _ records: [JSONValue], of entity: CompiledEntity, supplied: (by: CompiledRelationship, key: StoredValue)?
     ) throws {
@@ -328,7 +331,7 @@ extension ReferenceSync {
         }
     }
 
-    /// Whether the key of a record can be read.
+    /// Whether a record has a readable key.
     func hasKey(
         _ record: JSONValue, of entity: CompiledEntity, supplied: (by: CompiledRelationship, key: StoredValue)?
     ) -> Bool {
@@ -336,7 +339,7 @@ extension ReferenceSync {
         return key(of: ReferenceReading(record, as: kind, of: store), kind, nil, supplied: supplied) != nil
     }
 
-    /// Whether a record has a key that cannot be read, or only a part of one.
+    /// Whether a record has an unreadable key, or only a part of a key.
     func isUnread(
         _ record: JSONValue, of entity: CompiledEntity, supplied: (by: CompiledRelationship, key: StoredValue)?
     ) -> Bool {
@@ -347,19 +350,19 @@ extension ReferenceSync {
             || kind == nil && entity.compositeKey != nil
     }
 
-    /// Whether a record has a part of its key.
+    /// Whether a record has a part of its composite key.
     func hasSomePart(_ reading: ReferenceReading, _ entity: CompiledEntity) -> Bool {
         entity.compositeKey != nil && store.keyNames(of: entity).contains { reading.values[$0]?.isNull == false }
     }
 
-    /// The key that an id in a list is. It need not name the owner of the list; one that does names no other.
+    /// Returns the key of an ID in a list. The ID may omit the owner of the list, but must not contain another owner.
     func key(
         _ id: JSONValue, _ relationship: CompiledRelationship, listedBy owner: ReferenceRow.ID?
     ) -> StoredValue? {
         key(id, relationship, listedBy: owner.flatMap { store.rows[$0] }.flatMap { store.key(of: $0) })
     }
 
-    /// The same where only the key of the owner is known.
+    /// Returns the key of an ID in a list, if only the key of the owner is known.
     func key(_ id: JSONValue, _ relationship: CompiledRelationship, listedBy ownerKey: StoredValue?) -> StoredValue? {
         let destination = model.compiled.entities[relationship.destination]
         let back = destination.compositeKey?.parts.firstIndex { part in

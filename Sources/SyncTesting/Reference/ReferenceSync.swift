@@ -1,64 +1,64 @@
 import SyncCore
 
-/// One sync of a reference store: finds the rows that the records mean, makes new ones, then links, then deletes.
+/// One sync of a reference store: finds or adds the rows of records, links them, and deletes rows.
 struct ReferenceSync {
-    /// A new row that lacks a required value.
+    /// The identity of a new row that is rejected because it lacks a required value.
     enum Refusal: Hashable {
         case key(owner: Int?, StoredValue)
         case path(String)
     }
 
-    /// How a record came to be in the payload.
+    /// The place of a record in the payload.
     enum Context {
         case root
-        /// A root record of a sync for a parent.
+        /// A root record of a sync with a parent.
         case child(of: ReferenceRow.ID, CompiledRelationship)
         case toOne(of: ReferenceRow.ID, CompiledRelationship)
-        /// Where a rule decides the link: the record is only a mention.
+        /// A record at a to-one relationship back to its owner, whose link is decided already.
         case overruled(by: ReferenceRow.ID)
         case toMany(of: ReferenceRow.ID, CompiledRelationship, position: Int)
-        /// In a record without a key, which says nothing about the link.
+        /// A record inside a record without a key, which makes no link assertion.
         case unowned(isListed: Bool)
     }
 
     enum Outcome {
         case mention(ReferenceOccurrence)
-        /// May be neither inserted nor updated, or is refused; the row if there is one.
+        /// The record may not be written or is rejected; with its row if there is one.
         case skipped(ReferenceRow.ID?)
-        /// Without a key; the records inside.
+        /// The record has no readable key; with the records nested in it.
         case unreadable([ReferenceOccurrence])
     }
 
-    /// What a record without a key is about.
+    /// The row of a record without a key.
     enum OwnedRow {
         case known(ReferenceRow.ID)
-        /// A row that its owner does not have yet.
+        /// A new row, which its owner does not have yet.
         case missing
-        /// Nothing: without a key it cannot be read here.
+        /// No row: the record needs a key here.
         case unreadable
     }
 
     let before: ReferenceStore
     let operations: SyncOperations
     var store: ReferenceStore
-    /// New rows that are refused, found by earlier attempts.
+    /// New rows that earlier attempts rejected.
     let refused: Set<Refusal>
-    /// New rows that a record may insert, found by earlier attempts: records that may only update count for them too.
+    /// New rows that earlier attempts inserted. Records that may only be updated are effective for them too.
     let inserted: Set<Refusal>
     var origins: [ReferenceRow.ID: Refusal] = [:]
-    /// The rows that records mean; ids are told by `mentionedKeys`.
+    /// The rows of records. Rows that are only given by ID are in `mentionedKeys`.
     var touched: Set<ReferenceRow.ID> = []
     var mentionedKeys: Set<Refusal> = []
-    /// The rows without a key that an owner has, by position.
+    /// The rows without a key of each owner, by position.
     var ownedRows: [ReferenceSide: [ReferenceRow.ID]] = [:]
-    /// How the rows without a key were given: each is its owner's, whatever its record says.
+    /// The contexts of rows without a key. Such a row belongs to its owner, whatever its record asserts.
     var contexts: [ReferenceRow.ID: Context] = [:]
-    /// Rows that lists left out.
+    /// Rows that lists omit.
     var leftOut: [ReferenceSide: Set<ReferenceRow.ID>] = [:]
-    /// Whether the last list of a side deletes what is left out.
+    /// Whether the last list of an end deletes the rows that it omits.
     var deletesLeftOut: [ReferenceSide: Bool] = [:]
     var misfits: [String] = []
-    /// The table of which any row may be meant by a record whose key cannot be read.
+    /// The table whose rows may belong to a record with an unreadable key.
     var doubtfulTable: TableID?
 
     init(
@@ -117,7 +117,7 @@ struct ReferenceSync {
             ReferenceOccurrence(row: row, statements: statements(of: row, reading, at: path, context)))
     }
 
-    /// The records in one that cannot be read, unless it stands where none is.
+    /// Returns the records nested in a record without a readable key; none if a record may not be written there.
     private mutating func records(
         in reading: ReferenceReading, at path: String, _ context: Context
     ) -> [ReferenceOccurrence] {
@@ -150,7 +150,7 @@ struct ReferenceSync {
         }
     }
 
-    /// The row that a record without a key is about: the one that its owner has at this position.
+    /// Returns the row of a record without a key: the row at this position of its owner.
     private mutating func ownedRow(_ entity: CompiledEntity, _ context: Context) -> OwnedRow {
         if case .overruled(let owner) = context { return .known(owner) }
         guard let side = context.side(in: store) else { return .unreadable }
@@ -192,7 +192,7 @@ struct ReferenceSync {
             let path = "\(path).\(relationship.name)"
             if relationship.isToMany {
                 var statement = statement(of: row, relationship, destination, said, at: path, overruledBy: nil)
-                // The list of a row that is known by its owner is in addition to that one.
+                // The list of a row without a key adds to the link to its owner.
                 if let owner = owner(relationship, contexts[row]) {
                     statement?.targets.append(.row(owner, links: true))
                     statement?.removes = false
@@ -207,7 +207,7 @@ struct ReferenceSync {
         }
     }
 
-    /// The owner that the row was given by, if the relationship leads back to it.
+    /// Returns the owner of the row, if the relationship leads back to it.
     func owner(_ relationship: CompiledRelationship, _ context: Context?) -> ReferenceRow.ID? {
         guard let given = context?.relationship, relationship.link == given.link,
             relationship.end == store.farEnd(given)
@@ -241,12 +241,12 @@ struct ReferenceSync {
             case .mention(let child):
                 statement.targets = [.row(child.row, links: true)]
                 statement.inner = [child]
-            // Of a record that is refused only its being there is left: it leaves the link as it is.
+            // A rejected record leaves the link as it is.
             case .skipped: break
             case .unreadable(let inner):
                 statement.inner = inner
                 statement.isOverruled = true
-                // The row that the owner's key is made of is known by its key.
+                // The row whose key is part of the owner's key is identified by its key.
                 if model.compiled.isKeyPart(relationship),
                     let key = key(of: ReferenceReading(record, as: destination, of: store), destination, nil)
                 {

@@ -1,29 +1,29 @@
 public import Foundation
 
-/// What became of the cases of a run.
+/// The results of the cases of a run.
 public struct ScenarioReport: Sendable, Hashable, Codable {
-    /// How a case ended.
+    /// The outcome of a case.
     public enum Outcome: String, Sendable, Hashable, Codable, CaseIterable {
-        /// Every expectation was met.
+        /// All expectations are met.
         case passed
-        /// An expectation was not met, or the case could not be read or run: see ``CaseResult/failures``.
+        /// An expectation is not met, or the case could not be read or run; see ``CaseResult/failures``.
         case failed
-        /// It needs what this run does not have: see ``CaseResult/reason``.
+        /// The case needs a feature that the runner does not provide; see ``CaseResult/reason``.
         case skipped
     }
 
-    /// An expectation that was not met, or an error that was not expected.
+    /// An expectation that is not met, or an unexpected error.
     public struct Failure: Sendable, Hashable, Codable {
-        /// The number of the step, from 1; nil for a function, a file, or the state of the store at the end.
+        /// The number of the step, from 1; nil for a function, a file, or the final state of the store.
         public var step: Int?
-        /// What was expected, as JSON or in words; empty if nothing could be compared.
+        /// The expected value, as JSON or a description; empty if nothing could be compared.
         public var expected: String
-        /// What was found instead.
+        /// The found value.
         public var found: String
-        /// What was compared, or what went wrong.
+        /// The compared property, or the error.
         public var message: String
 
-        /// A failure with all its parts.
+        /// Creates a failure.
         public init(step: Int? = nil, expected: String, found: String, message: String) {
             self.step = step
             self.expected = expected
@@ -32,22 +32,23 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
         }
     }
 
-    /// One case of a file, or a whole file that could not be read.
+    /// The result of one case, or of a file that could not be read.
     public struct CaseResult: Sendable, Hashable, Codable {
-        /// The path of the file, as the run was given it.
+        /// The path of the file, as it was passed to the run.
         public var file: String
         /// The name of the case.
         public var name: String
-        /// How it ended.
+        /// The outcome of the case.
         public var outcome: Outcome
-        /// What failed. A case stops at its first failing step.
+        /// The failures. A case stops at its first failing step.
         public var failures: [Failure]
         /// Why a case was skipped.
         public var reason: String?
-        /// The transformers that its model names and that it ran without; nil if there are none, or nobody asked.
+        /// The transformers that the model names and the runner does not register. Nil if there are none, or without
+        /// ``ScenarioRunner/Options/namesMissingTransformers``.
         public var missingTransformers: [String]?
 
-        /// The result of one case.
+        /// Creates the result of one case.
         public init(
             file: String, name: String, outcome: Outcome, failures: [Failure] = [], reason: String? = nil
         ) {
@@ -59,23 +60,23 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
         }
     }
 
-    /// In the order of the files and of the cases in them.
+    /// The results, in the order of the files and of the cases in them.
     public var results: [CaseResult]
 
-    /// A report of these results.
+    /// Creates a report.
     public init(results: [CaseResult] = []) { self.results = results }
 
-    /// How many cases passed.
+    /// The number of cases that passed.
     public var passed: Int { count(.passed) }
-    /// How many cases failed.
+    /// The number of cases that failed.
     public var failed: Int { count(.failed) }
-    /// How many cases were skipped.
+    /// The number of cases that were skipped.
     public var skipped: Int { count(.skipped) }
 
-    /// Whether cases were run and none failed.
+    /// Whether at least one case was run and none failed.
     public var isSuccess: Bool { failed == 0 && !results.isEmpty }
 
-    /// `N passed, N failed, N skipped`.
+    /// A summary: `N passed, N failed, N skipped`.
     public var summary: String { "\(passed) passed, \(failed) failed, \(skipped) skipped" }
 
     private func count(_ outcome: Outcome) -> Int {
@@ -84,7 +85,8 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
 }
 
 extension ScenarioReport.CaseResult: CustomStringConvertible {
-    /// One line: the outcome, the file, the name, and of a failure the step, what was expected and what was found.
+    /// A description in one line: outcome, file, name, and for a failure the step with the expected and the found
+    /// value.
     public var description: String {
         let start = "\(outcome.rawValue) \(file) \(name)"
         switch outcome {
@@ -96,7 +98,7 @@ extension ScenarioReport.CaseResult: CustomStringConvertible {
 }
 
 extension ScenarioReport.Failure: CustomStringConvertible {
-    /// `step 3: count of User: expected 8, found 7`, on one line.
+    /// A description in one line, such as `step 3: count of User: expected 8, found 7`.
     public var description: String {
         let place = step.map { "step \($0): " } ?? ""
         let comparison = expected.isEmpty && found.isEmpty ? "" : ": expected \(expected), found \(found)"
@@ -105,6 +107,6 @@ extension ScenarioReport.Failure: CustomStringConvertible {
 }
 
 extension ScenarioReport.Failure: LocalizedError {
-    /// The description, so that `localizedDescription` is it too.
+    /// The description, so that `localizedDescription` is the same text.
     public var errorDescription: String? { description }
 }

@@ -3,17 +3,17 @@ import Sync
 import SyncCore
 import SyncSQLite
 
-/// What steps do to a store: the one place where scenarios call the library.
+/// The actions of steps on a store. Scenarios call the library only here.
 struct ScenarioActions: Sendable {
     var stack: DataStack
     let file: ScenarioFile
-    /// Whether writes are made by a background task.
+    /// Whether writes run in a background task.
     let writesInBackground: Bool
-    /// What a hook adds to every record about to be inserted; nil for no hook.
+    /// The members that the insert hook adds to each record of a new row; nil for no hook.
     let addedOnInsert: JSONValue?
-    /// The size of the pieces in which payloads are read; nil to read them whole.
+    /// The size of the chunks in which payloads are synced; nil to sync them as a whole.
     let pieceSize: Int?
-    /// Whether a sync is a part of a transaction of the app's.
+    /// Whether syncs run in a transaction of the app.
     let isGuest: Bool
 
     // MARK: Writing
@@ -98,7 +98,7 @@ struct ScenarioActions: Sendable {
         }
     }
 
-    /// Each element of the payload as a page of one run.
+    /// Syncs each element of the payload as a page of one paged import.
     private func sync(
         pages payload: Payload, _ call: ScenarioStep.SyncCall, _ predicate: RowPredicate?, _ options: SyncOptions
     ) async throws -> SyncResult {
@@ -121,7 +121,7 @@ struct ScenarioActions: Sendable {
         }
     }
 
-    /// The step's options, and the hook of the case.
+    /// Returns the options of the step, with the insert hook of the case.
     private func options(_ call: ScenarioStep.SyncCall) -> SyncOptions {
         var options = call.options
         guard case .object(let added)? = addedOnInsert else { return options }
@@ -158,7 +158,7 @@ struct ScenarioActions: Sendable {
         try await write { stack in try await Sync.insertOrUpdate(values, inEntity: entity, stack: stack) }
     }
 
-    /// The key of the updated row, as a scenario writes it; null if there is none.
+    /// Updates a row and returns its key in the notation of scenarios; null if there is no row.
     func update(_ entity: String, _ id: JSONValue, _ values: JSONValue) async throws -> JSONValue {
         let row = try await write { stack in
             try await Sync.update(id: id, with: values, inEntity: entity, stack: stack)?.row
@@ -175,7 +175,7 @@ struct ScenarioActions: Sendable {
         try await write { stack in try stack.drop() }
     }
 
-    /// Syncs and other writes run in a task of their own, which could be cancelled without the runner being so.
+    /// Runs a write in a separate task, which can be cancelled independently of the runner.
     @discardableResult
     private func write<T: Sendable>(_ body: @escaping @Sendable (DataStack) async throws -> T) async throws -> T {
         let stack = stack
@@ -226,7 +226,7 @@ struct ScenarioActions: Sendable {
         }
     }
 
-    /// The bytes of a fixture, which the library reads itself; else the value, or what is below its key.
+    /// Returns the bytes of a fixture, which the library parses, or else the value at the key of the call.
     func payload(of call: ScenarioStep.SyncCall) throws -> Payload {
         switch call.payload {
         case .inline(let records):
@@ -243,7 +243,7 @@ struct ScenarioActions: Sendable {
         }
     }
 
-    /// The stored rows that the value of a relationship refers to, in order.
+    /// Returns the stored rows that the value of a relationship refers to, in order.
     private func targets(_ value: JSONValue, of relationship: String) async throws -> [SyncRow] {
         switch value {
         case .null: return []
@@ -290,7 +290,7 @@ extension StoredRowView {
 }
 
 extension JSONValue {
-    /// The value below a dotted path of keys.
+    /// Returns the value at a dotted key path.
     fileprivate func value(at path: String?) throws -> JSONValue {
         guard let path else { return self }
         var value = self
