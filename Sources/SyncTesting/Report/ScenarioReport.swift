@@ -42,7 +42,7 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
         public var outcome: Outcome
         /// The failures. A case stops at its first failing step.
         public var failures: [Failure]
-        /// Why a case was skipped.
+        /// The reason for skipping the case.
         public var reason: String?
         /// The transformers that the model names and the runner does not register. Nil if there are none, or without
         /// ``ScenarioRunner/Options/namesMissingTransformers``.

@@ -1,11 +1,11 @@
 import SyncCore
 
-/// What was seen of the root records of all samples, by entity.
+/// The observed root records of all samples, by entity.
 struct InferenceRoots {
     private(set) var objects: [(entity: String, object: ObservedObject)] = []
     /// The keys that the caller names.
     private(set) var named: [String: [String]] = [:]
-    /// Entity → what JSON:API calls its resources.
+    /// Entity → the type of its JSON:API resources.
     var types: [String: String] {
         Dictionary(resources.objects.map { ($0.entity, $0.type) }, uniquingKeysWith: { first, _ in first })
     }
@@ -39,7 +39,7 @@ struct InferenceRoots {
 
     private mutating func observe(resources sample: InferenceSample) throws {
         try resources.observe(sample)
-        // Those that are only referred to come with what refers to them.
+        // Resources that are only referenced become entities through the referencing resources.
         for found in resources.objects where found.object.count > 0 {
             if places[found.entity] == nil { add(found.entity, found.object) }
             named[found.entity] = ["id"]
@@ -56,23 +56,23 @@ struct InferenceRoots {
     }
 }
 
-/// Which keys identify the root records of each entity: those that the caller names, else those that are called like keys,
-/// else what the values show.
+/// Determines the primary key of the root records of each entity: the keys that the caller names, else keys with the
+/// name of a key, else keys with unique values.
 struct RootKeys {
     private let samples: [InferenceSample]
     private(set) var remarks: [InferenceNote] = []
 
     init(_ samples: [InferenceSample]) { self.samples = samples }
 
-    /// The key of the records of an entity; nil if its samples admit that there is none.
+    /// Returns the key of the records of an entity; nil if its samples allow records without a key.
     ///
-    /// - Throws: ``SyncError`` `noRecords`, `primaryKeyMissing` with what could be one.
+    /// - Throws: ``SyncError`` `noRecords`, or `primaryKeyMissing` with the possible keys.
     mutating func key(of entity: String, _ object: ObservedObject, named: [String]?) throws -> [String]? {
         guard object.count > 0 else {
             throw SyncError(.noRecords, "there are no records from which a model could be inferred", entity: entity)
         }
         if let named {
-            // Where there are several lists, a key is named for those that have it.
+            // With several lists, a key applies to the lists that have it.
             let isForSome = samples.contains { !$0.entities.isEmpty }
             if named.allSatisfy({ object.members[$0]?.isKeyOfSome == true }) { return named }
             guard isForSome else {
@@ -91,13 +91,13 @@ struct RootKeys {
     private func wordedKey(of object: ObservedObject) -> String? {
         object.names.names(in: object.keys).first { name in
             guard let value = object.members[name], value.isKeyOfSome else { return false }
-            // A key by another name than id tells all of them apart, or it is none.
+            // A key with another name than an ID must be unique to all records.
             return KeyNames.ids.contains(name) || value.isKeyOfAll(object.count)
         }
     }
 
-    /// A key is no key if its values stand for different things: then the type of these is a part of it, or it is looked for
-    /// another one.
+    /// Checks that a key identifies records. If its values identify different records, their type becomes part of the
+    /// key, or another key is searched for.
     private mutating func sound(_ key: String, in object: ObservedObject, of entity: String) throws -> [String] {
         guard object.things.contradictions > 0 else { return [key] }
         if object.things.mixesKinds, let type = ["type", "__typename"].first(where: { isKind($0, object) }) {
@@ -151,7 +151,7 @@ struct RootKeys {
 
     private func count(_ object: ObservedObject) -> String { "\(Self.grouped(object.count)) records" }
 
-    /// 34,006
+    /// Formats a number like 34,006.
     private static func grouped(_ number: Int) -> String {
         let digits = String(number)
         return digits.enumerated().reduce(into: "") { text, digit in
@@ -177,14 +177,14 @@ struct RootKeys {
 }
 
 extension ObservedValue {
-    /// Whether it can be a key of the records that have it.
+    /// Whether the values can be the key of the records that have them.
     var isKeyOfSome: Bool { lists == 0 && singles == 0 && scalars.keyType != nil }
 
-    /// Whether all of so many records have it.
+    /// Whether this number of records all have the key.
     func isKeyOfAll(_ count: Int) -> Bool { isKeyOfSome && scalars.nulls == 0 && scalars.count >= count }
 }
 
-/// Which keys of an entity look as if they held ids of the same rows.
+/// Groups the keys of an entity that seem to hold IDs of the same rows.
 struct IDKeys {
     private struct Target: Hashable {
         let name: String
@@ -206,21 +206,21 @@ struct IDKeys {
         objects = Set(entity.destinations.keys.map { Inflection.memberName($0).lowercased() })
     }
 
-    /// The keys that name the same target as this one, itself among them.
+    /// Returns the keys with the same target as this one, including it.
     func alike(_ key: String) -> [String] { Target(key).flatMap { keys[$0] } ?? [] }
 
-    /// Whether objects stand under a key that gives a relationship this name.
+    /// Whether a key with objects gives a relationship this name.
     func hasObjects(for relationship: String) -> Bool { objects.contains(relationship.lowercased()) }
 }
 
-/// What the key of an entity may be called where nobody says otherwise: `id` first, `<entity>_id` last.
+/// The names that are recognized as the primary key of an entity: `id` first, `<entity>_id` last.
 struct KeyNames: Sendable {
-    /// Names that say key whatever the entity is called.
+    /// Names of keys in all entities.
     static let common = ["id", "_id", "Id", "ID", "uuid", "objectId"]
-    /// Of these the ones that an object without a readable key may not have: it is no row without a key then.
+    /// The names that an object without a readable key must not have. With one, it is not a keyless row.
     static let ids = ["id", "_id", "Id", "ID"]
 
-    /// The entity's name with `id`, without regard to case and separators.
+    /// The entity's name with `id`, in lower case and without separators.
     private let own: String
 
     init(entity: String) { own = Self.folded(entity) + "id" }
@@ -231,14 +231,14 @@ struct KeyNames: Sendable {
         return Self.folded(key) == own
     }
 
-    /// The names among these keys, the strongest first.
+    /// Returns the names of keys, in order of precedence.
     func names(in keys: [String]) -> [String] { Self.common + keys.filter(isOwn) }
 
     private static func folded(_ name: String) -> String {
         name.lowercased().filter { $0 != "_" && $0 != "-" && $0 != " " }
     }
 
-    /// The text of the id of an object that does not say under which of the names it stands.
+    /// Returns the ID of an object as text, under any of the names.
     func id(of object: JSONValue) -> String? {
         for key in Self.common {
             if let text = object[key]?.keyText { return text }
@@ -249,7 +249,7 @@ struct KeyNames: Sendable {
 }
 
 extension JSONValue {
-    /// The text of a number or a string: of what can be a key.
+    /// The text of a number or string, which can be a key.
     var keyText: String? {
         switch self {
         case .number(let text), .string(let text): text
@@ -257,7 +257,7 @@ extension JSONValue {
         }
     }
 
-    /// The text of a key of several parts, of which each is there.
+    /// Returns the text of a composite key; nil if a part is missing.
     func keyText(of parts: [String]) -> String? {
         if parts.count == 1 { return self[parts[0]]?.keyText }
         var text = ""

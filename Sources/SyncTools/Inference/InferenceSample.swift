@@ -1,39 +1,39 @@
 public import Foundation
 public import SyncCore
 
-/// Sample JSON that a model is inferred from, and the entity its records are of.
+/// Sample JSON to infer a model from, and the entity of its records.
 ///
 /// ```swift
 /// let inferred = try InferredModel(from: [InferenceSample(users, entity: "User"), InferenceSample(posts, entity: "Post")])
 /// ```
 public struct InferenceSample: Sendable {
-    /// UTF-8 JSON: an array of records, one record, NDJSON, or what ``form``, ``keyedBy`` and ``entities`` say.
+    /// UTF-8 JSON: an array of records, one record, NDJSON, or a format that ``form``, ``keyedBy`` and ``entities``
+    /// describe.
     public var json: Data
-    /// The entity of the root records; of a JSON:API document, that of its first resource.
+    /// The entity of the root records. For a JSON:API document, the entity of its first resource.
     public var entity: String
-    /// The JSON keys of the root records' primary key, scalars all; nil for `id` or another name of a key.
+    /// The JSON keys of the root records' primary key, all with scalar values; nil for `id` or another recognized name.
     public var primaryKey: SyncModel.PrimaryKey?
-    /// Whether root records without a key that is called like one get the best that their values allow: what is unique in
-    /// all of them.
+    /// Whether root records without a recognized key name get a key whose values are unique in all of them.
     public var infersKey = false
-    /// How the records are laid out.
+    /// The format of the payload.
     public var form: SyncOptions.Form
-    /// Set where the records are the members of an object: the JSON key of the attribute that their names fill.
+    /// The JSON key of the attribute for the names, if an object holds the records by name; else nil.
     public var keyedBy: KeyedBy?
-    /// The entity of each list, by the keys that lead to it, where there are several; ``entity`` says nothing then.
+    /// The entity of each list by its key path, if the payload has several lists. ``entity`` is then ignored.
     public var entities: [String: String] = [:]
-    /// The keys that lead to the records inside the document.
+    /// The key path of the records inside the payload.
     public var keyPath: [String]
-    /// How many of its first bytes are looked at, of which the whole records count; nil for all.
+    /// The number of bytes at the start to read complete records from; nil for all.
     public var size: Int?
-    /// What errors call it, as the name of its file; nil if there is no need to tell samples apart.
+    /// The name of the sample in errors, such as its file name; nil for none.
     public var name: String?
-    /// What of the records of an entity is not looked at.
+    /// The members of each entity's records that are ignored.
     var prunings: [String: SamplePruning] = [:]
-    /// Whether root records may lack a key: their entity is known.
+    /// Whether root records may lack a key, because their entity is known.
     var admitsNoKey = false
 
-    /// A sample of one entity.
+    /// Creates a sample of one entity.
     public init(
         _ json: Data, entity: String, primaryKey: String? = nil, form: SyncOptions.Form = .json, keyPath: [String] = [],
         size: Int? = nil, name: String? = nil
@@ -47,7 +47,7 @@ public struct InferenceSample: Sendable {
         self.name = name
     }
 
-    /// A sample of one entity with a key of several parts.
+    /// Creates a sample of one entity with a composite key.
     public init(
         _ json: Data, entity: String, primaryKey: [String], form: SyncOptions.Form = .json, keyPath: [String] = [],
         size: Int? = nil, name: String? = nil
@@ -58,10 +58,10 @@ public struct InferenceSample: Sendable {
 }
 
 extension InferenceSample {
-    /// The entities that its root records are of, as far as it says.
+    /// The entities of the root records.
     var rootEntities: [String] { entities.isEmpty ? [entity] : Set(entities.values).sorted() }
 
-    /// The JSON key that the names of members fill; nil where records have none.
+    /// The JSON key of the attribute for the names; nil if records have no names.
     var nameKey: String? {
         switch keyedBy {
         case nil: nil
@@ -70,12 +70,12 @@ extension InferenceSample {
         }
     }
 
-    /// The keys that identify its records, as far as it says.
+    /// The keys of the root records' primary key, as far as the caller gives them.
     var keys: [String]? { primaryKey?.parts ?? nameKey.map { [$0] } }
 }
 
 extension InferenceSample {
-    /// An error of the sample, with its name, and with what it seems to be if it is no JSON of the form that is asked for.
+    /// Returns an error with the name of the sample. For malformed JSON, adds the format that the sample seems to have.
     func located(_ error: SyncError) -> SyncError {
         let error = name.map(error.naming) ?? error
         guard error.code == .malformedJSON else { return error }
@@ -83,26 +83,28 @@ extension InferenceSample {
     }
 }
 
-/// The records of a sample, as plain ones whatever form it has, each with its entity.
+/// The records of a sample in any format, each with its entity.
 struct SampleRecords {
-    /// A record as it is to be looked at.
+    /// A record to observe.
     struct Record {
         var entity: String
         var value: JSONValue
         /// The index of its list.
         var list: Int
-        /// Whether it is all there is, in no array.
+        /// Whether the record is the whole payload, outside of an array.
         var isLone: Bool
-        /// Where there are lists inside it, if it is that.
+        /// The key paths of lists inside the record, if the record is the whole payload.
         var listPaths: [[String]] = []
     }
 
     let sample: InferenceSample
     private let form: JSONReader.Form
-    /// The entities of its lists.
+    /// The entities of the lists.
     let lists: [String]
 
-    /// - Throws: ``SyncError`` `invalidOption` for a form that contradicts itself.
+    /// Creates a reader of the records.
+    ///
+    /// - Throws: ``SyncError`` `invalidOption` for inconsistent format options.
     init(_ sample: InferenceSample) throws {
         self.sample = sample
         var options = SyncOptions()
@@ -128,7 +130,7 @@ struct SampleRecords {
         }
     }
 
-    /// Reads them one by one.
+    /// Calls a closure for each record.
     func forEach(_ body: (Record) throws -> Void) throws {
         guard let piece = try piece() else { return }
         try piece.bytes.withUnsafeBytes { raw in
@@ -162,7 +164,7 @@ struct SampleRecords {
         return record
     }
 
-    /// All of a sample, or the whole records in its first bytes; nil if there are none in these.
+    /// Returns the whole sample, or the complete records in its first bytes; nil if there are none.
     private func piece() throws -> JSONChunk? {
         guard let size = sample.size, size < sample.json.count else {
             return JSONChunk(bytes: sample.json, place: .init(), isLast: true)
@@ -176,7 +178,7 @@ struct SampleRecords {
 }
 
 extension JSONValue {
-    /// The value with the records of its connections in their place, and without what a GraphQL service says of types.
+    /// The value with GraphQL connections replaced by their records, and without `__typename`.
     var withoutConnections: JSONValue {
         switch self {
         case .array(let elements): return .array(elements.map(\.withoutConnections))
@@ -188,8 +190,8 @@ extension JSONValue {
         }
     }
 
-    /// The records of a connection; nil if the value is none. What the mapper takes for one, but for an object with an id:
-    /// that is a record, which may have a list called so.
+    /// The records of a connection; nil if the value is not one. The rule is the same as in the mapper, except that an
+    /// object with an ID is a record, which may have a list with that name.
     private var connectedRecords: [JSONValue]? {
         if self["id"] != nil { return nil }
         let nodes = self["nodes"]
@@ -201,14 +203,14 @@ extension JSONValue {
     }
 }
 
-/// The resources of JSON:API documents, each of an entity named after its type.
+/// The resources of JSON:API documents. The entity of a resource is named after its type.
 struct SampleResources {
-    /// By type: the entity, and what was seen of its resources.
+    /// By type: the entity, and its observed resources.
     private(set) var objects: [(type: String, entity: String, object: ObservedObject)] = []
     private var places: [String: Int] = [:]
     private var names = UniqueNames()
 
-    /// Observes all resources of a sample. The entity of the sample is that of the first resource of its primary data.
+    /// Observes all resources of a sample. The first resource of the primary data is of the entity of the sample.
     mutating func observe(_ sample: InferenceSample) throws {
         let records = try SampleRecords(sample)
         var first: String?
@@ -219,7 +221,7 @@ struct SampleResources {
         try records.forEach { observe($0.value) }
     }
 
-    /// The entity of a type.
+    /// Returns the entity of a type.
     private mutating func entity(of type: String) -> String {
         if let place = places[type] { return objects[place].entity }
         return add(type, named: Inflection.entityName(type, isList: true))
@@ -256,7 +258,7 @@ struct SampleResources {
         object.record(plain, id: id)
     }
 
-    /// What a linkage refers to is of the entity of its type. Of one without anything nothing is known.
+    /// Observes a relationship. Its target is the entity of the linkage's type. An empty linkage gives no information.
     private mutating func observe(_ relationship: JSONValue.Member, of object: ObservedObject, _ owner: String?) {
         switch relationship.value["data"] {
         case .array(let linkage)?:
@@ -280,13 +282,13 @@ struct SampleResources {
     }
 }
 
-/// Takes out of sample records what a model says nothing is wanted of, so that nobody is asked to add it; and makes lists
-/// of the objects that it says hold records or ids by name.
+/// Removes members that a model ignores from sample records, so that inference does not add them. Also converts objects
+/// that hold records by name to lists.
 struct SamplePruning: Sendable {
     private let model: CompiledModel
     private let entity: Int
 
-    /// Nil if the model wants everything as it comes.
+    /// Creates a pruning; nil if the model ignores nothing and has no records by name.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
     init?(_ model: SyncModel, entity name: String) throws {
@@ -302,7 +304,9 @@ struct SamplePruning: Sendable {
 
     func pruned(_ record: JSONValue) -> JSONValue { pruned(record, of: entity, path: []) }
 
-    /// - Parameter path: Leads from the record of the entity to the object.
+    /// Returns the pruned object.
+    ///
+    /// - Parameter path: The key path from the record of the entity to the object.
     private func pruned(_ object: JSONValue, of entity: Int, path: [String]) -> JSONValue {
         guard case .object(let members) = object else { return object }
         let names = model.names(of: model.entities[entity])
@@ -324,12 +328,12 @@ struct SamplePruning: Sendable {
                 if isAttribute { return member }
                 if names.slots(below: full) == nil, names.ignores(member.key, at: path) { return nil }
                 let value = inside(member.value) { pruned($0, of: entity, path: path + [member.key]) }
-                // Nothing is wanted of an object of whose members nothing is.
+                // An object is ignored if all its members are.
                 return value == .object([]) && member.value != value ? nil : .init(member.key, value)
             })
     }
 
-    /// The records of an object that holds them by name, with their names; members that are only `true` are ids.
+    /// Converts an object that holds records by name to a list of records with their names. Other members are omitted.
     private func listed(_ value: JSONValue, of hop: CompiledRelationship) -> JSONValue {
         let destination = model.entities[hop.destination]
         guard case .object(let members) = value, let slot = hop.relationship.keyedBy?.slot(in: destination, of: model)
@@ -342,7 +346,7 @@ struct SamplePruning: Sendable {
             })
     }
 
-    /// The object, or each of the list.
+    /// Applies a change to an object, or to each element of a list.
     private func inside(_ value: JSONValue, _ change: (JSONValue) -> JSONValue) -> JSONValue {
         guard case .array(let elements) = value else { return change(value) }
         return .array(elements.map(change))

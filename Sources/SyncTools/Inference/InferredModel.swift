@@ -1,29 +1,29 @@
 public import Foundation
 public import SyncCore
 
-/// A model worked out from sample JSON, with what was guessed on the way.
+/// A model inferred from sample JSON, with notes about the guesses.
 ///
 /// ```json
 /// [{"id": 1, "first_name": "Ada", "company": {"id": 7, "name": "Acme"}, "tags": [{"id": 2}]}]
 /// ```
 ///
-/// gives `User` (`id`, `firstName`, to one `company`, to many `tags`), `Company` and `Tag`. Syncing the samples with the
-/// model leaves no key unread and reports nothing. What cannot be known from samples is decided so that no data is
-/// lost: a list is many-to-many unless each of its rows has one owner, no delete rule cascades, what fits no
-/// type is kept as JSON, and things that contradict each other are not of one entity.
+/// gives `User` (`id`, `firstName`, to-one `company`, to-many `tags`), `Company` and `Tag`. Syncing the samples with
+/// the model reads all keys and reports no diagnostics. What samples cannot show is decided so that no data is lost. A
+/// list is many-to-many unless each of its rows has one owner, and no delete rule cascades. Values that fit no type are
+/// stored as JSON, and inconsistent objects are not of one entity.
 public struct InferredModel: Sendable {
-    /// The model; ``SyncModel/schemaFile()`` writes it down.
+    /// The inferred model. ``SyncModel/schemaFile()`` returns it as a schema file.
     public let model: SyncModel
-    /// What was guessed, in the order of the model.
+    /// Notes about the guesses, in the order of the model.
     public let remarks: [InferenceNote]
-    /// Which JSON keys the members are for.
+    /// The JSON keys of the members.
     let origins: [InferredOrigin]
 
-    /// Reads the samples record by record and works out what they have in common.
+    /// Infers a model from samples, which are read record by record.
     ///
-    /// - Throws: ``SyncError`` of the JSON with its place, `noRecords` if there is none, `primaryKeyMissing` if no root
-    ///   record has a key (it says which could be one, and which option reads JSON that is laid out in another way),
-    ///   `invalidModel` for an entity's name that cannot be one, and for more than 2,000 entities or 2,000 keys of one.
+    /// - Throws: ``SyncError`` for invalid JSON, with the position; `noRecords`; `primaryKeyMissing` if no root record
+    ///   has a key, with possible keys and the option for the detected format; `invalidModel` for an invalid entity
+    ///   name, and for more than 2,000 entities or 2,000 keys of one entity.
     public init(from samples: [InferenceSample]) throws {
         var roots = InferenceRoots()
         for sample in samples {
@@ -53,34 +53,34 @@ public struct InferredModel: Sendable {
 }
 
 extension SyncModel {
-    /// Infers a model from sample JSON. See ``InferredModel``, which also says what was guessed.
+    /// Infers a model from sample JSON. ``InferredModel`` also returns notes about the guesses.
     ///
     /// - Parameters:
     ///   - json: An array of records, or one record.
-    ///   - entity: The entity they are of.
-    ///   - primaryKey: The JSON key of their primary key; nil for `id` or another name of a key.
-    /// - Throws: ``SyncError`` of the JSON with its place, `primaryKeyMissing` if no record has a key.
+    ///   - entity: The entity of the records.
+    ///   - primaryKey: The JSON key of their primary key; nil for `id` or another recognized name.
+    /// - Throws: ``SyncError`` for invalid JSON, with the position; `primaryKeyMissing` if no record has a key.
     public init(inferredFrom json: Data, entity: String, primaryKey: String? = nil) throws {
         self = try InferredModel(from: [InferenceSample(json, entity: entity, primaryKey: primaryKey)]).model
     }
 
-    /// Infers a model from sample JSON whose records have a key of several parts.
+    /// Infers a model from sample JSON whose records have a composite key.
     public init(inferredFrom json: Data, entity: String, primaryKey: [String]) throws {
         self = try InferredModel(from: [InferenceSample(json, entity: entity, primaryKey: primaryKey)]).model
     }
 }
 
-/// What was guessed about a part of a model, and on how much evidence.
+/// A guess about a part of a model, with its evidence.
 public struct InferenceNote: Sendable, Hashable, Codable, CustomStringConvertible {
-    /// The entity or its member: `User`, `User.age`.
+    /// The entity or member: `User`, `User.age`.
     public var place: String
-    /// The guess and its grounds: `integer: 120 values, 3 null`.
+    /// The guess and its evidence: `integer: 120 values, 3 null`.
     public var message: String
 
-    /// Whether it is about what the key is, which decides what is one row.
+    /// Whether the note is about the primary key, which decides which records are one row.
     package private(set) var isAboutKey = false
 
-    /// A guess about a part of the model.
+    /// Creates a note.
     public init(_ place: String, _ message: String) {
         self.place = place
         self.message = message
@@ -91,17 +91,19 @@ public struct InferenceNote: Sendable, Hashable, Codable, CustomStringConvertibl
         isAboutKey = true
     }
 
-    /// `User.age: integer: 120 values, 3 null`
+    /// The place and the message: `User.age: integer: 120 values, 3 null`.
     public var description: String { "\(place): \(message)" }
 }
 
-/// Makes a model of inferred entities: names, keys, inverses.
+/// Builds a model from inferred entities: names, keys, inverses.
 struct InferredModelBuilder {
     private(set) var model: SyncModel
     private(set) var remarks: [InferenceNote]
     private(set) var origins: [InferredOrigin]
 
-    /// - Parameter links: Entity names without regard to case → the entity meant.
+    /// Builds the model.
+    ///
+    /// - Parameter links: Lowercased entity name → the entity.
     init(_ found: [InferredEntity], links: [String: String]) throws {
         let byName = Dictionary(found.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         let spelling = InferredSpelling(of: found)
@@ -127,7 +129,7 @@ struct InferredModelBuilder {
         remarks = [rule].compactMap(\.self) + drafts.sorted { $0.entity.name < $1.entity.name }.flatMap(\.remarks)
     }
 
-    /// The model, in which each entity says what its resources are called.
+    /// Returns the model with the resource type of each entity.
     private static func declaringTypes(_ found: [InferredEntity], of model: SyncModel) throws -> SyncModel {
         let types = Dictionary(
             found.compactMap { entity in entity.resourceType.map { (entity.name, $0) } },
@@ -142,54 +144,56 @@ struct InferredModelBuilder {
     }
 }
 
-/// Which JSON key a member of an inferred model is for.
+/// The JSON key of a member of an inferred model.
 struct InferredOrigin {
     var entity: String
     var member: String
     var key: String
-    /// Whether there was any value but null and empty lists.
+    /// Whether the samples have values other than null and empty lists.
     var hasValues: Bool
-    /// Whether objects stand there, which are exported under the same key.
+    /// Whether the values are objects, which are exported under the same key.
     var isForObjects = false
 }
 
-/// An entity as the samples show it.
+/// An entity with the observed objects of the samples.
 struct InferredEntity {
     var name: String
-    /// What all its objects have in common, wherever they stood.
+    /// The merged observations of all its objects, in all places.
     var object: ObservedObject
-    /// The JSON keys of its primary key; none for a keyless entity.
+    /// The JSON keys of its primary key; empty for a keyless entity.
     var key: [String]
-    /// The type of a key of one part.
+    /// The type of a key with one part.
     var keyType: AttributeType?
     var isRoot: Bool
-    /// JSON key → the entity its objects are of.
+    /// JSON key → the entity of its objects.
     var destinations: [String: String]
-    /// The keys of objects that hold their records by name.
+    /// The JSON keys whose objects hold their records by name.
     var keyed: Set<String> = []
-    /// The attribute for the names under which its records stand; nil if they stand under none.
+    /// The attribute for the names of its records; nil if no object holds them by name.
     var nameOfNames: String?
-    /// The keys that nothing can be read from.
+    /// The keys that cannot be read into a member.
     var unreadable: Set<String> = []
-    /// What JSON:API calls its resources.
+    /// The type of its JSON:API resources.
     var resourceType: String?
 }
 
-/// What a JSON key of an entity becomes.
+/// The member of an entity that a JSON key becomes.
 struct InferredMember {
     enum Kind: Equatable {
         case attribute(AttributeType)
-        /// A link given by objects, or by ids.
+        /// A relationship given by objects or by IDs.
         case link(to: String, many: Bool, byID: Bool)
     }
 
     var key: String
     var kind: Kind
     var value: ObservedValue
-    /// Whether it is a list that comes in another order than that of its keys.
+    /// Whether the member is a list in another order than that of its keys.
     var isOrdered = false
 
-    /// - Parameter target: The entity with the name an id key gives, if there is one with a key.
+    /// Creates a member.
+    ///
+    /// - Parameter target: Returns the entity that an ID key is named after, if that entity has a key.
     init(
         _ key: String, _ value: ObservedValue, of entity: InferredEntity, target: (String) -> InferredEntity?
     ) {

@@ -1,8 +1,8 @@
 import SyncCore
 
-/// Names that JSON keys give to what they point at.
+/// Names of the targets of JSON keys.
 enum InferredNames {
-    /// What a key that holds ids calls its target: `company_id` → `company`, `tagIds` → `tag`. Nil for other keys.
+    /// Returns the target name of a key that holds IDs: `company_id` → `company`, `tagIds` → `tag`. Nil for other keys.
     static func target(ofIDKey key: String) -> (name: String, isList: Bool)? {
         let snake = Inflection.snakeCase(key).replacing("-", with: "_")
         for (ending, isList) in [("_ids", true), ("_id", false)] where snake.hasSuffix(ending) {
@@ -13,11 +13,11 @@ enum InferredNames {
     }
 }
 
-/// How a service spells its keys: as most of those do that show it.
+/// The key case of a service: the one that most keys have.
 struct InferredSpelling {
-    /// That of the model; nil for snake_case, which is what nothing said means, and where no key shows any.
+    /// The key case of the model; nil for snake_case, which is the default, or if no key shows a case.
     let ofModel: KeyCase?
-    /// Those of entities that differ from it.
+    /// The key cases of entities that differ from the model.
     private let own: [String: KeyCase]
 
     init(of entities: [InferredEntity]) {
@@ -28,21 +28,21 @@ struct InferredSpelling {
         ofModel = common == .snake ? nil : common
     }
 
-    /// That of an entity, where it is not the model's.
+    /// Returns the key case of an entity, if it differs from the model.
     func own(_ entity: String) -> KeyCase? { own[entity] }
 
     private static func votes(_ keys: [String]) -> [KeyCase: Int] {
         Dictionary(keys.compactMap(spelling).map { ($0, 1) }, uniquingKeysWith: +)
     }
 
-    /// Nil if none has the most votes.
+    /// Returns the case with the most votes; nil if several have equally many.
     private static func winner(_ votes: [KeyCase: Int]) -> KeyCase? {
         let most = votes.values.max() ?? 0
         let found = votes.filter { $0.value == most }
         return found.count == 1 ? found.first?.key : nil
     }
 
-    /// The spelling that a key shows; nil if it fits several, as one small word does, or none.
+    /// Returns the case of a key; nil if it fits several cases, such as one word in lower case, or none.
     static func spelling(_ key: String) -> KeyCase? {
         guard let first = key.first, first.isLetter, key.allSatisfy({ $0.isLetter || $0.isNumber || "_-".contains($0) })
         else { return nil }
@@ -51,16 +51,16 @@ struct InferredSpelling {
         case (true, false, false): return .snake
         case (false, true, false): return .kebab
         case (false, false, true) where first.isLowercase: return .camel
-        // One letter, or one word in capitals, may be anything.
+        // One letter, or one word in capitals, fits several cases.
         case (false, false, true) where key.contains(where: \.isLowercase): return .pascal
         default: return nil
         }
     }
 }
 
-/// Finds entities that are one under several names, each compared only with those that have an equal row.
+/// Finds entities that are the same under different names. Compares only entities that share an equal row.
 struct DuplicateEntityFinder {
-    /// What twins have in common.
+    /// The keys that duplicate entities have in common.
     private struct Shape: Hashable {
         let key: [String]
         let keys: Set<String>
@@ -77,21 +77,21 @@ struct DuplicateEntityFinder {
         var rows: [String: [String: JSONValue]]
     }
 
-    /// Entity → the earlier one that it is.
+    /// Entity → the earlier entity that it duplicates.
     private(set) var unified: [String: String] = [:]
     private var entities: [Entity] = []
     private var shapes: [Shape: Int] = [:]
-    /// By row: the entities that have it.
+    /// Row → the entities that have it.
     private var owners: [Row: [Int]] = [:]
 
-    /// Compares an entity with those before it. A root has its name from the caller and is nobody's twin, but others may
-    /// be its.
+    /// Adds an entity and compares it with earlier ones. A root is never a duplicate, because the caller names it, but
+    /// others may be duplicates of a root.
     mutating func add(_ name: String, _ object: ObservedObject, key: [String], isRoot: Bool) {
         let shape = Shape(key: key, keys: Set(object.keys))
         let scalars = object.things.scalars
         let number = shapes[shape] ?? shapes.count
         shapes[shape] = number
-        // A row with nothing but its id proves nothing.
+        // A row with only an ID is no evidence.
         let rows = scalars.filter { $0.value.count > 1 }
             .map { Row(shape: number, id: $0.key, scalars: $0.value) }
         let candidates = isRoot ? [] : Set(rows.flatMap { owners[$0] ?? [] })
@@ -106,7 +106,7 @@ struct DuplicateEntityFinder {
         for row in rows where owners[row]?.last != place { owners[row, default: []].append(place) }
     }
 
-    /// Whether all rows of the same id are equal.
+    /// Whether all rows with the same ID are equal.
     private static func agree(
         _ known: [String: [String: JSONValue]], _ other: [String: [String: JSONValue]]
     ) -> Bool {
@@ -115,13 +115,13 @@ struct DuplicateEntityFinder {
     }
 }
 
-/// Decides which lists are one-to-many and gives them a way back.
+/// Decides which lists are one-to-many, and adds their inverses.
 ///
-/// A list is one-to-many only if no row is listed by two owners and either the rows themselves name their owner or there
-/// are many of both; and all lists are of objects. Any other list stays many-to-many, which never deletes rows: a few
-/// lists that happen to have nothing in common are no proof.
+/// A list is one-to-many if no row is in the lists of two owners and all lists are of objects. In addition, the rows
+/// must have a relationship to their owner, or there must be many owners and rows. Other lists stay many-to-many, which
+/// never deletes rows, because a few disjoint lists are no proof.
 enum InferredInverses {
-    /// So many owners and rows, none of them shared, are taken for proof.
+    /// This many owners and rows without shared rows count as proof.
     private static let (provingOwners, provingRows) = (5, 20)
 
     static func complete(_ drafts: inout [EntityDraft]) {
@@ -135,7 +135,7 @@ enum InferredInverses {
                 else { continue }
                 guard !drafts[child].isKeyless else { continue }
                 let place = "\(drafts[owner].entity.name).\(name)"
-                // If it is free, and named after the owner.
+                // A relationship named after the owner or `parent` can be the inverse, if it has none yet.
                 let ownerName = drafts[owner].entity.name
                 let back = drafts[child].wayBack(to: ownerName, names: [ownerName, "parent"])
                 let owners = Set(member.value.owners.values).count
@@ -168,15 +168,15 @@ enum InferredInverses {
     private static func lowercasedFirst(_ name: String) -> String { name.prefix(1).lowercased() + name.dropFirst() }
 }
 
-/// Gives out names that are unique without regard to case.
+/// Returns names that are unique, ignoring case.
 struct UniqueNames {
     private var taken: Set<String>
-    /// By name: the number to go on with.
+    /// Name → the next number.
     private var numbers: [String: Int] = [:]
 
     init(_ taken: some Sequence<String> = []) { self.taken = Set(taken.map { $0.lowercased() }) }
 
-    /// A name that no other has: `name`, else `name2`, `name3` …
+    /// Returns a unique name: `name`, or else `name2`, `name3` …
     mutating func take(_ name: String) -> String {
         let folded = name.lowercased()
         if taken.insert(folded).inserted { return name }
@@ -187,9 +187,12 @@ struct UniqueNames {
     }
 }
 
-/// Text as a shell takes it for one word: what errors suggest is copied.
+/// Quotes text as one word for a shell, for commands that errors suggest.
 package enum ShellWord {
-    /// - Parameter plain: What needs no quotes besides letters, digits, dots, hyphens and underscores.
+    /// Returns quoted text.
+    ///
+    /// - Parameter plain: Characters that need no quotes, in addition to letters, digits, dots, hyphens and
+    ///   underscores.
     package static func quoted(_ text: String, keeping plain: String = "") -> String {
         let isPlain = text.utf8.allSatisfy { byte in
             byte >= 0x80 || "._-\(plain)".utf8.contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

@@ -1,43 +1,45 @@
 import SyncCore
 
-/// Looks for keys that tell all records apart: one, else two, else three together.
+/// Searches for keys that identify all records: one key, or else two or three together.
 ///
-/// The records are read once for each step, and nothing is kept of them but hashes: of a combination until it repeats.
+/// Each step reads the records once and keeps only hashes: for each combination, until a value repeats.
 struct KeySearch {
     enum Outcome: Equatable {
         case unique([String])
-        /// How many records are alone with their values of the best keys.
+        /// `alone` is the number of records with unique values of the best keys.
         case nearest([String], alone: Int)
         /// One record is no evidence.
         case tooFew
-        /// No key could be one.
+        /// No key is a possible primary key.
         case none
     }
 
     typealias Records = (_ body: (JSONValue) throws -> Void) throws -> Void
 
-    /// A key that could be one, or a part.
+    /// A possible key, or a part of one.
     private struct Column {
         var key: String
         var rank: Int
         var isUUID: Bool
-        /// How many values it has; at most ``KeySearch/mostValues``.
+        /// The number of different values; at most ``KeySearch/mostValues``.
         var values = 0
     }
 
     private static let mostValues = 1 << 14
-    /// So many columns are combined.
+    /// The most columns to combine.
     private static let mostColumns = 12
-    /// So many hashes are kept at once.
+    /// The most hashes to keep at once.
     private static let mostHashes = 1 << 24
-    /// Of so many combinations it is counted how near they come.
+    /// The most combinations to count the unique records of.
     private static let mostCompared = 12
 
     private let records: Records
     private let count: Int
     private var columns: [Column]
 
-    /// - Parameter records: Gives all records, as often as it is asked.
+    /// Creates a search.
+    ///
+    /// - Parameter records: Calls its closure with each record. It is called several times.
     init(_ object: ObservedObject, _ records: @escaping Records) {
         self.records = records
         count = object.count
@@ -50,7 +52,7 @@ struct KeySearch {
         }
     }
 
-    /// A comma separates the keys of the option that names them.
+    /// The option that names keys separates them with commas.
     private static func canBeNamed(_ key: String) -> Bool { !key.isEmpty && !key.contains(",") && !key.contains(".") }
 
     func run() throws -> Outcome {
@@ -71,7 +73,7 @@ struct KeySearch {
             }
             var combinations = Self.combinations(of: columns.count, size).filter(couldBeUnique)
             combinations.sort(by: isBetter)
-            // So many at a time that the hashes of all their values may be kept.
+            // The batch size limits the number of hashes in memory.
             let batch = max(1, Self.mostHashes / max(count, 1))
             while !combinations.isEmpty {
                 let next = Array(combinations.prefix(batch))
@@ -88,7 +90,7 @@ struct KeySearch {
 
     // MARK: Passes
 
-    /// The index of the first record that repeats the values of an earlier one, by combination; nil if there is none.
+    /// Returns the index of the first record that repeats values, by combination; nil if there is none.
     private func firstRepeats(of combinations: [[Int]]) throws -> [Int?] {
         var seen = [Set<UInt64>](repeating: [], count: combinations.count)
         var repeats = [Int?](repeating: nil, count: combinations.count)
@@ -118,7 +120,7 @@ struct KeySearch {
         for column in columns.indices { columns[column].values = seen[column].count }
     }
 
-    /// Those with the most values tell most apart; what is always the same tells nothing.
+    /// Keeps the columns with the most values, and drops constant ones.
     private mutating func keepBestColumns() {
         let varied = columns.filter { $0.values > 1 }
         let kept = Set(varied.sorted { $0.values > $1.values }.prefix(Self.mostColumns).map(\.key))
@@ -168,7 +170,7 @@ struct KeySearch {
         }
     }
 
-    /// By bytes: texts that only look alike are different keys.
+    /// Hashes the bytes, because texts that only look alike are different keys.
     private static func hash(_ text: String) -> UInt64 {
         var hasher = Hasher()
         for byte in text.utf8 { hasher.combine(byte) }
@@ -191,7 +193,7 @@ struct KeySearch {
         }
     }
 
-    /// Fewer values than records can be no key.
+    /// Whether a combination has at least as many possible values as there are records.
     private func couldBeUnique(_ combination: [Int]) -> Bool {
         guard combination.count > 1 else { return true }
         var product = 1
@@ -204,7 +206,7 @@ struct KeySearch {
         return false
     }
 
-    /// Names that look like keys before others, then those that come first.
+    /// Orders combinations: fewer columns first, then names that look like keys, then the order of the columns.
     private func isBetter(_ left: [Int], _ right: [Int]) -> Bool {
         if left.count != right.count { return left.count < right.count }
         let ranks = (left.reduce(0) { $0 + columns[$1].rank }, right.reduce(0) { $0 + columns[$1].rank })
@@ -217,7 +219,7 @@ struct KeySearch {
     ]
     private static let fair: Set<String> = ["name", "title", "version", "url", "path", "date", "year", "time"]
 
-    /// How much a name looks like that of a key; less is more.
+    /// Returns how much a name looks like a key; 0 is the most.
     private static func rank(of key: String) -> Int {
         let words = Inflection.snakeCase(key).lowercased().split { !$0.isLetter && !$0.isNumber }.map(String.init)
         guard let last = words.last else { return 4 }
@@ -227,15 +229,15 @@ struct KeySearch {
     }
 }
 
-// Objects that are used as dictionaries of records: {"de": {"text": …}, "fr": {"text": …}}.
+// Detects objects that are used as dictionaries of records: {"de": {"text": …}, "fr": {"text": …}}.
 extension ObservedObject {
-    /// So many different names are no roles that a thing has.
+    /// From this number on, different names are data and not members.
     private static let manyNames = 4
 
-    /// The objects under all keys, if these are data: each has objects that are alike and have no id, and the keys are no
-    /// words, or not the same in each object, or many.
+    /// Returns the objects under all keys, if the keys are data. All objects must have the same keys and no ID. The
+    /// names must not be words, or differ between objects, or be many.
     ///
-    /// Objects with an id are told apart by that: under which key they stand is a role of theirs.
+    /// Objects with an ID are identified by it, so their key is a member name.
     func recordsOfMembers() -> ObservedObject? {
         guard keys.count > 1, areNamesData else { return nil }
         let records = ObservedObject()
@@ -260,8 +262,7 @@ extension ObservedObject {
             || keys.contains { members[$0]?.count ?? 0 < count }
     }
 
-    /// Whether the objects are records rather than dictionaries, whose keys are data: most objects have most keys,
-    /// and the keys are words.
+    /// Whether the objects are records and not dictionaries: most objects have most keys, and the keys are words.
     var isRecordLike: Bool {
         guard !keys.isEmpty, keys.allSatisfy(Self.isWord) else { return false }
         let values = members.values.reduce(0) { $0 + $1.count }
@@ -273,7 +274,7 @@ extension ObservedObject {
         return key.dropFirst().allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" }
     }
 
-    /// A name for the attribute that the names of members fill, which no key of the records is like.
+    /// A name for the attribute for the names of records, which differs from all their keys.
     var nameOfNames: String {
         let taken = Set(keys.map { Inflection.memberName($0).lowercased() })
         return ["key", "name", "memberName"].first { !taken.contains($0.lowercased()) } ?? "nameOfMember"

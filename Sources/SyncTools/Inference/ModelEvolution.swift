@@ -1,39 +1,39 @@
 public import SyncCore
 
-/// A model with what sample JSON has beyond it: nothing of the model is removed, renamed or made narrower.
+/// A model extended with what new samples need. Nothing in the model is removed, renamed or narrowed.
 ///
 /// ```swift
 /// let found = try ModelEvolution(of: stack.model, by: [InferenceSample(json, entity: "User")])
 /// for remark in found.remarks { print(remark) }  // User.nickname: string, new
 /// ```
 public struct ModelEvolution: Sendable {
-    /// The model, extended.
+    /// The extended model.
     public private(set) var model: SyncModel
-    /// What was added or widened, in the order it was found; empty if the samples have nothing new.
+    /// Notes about additions and widened types, in the order found; empty if the samples need none.
     public private(set) var remarks: [InferenceNote] = []
 
     private var entities: [SyncModel.Entity]
-    /// Entity name → position; by entity, attribute name → position, and the names that are taken.
+    /// Entity → index; entity → attribute → index; entity → used names.
     private var places: [String: Int]
     private var attributePlaces: [String: [String: Int]] = [:]
     private var taken: [String: UniqueNames] = [:]
     private let origins: [String: [InferredOrigin]]
     private let inferred: InferredModel
-    /// Inferred entity → the entity of the model it is, or is added as.
+    /// Inferred entity → the existing or added entity of the model.
     private var counterparts: [String: String] = [:]
-    /// By entity: the attributes that became relationships.
+    /// Entity → the attributes that became relationships.
     private var replaced: [String: Set<String>] = [:]
-    /// By entity: where the relationships lead that are read from keys and were added.
+    /// Entity → key → the destination of the added relationship that is read from the key.
     private var addedKeys: [String: [String: String]] = [:]
     private let hasValues: @Sendable (_ entity: String, _ attribute: String) throws -> Bool
     private var open: [String] = []
 
-    /// Compares a model with what the samples look like.
+    /// Compares a model with samples, and extends it.
     ///
-    /// - Parameter hasValues: Whether rows are stored that have a value for an attribute of which only null was seen when the
-    ///   model was inferred. Then it stays an attribute; otherwise it becomes a relationship where objects come.
-    /// - Throws: What inferring a model throws; ``SyncError`` `unknownEntity` for a sample of an entity that the model
-    ///   does not have; what `hasValues` throws.
+    /// - Parameter hasValues: Whether a stored row has a value for an attribute for which inference saw only null. Such
+    ///   an attribute stays an attribute; without values, it becomes a relationship if the samples have objects.
+    /// - Throws: The errors of ``InferredModel/init(from:)`` and of `hasValues`; ``SyncError`` `unknownEntity` for a
+    ///   sample of an entity that the model does not have.
     public init(
         of model: SyncModel, by samples: [InferenceSample],
         hasValues: @escaping @Sendable (_ entity: String, _ attribute: String) throws -> Bool = { _, _ in false }
@@ -49,7 +49,7 @@ public struct ModelEvolution: Sendable {
                     return keys.count == 1 ? keys[0] : part.remote
                 }
                 if !parts.isEmpty { sample.primaryKey = SyncModel.PrimaryKey(parts) }
-                // A part may be a relationship, which the list that has the record stands for.
+                // A part may be a relationship to the owner of the list that contains the record.
                 sample.admitsNoKey = parts.count > 1
             } else if !sample.entities.isEmpty {
                 sample.admitsNoKey = true
@@ -130,7 +130,7 @@ public struct ModelEvolution: Sendable {
     }
 
     private mutating func attributePlace(_ name: String, of entity: String, at index: Int) -> Int? {
-        // What is added later is not widened.
+        // Attributes that are added later are not widened.
         if attributePlaces[entity] == nil {
             let places = entities[index].attributes.enumerated().map { ($1.name, $0) }
             attributePlaces[entity] = Dictionary(places, uniquingKeysWith: { first, _ in first })
@@ -138,7 +138,7 @@ public struct ModelEvolution: Sendable {
         return attributePlaces[entity]?[name]
     }
 
-    /// The type that also keeps values that look like another one; nil if this one does.
+    /// Returns a type that can store values of both types; nil if the first type can.
     static func wider(_ type: AttributeType, for found: AttributeType) -> AttributeType? {
         let numbers: [AttributeType] = [.integer, .double, .decimal]
         switch (type, found) {
@@ -174,7 +174,7 @@ public struct ModelEvolution: Sendable {
         }
         let destination = try destination(relationship.destination)
         let rule = try rule(of: entity)
-        // One that was added for another key is read from this one too: `company` from `company_id`.
+        // A relationship that was added for another key is read from this one too: `company` from `company_id`.
         if addedKeys[entity]?[origin.key] == destination { return }
         let name = relationship.name == attribute ? relationship.name : unusedName(relationship.name, in: entity)
         var added = SyncModel.Relationship(
@@ -192,12 +192,12 @@ public struct ModelEvolution: Sendable {
         addNote("\(entity).\(added.name)", "to \(added.isToMany ? "many" : "one") \(destination), \(reason)")
     }
 
-    /// Whether no value was seen yet of an attribute that an entity declares itself.
+    /// Whether an attribute that the entity itself declares had only null values so far.
     private func isOpen(_ attribute: String, of entity: String) -> Bool {
         places[entity].map { entities[$0].attributes.contains { $0.name == attribute && $0.isTypeOpen } } ?? false
     }
 
-    /// The entity of the model that an inferred one is; added if there is none.
+    /// Returns the entity of the model for an inferred entity, and adds it if there is none.
     private mutating func destination(_ name: String) throws -> String {
         if let known = counterparts[name] { return known }
         guard let found = inferred.model.entity(named: name), places[name] == nil else {
@@ -229,7 +229,7 @@ public struct ModelEvolution: Sendable {
             .map { compiled.relationships[$0.index].relationship }
     }
 
-    /// Whether something is read from the key or from inside the object under it.
+    /// Whether the key, or a path inside its object, is read into a member.
     private func isRead(_ key: String, of entity: String) throws -> Bool {
         if try relationship(for: key, of: entity) != nil { return true }
         let compiled = try model.compiled.entity(named: entity)
@@ -241,7 +241,7 @@ public struct ModelEvolution: Sendable {
         return taken[entity]?.take(name) ?? name
     }
 
-    /// The names of all members of an entity, and of the entities that share its table.
+    /// Returns the names of all members of an entity and of the entities in its table.
     private func names(around entity: String) -> [String] {
         let own =
             places[entity].map { entities[$0].attributes.map(\.name) + entities[$0].relationships.map(\.name) } ?? []
@@ -252,7 +252,7 @@ public struct ModelEvolution: Sendable {
         }
     }
 
-    /// Gives an attribute a remote key where its name would not be read from the key, or not be exported under it.
+    /// Sets the remote key of an attribute whose name is not read from the key, or not exported under it.
     private func place(_ remoteKey: inout String?, _ name: String, for key: String, of entity: String) {
         let alone = [(0, SyncModel.Attribute("id", .integer)), (1, SyncModel.Attribute(name, .string))]
         let rule = try? rule(of: entity)
@@ -273,13 +273,13 @@ public struct ModelEvolution: Sendable {
     private mutating func addNote(_ place: String, _ message: String) { remarks.append(.init(place, message)) }
 }
 
-// Attributes of which nothing but null was seen yet.
+// Attributes with only null values in the samples so far.
 extension SyncModel.Attribute {
-    /// How a model says that the type is still open.
+    /// The source type that marks an open type in a model.
     private static let open = "unknown"
 
-    /// Whether no value was seen yet when the model was inferred: it is kept as it comes, and `ModelEvolution` gives it the
-    /// type of the first values.
+    /// Whether inference saw only null. The attribute stores values as JSON until `ModelEvolution` gives it the type of
+    /// the first values.
     var isTypeOpen: Bool { type == .json && sourceType == Self.open }
 
     mutating func leaveTypeOpen() {
@@ -289,6 +289,6 @@ extension SyncModel.Attribute {
 }
 
 extension ObservedValue {
-    /// Whether nothing but null was seen.
+    /// Whether all values are null.
     var isNullOnly: Bool { scalars.nulls > 0 && count == scalars.nulls }
 }

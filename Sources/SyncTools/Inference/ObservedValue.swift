@@ -1,35 +1,37 @@
 import SyncCore
 
-/// What was seen under one key.
+/// The observed values of one key.
 final class ObservedValue {
     private(set) var scalars = ObservedScalars()
-    /// Objects that are no list's elements.
+    /// Objects outside of lists.
     private(set) var singles = 0
-    /// Lists of objects, nulls aside.
+    /// Lists of objects. They may also contain nulls.
     private(set) var objectLists = 0
     private(set) var scalarLists = 0
     private(set) var emptyLists = 0
-    /// Lists of lists, of booleans, or of a mixture.
+    /// Lists of lists or Booleans, or with mixed elements.
     private(set) var otherLists = 0
     /// The elements of lists of scalars.
     private(set) var elements = ObservedScalars()
-    /// The objects, in lists or not.
+    /// The objects, inside and outside of lists.
     private(set) var object: ObservedObject?
-    /// Listed id → the id of the row that lists it.
+    /// Listed ID → the ID of the row with the list.
     private(set) var owners: [String: String] = [:]
-    /// Whether an id was listed by two rows.
+    /// Whether two rows list the same ID.
     private(set) var isShared = false
-    /// In which order lists have the ids of their rows.
+    /// The order of the IDs in lists.
     private(set) var order = ObservedOrder()
-    /// The entities that its objects say they are of, where they do.
+    /// The entities that the objects state, if they do.
     private(set) var destinations: Set<String> = []
-    /// What the kinds of its objects are called, where that stands beside them: one, or the first two.
+    /// The types of the objects from a type member beside the key, at most two.
     private var kinds: Set<String> = []
-    /// Whether it is kept as it is, whatever it looks like.
+    /// Whether the values are stored as JSON, whatever they look like.
     var isPlain = false
     private let key: String
 
-    /// - Parameter key: The key it stands under.
+    /// Creates an observation.
+    ///
+    /// - Parameter key: The key of the values.
     init(key: String) { self.key = key }
 
     var lists: Int { objectLists + scalarLists + emptyLists + otherLists }
@@ -59,7 +61,7 @@ final class ObservedValue {
         }
         switch values.count {
         case 0 where list.isEmpty: emptyLists += 1
-        // A list of nulls only says nothing about links, and is not empty either.
+        // A list of only nulls gives no information about links, but is not empty either.
         case 0: otherLists += 1
         case objects:
             objectLists += 1
@@ -91,17 +93,17 @@ final class ObservedValue {
         return made
     }
 
-    /// Records the kind of the object. Things of several kinds may share an id, and are kept as they are.
+    /// Records the type of an object. Objects of several types may share an ID, so they are stored as JSON.
     func record(kind: String) {
         guard kinds.count < 2 else { return }
         kinds.insert(kind)
         if kinds.count > 1, singles > 0 { isPlain = true }
     }
 
-    /// Records the entity of objects that state it.
+    /// Records the entity that objects state.
     func link(to entity: String) { destinations.insert(entity) }
 
-    /// Adds what was seen elsewhere. Of objects only that there were some: they are merged by entity.
+    /// Adds the observations of another place. Nested objects are only counted, because they are merged by entity.
     func merge(_ other: ObservedValue) {
         scalars.merge(other.scalars)
         singles += other.singles
@@ -118,7 +120,7 @@ final class ObservedValue {
         for (id, owner) in other.owners { own(id, by: owner) }
     }
 
-    /// Adds what was seen elsewhere, with what is nested there.
+    /// Adds the observations of another place, with nested objects.
     func add(_ other: ObservedValue) {
         merge(other)
         if let object = other.object { nested.add(object) }
@@ -126,35 +128,41 @@ final class ObservedValue {
 }
 
 extension ObservedObject {
-    /// Adds what was seen elsewhere, with what is nested there.
+    /// Adds the observations of another place, with nested objects.
     func add(_ other: ObservedObject) {
         merge(other, nested: { $0.add($1) })
     }
 }
 
-/// What was seen of the objects in one place of the samples. A class: places nest, and are added to while reading.
+/// The observed objects of one place of the samples. It is a class because places are nested and change while samples
+/// are read.
 final class ObservedObject {
-    /// How many objects there were.
+    /// The number of objects.
     private(set) var count = 0
-    /// The keys in the order they were first seen.
+    /// The keys, in the order of their first occurrence.
     private(set) var keys: [String] = []
     private(set) var members: [String: ObservedValue] = [:]
-    /// What was said of objects that have an id: to see whether two places hold the same things.
+    /// The members of objects with an ID, to detect whether two places have the same rows.
     private(set) var things = SeenObjects()
-    /// What their id may be called.
+    /// The recognized names of their ID.
     let names: KeyNames
 
-    /// Where there are lists inside a sample that is one object without an id, and what the object looks like.
+    /// The key paths of lists inside a sample that is one object without an ID. `shape` detects the format of that
+    /// object.
     var listPaths: [[String]] = []
     var shape: PayloadFormatDetector?
 
-    /// The objects under all its keys, if it is used as a dictionary of records.
+    /// The objects under all keys, if the object is used as a dictionary of records.
     private(set) lazy var keyedRecords: ObservedObject? = recordsOfMembers()
 
-    /// - Parameter entity: What the objects are of, as far as that is known.
+    /// Creates an observation.
+    ///
+    /// - Parameter entity: The entity of the objects, if it is known.
     init(entity: String = "") { names = KeyNames(entity: entity) }
 
-    /// - Parameter primaryKey: The JSON keys that identify the object, if they are none of its ``names``.
+    /// Observes an object.
+    ///
+    /// - Parameter primaryKey: The JSON keys that identify the object, if they are not in ``names``.
     func observe(_ object: JSONValue, primaryKey: [String]? = nil) {
         guard case .object(let found) = object else { return }
         count += 1
@@ -164,7 +172,7 @@ final class ObservedObject {
         if let id { things.insert(found, id: id) }
     }
 
-    /// Records the kind of the object under a key, if a sibling member has it: `commentable_type`.
+    /// Records the type of the object under a key, if a sibling member states it, such as `commentable_type`.
     private func recordKinds(_ found: [JSONValue.Member]) {
         for case let (key, .string(kind)) in found.lazy.map({ ($0.key, $0.value) }) {
             guard let ending = ["_type", "Type", "-type"].first(where: key.hasSuffix) else { continue }
@@ -172,7 +180,7 @@ final class ObservedObject {
         }
     }
 
-    /// What is seen under a key.
+    /// Returns the observations of a key.
     func observed(_ key: String) -> ObservedValue {
         if let known = members[key] { return known }
         let value = ObservedValue(key: key)
@@ -181,13 +189,13 @@ final class ObservedObject {
         return value
     }
 
-    /// Counts an object whose members are observed one by one.
+    /// Counts an object whose members are observed separately.
     func record(_ members: [JSONValue.Member], id: String?) {
         count += 1
         if let id { things.insert(members, id: id) }
     }
 
-    /// Adds what was seen elsewhere, without what is nested there.
+    /// Adds the observations of another place, without nested objects.
     func merge(
         _ other: ObservedObject, nested: (ObservedValue, ObservedValue) -> Void = { $0.merge($1) }
     ) {
@@ -200,30 +208,30 @@ final class ObservedObject {
         things.merge(other.things)
     }
 
-    /// The text of an object's id.
+    /// Returns the ID of an object as text.
     func id(of object: JSONValue, _ primaryKey: [String]? = nil) -> String? {
         primaryKey.map { object.keyText(of: $0) } ?? names.id(of: object)
     }
 }
 
-/// What kinds of scalars stood in one place.
+/// Counts of the kinds of scalars in one place.
 struct ObservedScalars {
     private(set) var nulls = 0
     private(set) var booleans = 0
     private(set) var integers = 0
-    /// Numbers with a point or an exponent.
+    /// Numbers with a decimal point or an exponent.
     private(set) var fractions = 0
     private(set) var strings = 0
-    /// Numbers with more digits than a double keeps, or whole ones beyond 64 bits.
+    /// Numbers with more digits than a double keeps, and integers beyond 64 bits.
     private var exact = 0
-    /// Numbers that no decimal, and those that no double holds.
+    /// Numbers out of range of a decimal, and numbers out of range of a double.
     private var beyondDecimal = 0
     private var beyondDouble = 0
     private var dates = 0
     private var uuids = 0
     private var urls = 0
 
-    /// How many values there were, nulls aside.
+    /// The number of values except nulls.
     var count: Int { booleans + numbers + strings }
     var numbers: Int { integers + fractions }
 
@@ -251,7 +259,7 @@ struct ObservedScalars {
         }
     }
 
-    /// Whole numbers that 64 bits hold but a double may not.
+    /// Integers of 64 bits that a double may not represent exactly.
     private var longIntegers = 0
 
     private mutating func observe(string text: String) {
@@ -267,7 +275,7 @@ struct ObservedScalars {
         }
     }
 
-    /// A whole day at least: a year or a Unix time is not recognised, it may be any number.
+    /// Whether the text is at least a full day. Years and Unix times are not detected, because they may be any number.
     private static func isDate(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         guard bytes.count >= 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-") else { return false }
@@ -291,11 +299,11 @@ struct ObservedScalars {
 
     // MARK: Types
 
-    /// The narrowest type that keeps every value; string if there was none.
+    /// The narrowest type that stores every value; string if there are no values.
     var type: AttributeType {
         if booleans > 0 { return count == booleans ? .boolean : .json }
         if strings == 0 { return numbers == 0 ? .string : numberType }
-        // A number beside strings becomes its shortest text.
+        // A number beside strings is stored as its shortest text.
         guard numbers == 0 else { return beyondDecimal > 0 ? .json : .string }
         if uuids == strings { return .uuid }
         if dates == strings { return .date }
@@ -308,7 +316,7 @@ struct ObservedScalars {
         return exact + longIntegers == 0 && beyondDouble == 0 ? .double : .json
     }
 
-    /// The type of a key with these values: days and links stay text. Nil if they cannot be keys.
+    /// The type of a key with these values; nil if they cannot be keys. Dates and URLs stay text.
     var keyType: AttributeType? {
         guard count > 0, booleans == 0 else { return nil }
         switch type {
@@ -318,19 +326,21 @@ struct ObservedScalars {
         }
     }
 
-    /// Whether each value can be the id of a row with such keys.
+    /// Whether each value can be the ID of a row with keys of a type.
     func fits(key type: AttributeType) -> Bool {
         guard let found = keyType else { return false }
         return found == type || (type == .string && found != .double)
     }
 }
 
-/// Whether lists had their rows in the order of their keys, in which lists without an order are read.
+/// Whether lists have their rows in the order of the keys. Unordered lists are read in that order.
 struct ObservedOrder {
     private var isOfNumbers = true
     private var isOfTexts = true
 
-    /// - Parameter ids: Of one list, as texts.
+    /// Observes one list.
+    ///
+    /// - Parameter ids: The IDs of the list, as text.
     mutating func observe(_ ids: some Sequence<String>) {
         var previous: String?
         for id in ids {
@@ -355,7 +365,7 @@ struct ObservedOrder {
         isOfTexts = isOfTexts && other.isOfTexts
     }
 
-    /// Whether all lists were in the order of keys of a type.
+    /// Whether all lists have the order of keys of a type.
     func isOfKeys(_ type: AttributeType?) -> Bool {
         switch type {
         case .integer, .double, .decimal: isOfNumbers

@@ -1,29 +1,29 @@
 import Foundation
 public import SyncCore
 
-/// A model as Swift types: what `syncdb schema swift` writes.
+/// A model as Swift types, which `syncdb schema swift` prints.
 ///
 /// ```swift
 /// let source = SwiftCodeGenerator(model, form: .macros, namespace: "Blog")
 /// print(source.text)
 /// ```
 public struct SwiftCodeGenerator: Sendable, Hashable {
-    /// What the types are written with.
+    /// The form of the generated types.
     public enum Form: String, Sendable, Hashable, CaseIterable {
-        /// `@Entity`, so that the model can be made of them again.
+        /// Types with `@Entity`, from which the model can be created again.
         case macros
-        /// Nothing but GRDB: `Codable` records that read and write the tables of a store.
+        /// GRDB records that are `Codable` and need no other import. They read and write the tables of a store.
         case records
     }
 
-    /// The source.
+    /// The generated source code.
     public let text: String
-    /// What the types do not say of the model.
+    /// Notes about parts of the model that the types do not express.
     public let remarks: [String]
 
-    /// The types of a model.
+    /// Generates the types of a model.
     ///
-    /// - Parameter namespace: The enumeration that they are in; nil for none.
+    /// - Parameter namespace: The enumeration around the types; nil for none.
     public init(_ model: SyncModel, form: Form = .macros, namespace: String? = nil) {
         var writer = SwiftWriter(model, form)
         text = writer.source(in: namespace)
@@ -31,7 +31,7 @@ public struct SwiftCodeGenerator: Sendable, Hashable {
     }
 }
 
-/// Names of a model as Swift spells them.
+/// Swift spellings of the names of a model.
 enum SwiftName {
     private static let keywords: Set<String> = [
         "Any", "Self", "as", "associatedtype", "await", "break", "case", "catch", "class", "continue", "default",
@@ -44,27 +44,27 @@ enum SwiftName {
         "throw", "throws", "true", "try", "typealias", "var", "where", "while",
     ]
 
-    /// The types that the source itself uses.
+    /// Types that the generated source uses.
     private static let takenTypes: Set<String> = [
         "Bool", "Columns", "Data", "Date", "Decimal", "Double", "Entity", "EntityRecord", "Int", "JSONValue",
         "Protocol",
         "RelatedRows", "RowNumber", "String", "SyncModel", "Type", "URL", "UUID",
     ]
 
-    /// What '@Entity' adds to a type, and what Swift reads as the value itself.
+    /// Members that `@Entity` adds to a type, and names with a special meaning in Swift.
     private static let takenMembers: Set<String> = [
         "databaseTableName", "entityName", "self", "syncEntity", "syncID", "syncKey", "syncProperties",
     ]
 
-    /// What an attribute or a relationship is called where a type is the model: mostly as it is.
+    /// Returns the name of a member in a type that defines the model: mostly the same name.
     static func member(_ name: String) -> String { takenMembers.contains(name) ? name + "Value" : name }
 
-    /// A property, in backticks where it needs them.
+    /// Returns a property name, in backticks if needed.
     static func property(_ name: String) -> String {
         isPlain(name) && !keywords.contains(name) ? name : "`\(name)`"
     }
 
-    /// A type that is called as the entity, or nearly so.
+    /// Returns the type name of an entity: the same name, or a similar valid one.
     static func type(_ name: String) -> String {
         var plain = String(name.filter { $0.isLetter || $0.isNumber || $0 == "_" })
         if plain.first?.isNumber ?? true { plain = "Entity" + plain }
@@ -91,7 +91,7 @@ enum SwiftName {
     }
 }
 
-/// Writes a model as Swift types.
+/// Generates Swift types from a model.
 struct SwiftWriter {
     private let model: SyncModel
     private let form: SwiftCodeGenerator.Form
@@ -129,7 +129,7 @@ struct SwiftWriter {
             """
     }
 
-    // MARK: With macros
+    // MARK: Types with macros
 
     private mutating func entity(_ entity: SyncModel.Entity) -> String {
         let type = SwiftName.type(entity.name)
@@ -165,7 +165,7 @@ struct SwiftWriter {
         return arguments
     }
 
-    /// A struct has the members of the entities above it, too.
+    /// Returns the members of the entity and of its ancestors, because a struct inherits none.
     private mutating func members(of entity: SyncModel.Entity) -> [String] {
         let lineage = lineage(of: entity)
         var lines: [String] = []
@@ -305,7 +305,7 @@ struct SwiftWriter {
 
     private func list(_ texts: [String]) -> String { "[\(texts.map(SwiftName.literal).joined(separator: ", "))]" }
 
-    // MARK: Without
+    // MARK: Records without macros
 
     private mutating func record(_ entity: SyncModel.Entity) -> String {
         let type = SwiftName.type(entity.name)
@@ -334,7 +334,8 @@ struct SwiftWriter {
         lineage(of: entity).first.map { $0.table ?? $0.name } ?? entity.name
     }
 
-    /// What GRDB reads and writes as the store does: decimals and JSON as their texts.
+    /// Returns the columns with types for which GRDB reads and writes the same values as the store. Decimals and JSON
+    /// are text.
     private mutating func columns(of entity: SyncModel.Entity) -> [(name: String, type: String)] {
         let lineage = lineage(of: entity)
         var columns: [(name: String, type: String)] = []

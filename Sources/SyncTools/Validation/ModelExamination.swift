@@ -1,6 +1,6 @@
 import SyncCore
 
-/// Finds JSON keys that several attributes or relationships of an entity answer to.
+/// Finds JSON keys that are read into several attributes or relationships of an entity.
 struct KeyNameValidator {
     private let model: CompiledModel
 
@@ -14,7 +14,7 @@ struct KeyNameValidator {
         for (name, keys) in owners(in: entity) {
             for key in keys {
                 if let index = indexes[key] {
-                    // The keys of one owner come together.
+                    // The keys of one owner are consecutive.
                     if claims[index].owners.last != name { claims[index].owners.append(name) }
                 } else {
                     indexes[key] = claims.count
@@ -33,7 +33,7 @@ struct KeyNameValidator {
         }
     }
 
-    /// Every attribute and relationship with the keys it is read from.
+    /// Returns all attributes and relationships with the keys that they are read from.
     private func owners(in entity: CompiledEntity) -> [(String, [String])] {
         let tree = model[entity.table]
         let rule = model.rules(of: entity).keys
@@ -53,13 +53,13 @@ struct KeyNameValidator {
     }
 }
 
-/// Finds relationships without an inverse that others could be the inverse of.
+/// Finds relationships without an inverse that have candidates for it.
 struct InverseValidator {
-    /// So many of those that could be it are named.
+    /// The most candidates to name in a message.
     private static let namedCandidates = 5
 
     private let model: CompiledModel
-    /// By entity, and by the entity they lead to: the positions of its relationships without an inverse.
+    /// The indices of the relationships without an inverse, by entity and destination.
     private let open: [[Int: [Int]]]
 
     init(_ model: CompiledModel) {
@@ -83,7 +83,7 @@ struct InverseValidator {
         let name = "\(entity.name).\(hop.name)"
         let path = "entities.\(entity.name).relationships.\(hop.name)"
         if count == 0 {
-            // Rows without a key belong to the row that has them, and go with it.
+            // Keyless rows belong to the row with the list, and are deleted with it.
             guard hop.isToMany, destination.isKeyed else { return nil }
             return SyncExamination.Finding(
                 .missingInverse, entity: entity.name, path: path,
@@ -98,7 +98,7 @@ struct InverseValidator {
             advice: "say which with \"inverse\"; without one the two are kept apart")
     }
 
-    /// The first relationships that lead back to the owner of one, and how many there are.
+    /// Returns the names of the first candidates, and the number of all candidates.
     private func candidates(
         for hop: CompiledRelationship, in destination: CompiledEntity
     ) -> (names: [String], count: Int) {
@@ -122,7 +122,7 @@ struct InverseValidator {
     }
 }
 
-/// Finds values that are read or exported otherwise than the model says.
+/// Finds missing transformers, and members that exports omit although the model does not exclude them.
 struct ConversionValidator {
     private let model: SyncModel
 
@@ -142,7 +142,7 @@ struct ConversionValidator {
         }
     }
 
-    /// Of each member once, though sub-entities have it too.
+    /// Findings for omitted members, once for a member that subentities inherit.
     private var leftOut: [SyncExamination.Finding] {
         var seen: Set<String> = []
         return model.compiled.entities.flatMap { entity -> [SyncExamination.Finding] in
@@ -169,20 +169,20 @@ struct ConversionValidator {
     }
 }
 
-/// Finds the attribute or relationship whose name is most like a key.
+/// Finds the attribute or relationship whose name is most similar to a key.
 struct NearestName {
-    /// A name is not compared with longer keys.
+    /// The longest key to compare.
     private static let maximumLength = 200
 
     private let model: CompiledModel
-    /// How many pairs of characters are compared at most: enough for hundreds of keys of a wide entity. Nobody reads more
-    /// suggestions, and for thousands of keys and names they would take longer than all else.
+    /// The most pairs of characters to compare, which is enough for hundreds of keys of a wide entity. For thousands of
+    /// keys and names, suggestions would take longer than all other checks.
     private var budget = 20_000_000
     private var candidates: [Int: [(name: String, characters: [Character])]] = [:]
 
     init(_ model: CompiledModel) { self.model = model }
 
-    /// Nil if none is like it.
+    /// Returns the most similar name; nil if none is similar.
     mutating func name(like key: String, in entity: CompiledEntity) -> String? {
         let last = key.split(separator: ".").last.map(String.init) ?? key
         guard budget > 0, last.utf8.count <= Self.maximumLength else { return nil }

@@ -1,7 +1,7 @@
 import SyncCore
 
 extension PayloadValidator {
-    /// Walks a root record, the first value of `tape`.
+    /// Validates a root record, the first value of `tape`.
     mutating func examineRoot(
         _ tape: JSONTape, at record: Int = 0, of entity: CompiledEntity, _ bytes: Bytes, index: Int,
         root: PayloadPath.Root? = nil, nameSlot: Int = -1
@@ -12,7 +12,7 @@ extension PayloadValidator {
         examine(tape, record: record, of: entity, nameSlot: nameSlot, bytes)
     }
 
-    /// Notes if nothing in a record says whose it is, where that is a part of its key.
+    /// Records the path of a root record without a reference to the owner that is part of its key.
     private mutating func recordOwner(_ tape: JSONTape, record: Int, of entity: CompiledEntity, _ bytes: Bytes) {
         let owners = entity.compositeKey?.parts.compactMap { part in
             if case .relationship(let index) = part { index } else { nil }
@@ -34,11 +34,13 @@ extension PayloadValidator {
         ownerless[path.text(bytes, keyTables.all)] = model.entities[entity.relationships[missing].destination].name
     }
 
-    /// - Parameter nameSlot: The slot that the record's name fills, or -1.
+    /// Validates a record.
+    ///
+    /// - Parameter nameSlot: The slot that the name of the record is read into, or -1.
     private mutating func examine(
         _ tape: JSONTape, record: Int, of asked: CompiledEntity, nameSlot: Int = -1, _ bytes: Bytes
     ) {
-        // One of an unknown kind is passed over, which the dry run says.
+        // A record of an unknown entity is skipped. The plan reports it.
         guard case .entity(let id) = kinds.entity(of: record, tape, as: asked.id, bytes) else { return }
         let entity = model.entities[id]
         if filled[entity.id] == nil {
@@ -51,7 +53,9 @@ extension PayloadValidator {
         fillings.removeLast(fillings.count - first)
     }
 
-    /// - Parameter first: Where the fillings of the record begin.
+    /// Validates the members of an object.
+    ///
+    /// - Parameter first: The index of the first filling of the record.
     private mutating func examine(
         _ tape: JSONTape, object: Int, table: Int, of entity: CompiledEntity, from first: Int, _ bytes: Bytes
     ) {
@@ -76,7 +80,7 @@ extension PayloadValidator {
                     let hop = entity.relationships[index]
                     taken.insert(Taken(entity: hop.owner, name: hop.name))
                     if !hop.isToMany { compare(index, of: entity, key, tape, at: token + 1, &links, bytes) }
-                    // Of a kind that is unknown nothing is read, which the dry run says.
+                    // A value of an unknown entity is not read. The plan reports it.
                     guard let kind = destinations[index, default: model.entities[hop.destination]] else { continue }
                     examine(tape, value: token + 1, by: hop, as: kind, of: entity, bytes)
                 case .nested(let nested):
@@ -97,7 +101,7 @@ extension PayloadValidator {
         _ slot: Int, of entity: CompiledEntity, from first: Int, _ filling: Filling, _ tape: JSONTape, _ bytes: Bytes
     ) {
         filled[entity.id]?[slot] = true
-        // As long as one key alone has filled a slot there is nothing to compare.
+        // If only one key has filled the slot so far, there is nothing to compare.
         switch keys[entity.table.index][slot] {
         case .none: keys[entity.table.index][slot] = .only(filling.key)
         case .only(filling.key): break
@@ -114,13 +118,13 @@ extension PayloadValidator {
         if slot == entity.keySlot { addKey(tape, at: filling.value, entity, bytes) }
     }
 
-    /// What a key of the record says of a relationship to one.
+    /// The referenced row that a key of the record gives for a to-one relationship.
     private struct Linking {
         let key: KeyEntry
         let id: StoredValue
     }
 
-    /// Notes if another key of the record names another row: `user` and `user_id`.
+    /// Adds a finding if another key of the record references another row: `user` and `user_id`.
     private mutating func compare(
         _ index: Int, of entity: CompiledEntity, _ key: KeyEntry, _ tape: JSONTape, at value: Int,
         _ links: inout [Int: Linking], _ bytes: Bytes
@@ -133,7 +137,7 @@ extension PayloadValidator {
         links[index] = Linking(key: key, id: id)
     }
 
-    /// The key of a row that is named by its id, or by a record with it; nil if it has several parts.
+    /// Returns the key of a row that is given by ID or by a record; nil for a composite key.
     private mutating func id(
         _ tape: JSONTape, at value: Int, of entity: CompiledEntity, _ bytes: Bytes
     ) -> StoredValue? {
@@ -151,7 +155,7 @@ extension PayloadValidator {
         return stored?.isNull == false ? stored : nil
     }
 
-    /// By relationship: the kind that stands beside it; nil in the place of one that is unknown.
+    /// Returns the entity that a type member beside each relationship gives; nil if the type is unknown.
     private mutating func kindsBeside(
         _ tape: JSONTape, object: Int, table: Int, of entity: CompiledEntity, _ bytes: Bytes
     ) -> [Int: CompiledEntity?] {
@@ -181,7 +185,7 @@ extension PayloadValidator {
         switch tape.tokens[value].kind {
         case .object:
             guard let list = placedList(tape, at: value, hop, bytes) else {
-                // The dry run says that it does not fit.
+                // The plan reports that the value does not fit.
                 if hop.isToMany, hop.relationship.keyedBy != nil { return }
                 return examine(tape, record: value, of: destination, bytes)
             }

@@ -1,11 +1,11 @@
 import SyncCore
 
-/// Walks a payload as the mapper does and notes which keys fill nothing, which attributes are never given, and how keys
-/// are written. It knows no store: what a dry run reports is added to it.
+/// Visits a payload like the mapper, and finds keys that are not read, attributes without values, and keys of another
+/// type. It does not access the store; the diagnostics of a plan are added to its findings.
 struct PayloadValidator {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// A finding that is counted where it comes again: what it is about, as numbers.
+    /// The identity of a finding, to count repetitions.
     private struct Seen: Hashable {
         let kind: SyncExamination.Finding.Kind
         let subject: Int
@@ -13,13 +13,13 @@ struct PayloadValidator {
         var otherKey = KeyEntry(table: -1, entry: -1)
     }
 
-    /// A key, by its entry in the table of the object that has it.
+    /// A key, by its entry in the key table of the object.
     struct KeyEntry: Hashable {
         let table: Int
         let entry: Int
     }
 
-    /// An attribute of the record being walked, with the key and the value that fill it.
+    /// An attribute of the current record, with the key and the value that are read into it.
     struct Filling {
         let slot: Int
         let key: KeyEntry
@@ -30,30 +30,30 @@ struct PayloadValidator {
     var keyTables: KeyTables
     let kinds: DiscriminatorResolver
     var path = PayloadPath()
-    /// By entity: whether each of its slots was filled; nil for entities without records.
+    /// By entity: whether each of its slots has a value; nil for entities without records.
     var filled: [[Bool]?]
     var reached: [Int] = []
-    /// Of the record being walked and those around it.
+    /// The fillings of the current record and of the records around it.
     var fillings: [Filling] = []
-    /// By tree and slot: the only key that has filled it, or that several have.
+    /// By hierarchy and slot: the only key that is read into the slot, or the fact that there are several.
     var keys: [[SlotKey]]
     var references: PendingReferenceLocator
-    /// Root records that say nothing of the owner which is a part of their key: by their path, the owner's entity.
+    /// Path → the entity of the owner, for root records without the owner that is part of their key.
     var ownerless: [String: String] = [:]
-    /// Whether the payload is of the children of a row.
+    /// Whether the payload lists the children of a parent.
     let hasParent: Bool
-    /// Whether lists may stand in `edges` or `nodes`.
+    /// Whether lists may be in `edges` or `nodes`.
     var readsConnections: Bool {
         get { keyTables.readsConnections }
         set { keyTables.readsConnections = newValue }
     }
-    /// The relationships that the payload has a key for.
+    /// The relationships for which the payload has a key.
     var taken: Set<Taken> = []
-    /// By finding: what a key is like, and what it would take away from if it were to fill that.
+    /// By index of the finding: the name that is most similar to an unmapped key.
     private var likely: [Int: Likely] = [:]
     private var nearest: NearestName
     private var findings: [SyncExamination.Finding] = []
-    /// By what was seen: the index of its finding.
+    /// The index of each finding.
     private var indexes: [Seen: Int] = [:]
 
     /// A relationship, by the entity that declares it.
@@ -86,13 +86,13 @@ struct PayloadValidator {
         nearest = NearestName(model)
     }
 
-    /// What was found, with what a dry run of the same payload reports.
+    /// Returns the findings, with the diagnostics of a plan of the same payload.
     func findings(with result: SyncResult) -> [SyncExamination.Finding] {
         advised + neverSeen + result.diagnostics.map { advising(SyncExamination.Finding($0)) }
             + result.unresolved.map { SyncExamination.Finding($0, path: references.path(of: $0)) }
     }
 
-    /// A root record may lack a part of its key that its owner would supply.
+    /// Suggests a parent for a root record without the part of its key that references its owner.
     private func advising(_ finding: SyncExamination.Finding) -> SyncExamination.Finding {
         guard finding.kind == .recordWithoutKey, let path = finding.path, let owner = ownerless[path] else {
             return finding
@@ -104,7 +104,8 @@ struct PayloadValidator {
         return finding
     }
 
-    /// With a likely name for each key that nothing takes, unless another key of the payload has that already.
+    /// The findings with a suggested name for each unmapped key, unless another key of the payload is read into that
+    /// member.
     private var advised: [SyncExamination.Finding] {
         var findings = findings
         for (index, likely) in likely where !isTaken(likely) {
@@ -113,7 +114,7 @@ struct PayloadValidator {
         return findings
     }
 
-    /// In any entity of the tree: they share what they inherit.
+    /// Whether a key of any entity of the hierarchy is read into the member, because entities share inherited members.
     private func isTaken(_ likely: Likely) -> Bool {
         let entity = model.entities[likely.entity]
         if let slot = entity.slotByName[likely.name] {
@@ -140,7 +141,7 @@ struct PayloadValidator {
 
     // MARK: Findings
 
-    /// Keys of resources that a dry run found nothing for.
+    /// Adds the unmapped keys of JSON:API resources, which the plan reports.
     mutating func addUnmapped(_ keys: [SyncResult.UnmappedKey]) {
         for key in keys {
             var finding = SyncExamination.Finding(
@@ -194,7 +195,7 @@ struct PayloadValidator {
         "'\(text(of: earlier))' and '\(text(of: later))' both fill \(entity.name).\(name), with different \(what)"
     }
 
-    /// A key that is written as a text where keys are numbers, or the other way round.
+    /// Adds a finding if a key is a string although keys are numbers, or a number although keys are text.
     mutating func addKey(_ tape: JSONTape, at token: Int, _ entity: CompiledEntity, _ bytes: Bytes) {
         guard let slot = entity.keySlot else { return }
         let attribute = model[entity.table].attributes[slot]
@@ -215,7 +216,7 @@ struct PayloadValidator {
 
     func text(of key: KeyEntry) -> String { String(decoding: keyTables.all[key.table].names[key.entry], as: UTF8.self) }
 
-    /// Counts a finding that was noted before; otherwise it is to be noted now.
+    /// Returns false and counts a finding that exists already. Otherwise returns true; the caller then adds it.
     private mutating func isNew(_ seen: Seen) -> Bool {
         if let index = indexes[seen] {
             findings[index].count += 1
@@ -237,14 +238,14 @@ struct PayloadValidator {
 }
 
 extension JSONTape {
-    /// Whether a value is an object, or a list that begins with one.
+    /// Whether a value is an object, or a list whose first element is one.
     fileprivate func hasRecords(at value: Int) -> Bool {
         let hasElements = tokens[value].kind == .array && Int(tokens[value].next) > value + 1
         return tokens[hasElements ? value + 1 : value].kind == .object
     }
 }
 
-/// Where references that a dry run could not resolve first stand in the payload.
+/// Finds the paths of pending references that a plan could not resolve.
 struct PendingReferenceLocator {
     private struct Reference: Hashable {
         let entity: Int
@@ -277,12 +278,12 @@ struct PendingReferenceLocator {
         }
     }
 
-    /// Whether the places of a relationship's references are asked for at all.
+    /// Whether the path of any reference of a relationship is needed.
     func isWanted(_ relationship: String, of entity: Int) -> Bool {
         !relationships.isEmpty && relationships.contains(Relationship(entity: entity, name: relationship))
     }
 
-    /// Adds the path of a reference by id, if it is requested and not known yet.
+    /// Adds the path of a reference by ID, if it is needed and not known yet.
     mutating func add(
         _ id: JSONValue, by hop: CompiledRelationship, of entity: Int, at path: @autoclosure () -> String
     ) {

@@ -5,17 +5,17 @@ public import SyncCore
 public import SyncSQLite
 
 extension Sync {
-    /// What is wrong with a payload, or worth a look: keys that nothing takes, values that do not fit, attributes never
-    /// given, references to rows that are not there, and what the model leaves open. Writes nothing.
+    /// Validates a payload against a store: unmapped keys, values that do not fit, attributes without values,
+    /// references to missing rows, and problems of the model. Writes nothing.
     ///
     /// - Parameters:
     ///   - json: UTF-8 JSON.
-    ///   - entity: The entity its root records are of.
-    ///   - stack: The store it would go to.
+    ///   - entity: The entity of the root records.
+    ///   - stack: The store to validate against.
     ///   - parent: The row whose children the payload lists.
-    ///   - relationship: The parent's relationship, if it has several to the entity.
-    ///   - options: How the payload is laid out.
-    /// - Throws: ``SyncError`` where the payload could not be synced at all.
+    ///   - relationship: The relationship of the parent, if it has several to the entity.
+    ///   - options: The options of the sync, with the payload format.
+    /// - Throws: ``SyncError`` if the payload cannot be synced at all.
     public static func examine(
         _ json: Data, inEntity entity: String, stack: DataStack, parent: Parent? = nil, relationship: String? = nil,
         options: SyncOptions = SyncOptions()
@@ -23,12 +23,11 @@ extension Sync {
         try await examine(json, SyncCall(entity, stack, nil, parent, relationship, .all, options))
     }
 
-    /// What is wrong with a payload, or worth a look, if it goes to a store that has nothing yet but the parent: as
+    /// Validates a payload against an empty store that has only the parent. See
     /// ``examine(_:inEntity:stack:parent:relationship:options:)``.
     ///
-    /// - Parameter model: What the store would be made for. Values of transformers that are not registered on it are
-    ///   taken as they come.
-    /// - Throws: ``SyncError`` where the payload could not be synced at all.
+    /// - Parameter model: The model of the store. If a transformer is not registered on it, values are not transformed.
+    /// - Throws: ``SyncError`` if the payload cannot be synced at all.
     public static func examine(
         _ json: Data, inEntity entity: String, model: SyncModel, parent: Parent? = nil, relationship: String? = nil,
         options: SyncOptions = SyncOptions()
@@ -36,7 +35,7 @@ extension Sync {
         let stack = try DataStack.inMemory(model, transformers: .optional)
         let call = SyncCall(entity, stack, nil, parent, relationship, .all, options)
         if let parent {
-            // What is wrong with the parent's name is told before it is made.
+            // Errors in the parent's entity or relationship must come before the insertion of the parent.
             _ = try call.staging()
             try PlaceholderParent(stack: stack).make(model.compiled.entity(named: parent.entity), id: parent.id)
         }
@@ -52,8 +51,8 @@ extension Sync {
         }
     }
 
-    /// What a sync would do. Records none of which has a key are looked at one by one, unless they are not what was meant:
-    /// an object around a list.
+    /// Plans a sync. If no record has a key, plans again and allows that, so that each record is reported, unless the
+    /// error suggests another format or key path.
     private static func dryRun(_ json: Data, _ call: SyncCall) async throws -> SyncResult {
         var call = call
         call.options.collectsKeys = false
@@ -66,11 +65,10 @@ extension Sync {
         }
     }
 
-    /// What is wrong, or worth a look, with a payload of several entities: as
-    /// ``examine(_:inEntity:stack:parent:relationship:options:)`` of one.
+    /// Validates a payload with several entities. See ``examine(_:inEntity:stack:parent:relationship:options:)``.
     ///
-    /// - Parameter entities: The entity of each list, by the keys that lead to it, with dots between them.
-    /// - Throws: ``SyncError`` where the payload could not be synced at all.
+    /// - Parameter entities: The entity of each list, by its dotted key path.
+    /// - Throws: ``SyncError`` if the payload cannot be synced at all.
     public static func examine(
         _ json: Data, entities: [String: String], stack: DataStack, options: SyncOptions = SyncOptions()
     ) async throws -> SyncExamination {
@@ -79,19 +77,19 @@ extension Sync {
 }
 
 extension SyncError {
-    /// Whether records are there, and lack their keys: the payload is not of another form, nor are they elsewhere in it.
+    /// Whether the records were found and only lack keys. The error then suggests no other format or key path.
     fileprivate var isAboutRecordsAlone: Bool {
         code == .noRecords && path != nil && keyPaths.isEmpty && likelyForm == nil
     }
 }
 
-/// Makes rows in a store that is there for an examination alone, as if they had been stored.
+/// Inserts rows into a temporary store for validation, as if they were stored before.
 struct PlaceholderParent {
     let stack: DataStack
 
-    /// Makes the row with this key, and those that its key is made of. What the model requires of it besides is made up.
+    /// Inserts the row with a key, and the rows whose keys are part of it. Other required values are placeholders.
     ///
-    /// - Returns: Nil if `id` is no key of the entity.
+    /// - Returns: The row; nil if `id` is not a valid key of the entity.
     /// - Throws: ``SyncError`` `unknownEntity`.
     @discardableResult
     func make(_ entity: CompiledEntity, id: JSONValue) throws -> SyncRow? {
@@ -107,7 +105,7 @@ struct PlaceholderParent {
         return try stack.insert(concrete.name, values: values, links: links)
     }
 
-    /// The attributes that a key is made of, and the rows.
+    /// Returns the attribute values and the linked rows that a key contains.
     private func members(
         of entity: CompiledEntity, _ key: PrimaryKeyValue
     ) throws -> (values: [String: JSONValue], links: [String: [SyncRow]]) {

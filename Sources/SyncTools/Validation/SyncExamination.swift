@@ -2,14 +2,14 @@ import Foundation
 public import SyncCore
 public import SyncSQLite
 
-/// What is wrong, or worth a look, with a model, a payload or a store.
+/// The result of validating a model, a payload or a store.
 ///
 /// ```swift
 /// let examination = try await Sync.examine(json, inEntity: "User", stack: stack)
 /// for finding in examination.findings { print(finding.path ?? "", finding.message, finding.advice) }
 /// ```
 public struct SyncExamination: Sendable, Hashable, Codable {
-    /// What was found, by kind, those that lose data first; within a kind in the order found.
+    /// The findings, grouped by kind. Kinds that lose data come first; findings of one kind are in the order found.
     public private(set) var findings: [SyncExamination.Finding]
 
     init(_ findings: [SyncExamination.Finding]) {
@@ -17,63 +17,64 @@ public struct SyncExamination: Sendable, Hashable, Codable {
         self.findings = SyncExamination.Finding.Kind.allCases.flatMap { byKind[$0] ?? [] }
     }
 
-    /// The names and inverses of a model, and what is done with its values.
+    /// Validates a model: names, inverses, transformers and exported members.
     public init(of model: SyncModel) {
         self.init(
             KeyNameValidator(model.compiled).findings + InverseValidator(model.compiled).findings
                 + ConversionValidator(model).findings)
     }
 
-    /// Whether something is lost or missing. See ``SyncExamination/Finding/Kind/losesData``.
+    /// Whether data is lost or missing. See ``SyncExamination/Finding/Kind/losesData``.
     public var losesData: Bool { findings.contains { $0.kind.losesData } }
 
-    /// Both together.
+    /// Returns a result with added findings.
     func adding(_ others: [SyncExamination.Finding]) -> SyncExamination { SyncExamination(findings + others) }
 }
 
 extension SyncExamination {
-    /// One thing that an examination found, with its place and what to change.
+    /// One problem, with its place and a suggestion.
     public struct Finding: Sendable, Hashable, Codable {
-        /// What kind of thing it is, stable and meant for programs.
+        /// The kind of a finding: stable, and meant for programs.
         public enum Kind: String, Sendable, Hashable, CaseIterable, Codable {
-            /// A key of the payload that no attribute and no relationship takes.
+            /// A key of the payload is not read into any attribute or relationship.
             case unmappedKey
-            /// A value that does not fit the type of its attribute.
+            /// A value does not fit the type of its attribute.
             case valueDoesNotFit
-            /// A record of a keyed entity without a readable key.
+            /// A record of an entity with a primary key has no readable key, or its row cannot be identified.
             case recordWithoutKey
-            /// JSON that fits neither objects nor ids of its relationship.
+            /// A JSON value is neither an object nor an ID as its relationship requires.
             case shapeDoesNotFit
-            /// A record or a row that lacks a value its entity requires.
+            /// A record or row lacks a value that its entity requires.
             case requiredValueMissing
-            /// A record whose key belongs to a row of another entity.
+            /// A record has the key of a row of another entity.
             case entityMismatch
-            /// A record or a reference of a kind that the model does not know.
+            /// The discriminator or type of a record or reference names no entity of the model.
             case unknownKind
-            /// A record that says another value than the name under which it stands.
+            /// A record under a name has another value for the attribute of that name.
             case contradictingName
-            /// A record that says something else of its row than an earlier one of the same key.
+            /// A record is inconsistent with an earlier one with the same key.
             case contradictingRecords
-            /// Several keys of one record fill the same attribute with different values.
+            /// Several keys of one record are read into the same attribute or relationship, with different values.
             case conflictingKeys
-            /// A store that is not sound.
+            /// The store is damaged, or has dangling links.
             case damage
-            /// Keys written as another type than that of the key attribute; they are converted.
+            /// Keys have another JSON type than the key attribute. They are converted.
             case keyOfAnotherType
-            /// An attribute that no record of the payload gives.
+            /// No record of the payload has a value for an attribute.
             case attributeNeverSeen
-            /// A reference to a row that is not stored yet; it is linked when the row arrives.
+            /// A reference to a row that is not stored yet. It is resolved when the row arrives.
             case unresolvedReference
-            /// A JSON key that several attributes or relationships could be read from.
+            /// A JSON key is read into several attributes or relationships.
             case ambiguousName
-            /// A relationship that may lack its inverse.
+            /// A relationship may lack its inverse.
             case missingInverse
-            /// A transformer that the model names and nobody registered: values are read without it.
+            /// The model names a transformer that is not registered. Values are not transformed.
             case missingTransformer
-            /// An attribute or a relationship that exports leave out although the model does not say so.
+            /// Exports omit an attribute or relationship although the model does not exclude it.
             case leftOutOfExports
 
-            /// Whether something of the payload or the store is lost or missing. The others are worth a look.
+            /// Whether the finding means lost or missing data of the payload or the store. Other findings are
+            /// suggestions.
             public var losesData: Bool {
                 switch self {
                 case .unmappedKey, .valueDoesNotFit, .recordWithoutKey, .shapeDoesNotFit, .requiredValueMissing,
@@ -87,21 +88,21 @@ extension SyncExamination {
             }
         }
 
-        /// What kind of thing it is.
+        /// The kind of the finding.
         public var kind: Kind
-        /// The entity it is about, if it is about one.
+        /// The affected entity, if there is one.
         public var entity: String?
-        /// Its first place: a JSON path in the payload (`[3].notes[0].created_at`) or in the model
-        /// (`entities.User.relationships.notes`); nil for what has none.
+        /// The first place: a JSON path in the payload (`[3].notes[0].created_at`) or in the model
+        /// (`entities.User.relationships.notes`); nil if there is none.
         public var path: String?
-        /// What was found.
+        /// A description of the problem.
         public var message: String
-        /// What to change.
+        /// A suggestion to fix it.
         public var advice: String
-        /// How often it was found.
+        /// The number of occurrences.
         public var count: Int
 
-        /// A finding with its place.
+        /// Creates a finding.
         public init(_ kind: Kind, entity: String?, path: String?, message: String, advice: String, count: Int = 1) {
             self.kind = kind
             self.entity = entity
@@ -116,7 +117,7 @@ extension SyncExamination {
 // MARK: - SyncExamination.Finding+Report
 
 extension SyncExamination.Finding {
-    /// What a dry run reports, with what to change.
+    /// Creates a finding from a diagnostic of a plan, with a suggestion.
     init(_ diagnostic: SyncResult.Diagnostic) {
         let (kind, advice): (Kind, String) =
             switch diagnostic.kind {
@@ -160,7 +161,7 @@ extension SyncExamination.Finding {
             kind, entity: diagnostic.entity, path: diagnostic.path, message: diagnostic.message, advice: advice)
     }
 
-    /// A reference to a row that is not stored.
+    /// Creates a finding for a pending reference.
     init(_ reference: SyncResult.UnresolvedReference, path: String?) {
         self.init(
             .unresolvedReference, entity: reference.entity, path: path,
@@ -173,7 +174,9 @@ extension SyncExamination.Finding {
 // MARK: - Payload
 
 extension SyncExamination {
-    /// A payload against a model, with the result of its dry run, which has shown that it can be read.
+    /// Validates a payload against a model.
+    ///
+    /// - Parameter result: The plan of the payload, which has shown that the payload can be read.
     init(
         _ json: Data, of entity: String, in model: SyncModel, hasParent: Bool, options: SyncOptions,
         dryRun result: SyncResult
@@ -184,7 +187,7 @@ extension SyncExamination {
         try json.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
             let layout = try PayloadLayout(options, of: compiled, in: model.compiled)
-            // Resources say what they are as they are mapped: the dry run has it all.
+            // Resources state their entities while they are mapped, so the plan has all of their findings.
             guard layout.types == nil else { return walk.addUnmapped(result.unmappedKeys) }
             walk.readsConnections = layout.readsConnections
             walk.path.labels = layout.lists.map(\.label)
@@ -205,8 +208,8 @@ extension SyncExamination {
 // MARK: - DataStack+Examination
 
 extension DataStack {
-    /// What is wrong with the store, or worth a look: rows without a value they require, references that wait for their
-    /// rows, what SQLite finds damaged, and what the model leaves open.
+    /// Validates the store: rows without required values, pending references, dangling links, damage that SQLite
+    /// reports, and problems of the model.
     ///
     /// - Throws: ``SyncError`` `storeFailure`.
     public func examine() async throws -> SyncExamination {
@@ -226,7 +229,7 @@ extension DataStack {
         return SyncExamination(of: model).adding(dangling + broken + (try await missingValues()) + waiting)
     }
 
-    /// Keys are left out: a local one reads as nil.
+    /// Returns findings for required values that are missing. Keys are left out, because a temporary key reads as nil.
     private func missingValues() async throws -> [SyncExamination.Finding] {
         var findings: [SyncExamination.Finding] = []
         for entity in model.compiled.entities {
