@@ -128,21 +128,22 @@ package struct RowVersion: Sendable {
 
     package init(_ text: String) { self.text = text }
 
-    /// Whether two versions are the same. Times may be spelled differently.
+    /// Returns whether two versions are the same. Times may be spelled differently.
     package func isSame(as other: RowVersion) -> Bool {
         if text == other.text { return true }
         guard let (time, rest) = time, let (otherTime, otherRest) = other.time else { return false }
         return time == otherTime && rest == otherRest
     }
 
-    /// Whether the version is older than another one. Only integers and times have an order.
+    /// Returns whether the version is older than another one. Only integers and times have an order.
     private func isOlder(than other: RowVersion) -> Bool {
         if let number = Int64(text), let otherNumber = Int64(other.text) { return number < otherNumber }
         guard let time, let otherTime = other.time else { return false }
         return time < otherTime
     }
 
-    /// Whether the version is older than the known version of its row, as in a response of a replica that lags behind.
+    /// Returns whether the version is older than the known version of its row, as in a response of a replica that lags
+    /// behind.
     ///
     /// Nothing is behind a known version in the future: that time was never right, or the clock of the service was set
     /// back since.
@@ -150,7 +151,7 @@ package struct RowVersion: Sendable {
     /// - Parameters:
     ///   - now: The clock of this device, in milliseconds since 1970.
     ///   - serverTime: The clock of the service when it responded. A known version is in the future if it is more than
-    ///     a minute later, or a day if the version has no time zone or the service sent no time.
+    ///     a minute later. Without a time zone or a time of the service, the tolerance is a day.
     package func isBehind(_ known: RowVersion, at now: Int64, serverTime: Int64? = nil) -> Bool {
         guard isOlder(than: known) else { return false }
         guard let time = known.time?.0 else { return true }

@@ -120,7 +120,7 @@ package protocol EngineStore: Sendable {
     /// Returns all pending uploads.
     func waitingFiles() async throws -> [PendingUpload]
 
-    /// Returns the pending uploads of rows that the service has. Removes those of deleted rows.
+    /// Returns the uploads to send: of rows that the service has, and not rejected. Removes those of deleted rows.
     func filesToSend(_ entities: [String], _ lease: EngineLease) async throws -> [PendingUpload]
 
     /// Applies the outcome of an upload, unless another file was attached since.
@@ -131,14 +131,14 @@ package protocol EngineStore: Sendable {
     /// Returns where the pull of each entity continues.
     func cursors(_ registration: EngineRegistration) async throws -> [String: PullState]
 
-    /// Whether a page has a change that is not stored.
+    /// Returns whether a page has a change that is not stored.
     func hasNews(_ page: PulledPage) async throws -> Bool
 
     /// Returns the IDs that no known row has. With an edit counter, rows that were pulled since count as unknown,
     /// except rows that were created locally.
     func unknown(_ ids: [JSONValue], of entity: String, since edit: Int64?) async throws -> [JSONValue]
 
-    /// Whether two IDs identify the same row. They may be spelled differently.
+    /// Returns whether two IDs identify the same row. They may be spelled differently.
     func areSame(_ id: JSONValue, _ other: JSONValue, of entity: String) throws -> Bool
 
     /// Returns the ID of a record; nil if it has no readable ID.
@@ -224,7 +224,7 @@ package struct EngineRegistration: Sendable {
         package let groups: [[String]]
         /// The natural key: two new rows with equal values are the same row.
         package let naturalKey: [String]
-        /// Whether the engine sends the cascades of a deletion by the service as deletions of its own.
+        /// Whether the engine sends a deletion for each row that a deletion by the service cascades to.
         package let sendsCascades: Bool
 
         package init(

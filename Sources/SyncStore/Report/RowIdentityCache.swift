@@ -57,22 +57,22 @@ final class RowIdentityCache {
         return .init(entity: entity, key: row.key.recordKey(model.keyType(of: entity)))
     }
 
-    /// Whether a stored row has no remote ID yet, or has pending changes. A listing of the service then proves nothing
-    /// about the row.
+    /// Returns whether a stored row has no remote ID yet, or has pending changes. A listing of the service then proves
+    /// nothing about the row.
     func isUnsent(_ row: StoredRow) throws -> Bool {
         if try isLocal(row) { return true }
         if unsent[row.table] == nil { unsent[row.table] = try store.unsentRows(of: row.table) }
         return unsent[row.table]?.contains(row.key) ?? false
     }
 
-    /// Whether a stored row has no remote ID yet. False for a keyless row.
+    /// Returns whether a stored row has no remote ID yet. False for a keyless row.
     func isLocal(_ row: StoredRow) throws -> Bool {
         guard model[row.table].keySlot == nil else { return row.key.isLocal }
         guard let identity = try stored(row), !model.isKeyless(identity.entity) else { return false }
         return identity.key?.isLocal ?? true
     }
 
-    /// Whether a stored row belongs to a keyless entity.
+    /// Returns whether a stored row belongs to a keyless entity.
     func isKeyless(_ row: StoredRow) throws -> Bool {
         guard model[row.table].keySlot == nil, let identity = try stored(row) else { return false }
         return model.isKeyless(identity.entity)

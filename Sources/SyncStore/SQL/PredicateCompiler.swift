@@ -109,7 +109,7 @@ struct PredicateCompiler {
         }
     }
 
-    /// Returns the condition that enough related rows meet a condition, as the quantifier requires.
+    /// Returns the condition that enough related rows satisfy another condition, as the quantifier requires.
     ///
     /// - Parameter test: Returns the condition on one row, or its negation for the quantifier `all`.
     private mutating func exists(
@@ -144,7 +144,7 @@ struct PredicateCompiler {
 }
 
 extension ResolvedPredicate {
-    /// Whether the SQL of the condition is joined by `OR`.
+    /// Returns whether the SQL of the condition is joined by `OR`.
     fileprivate func isAlternative(negated: Bool) -> Bool {
         switch self {
         case .or: !negated
@@ -215,7 +215,7 @@ struct PredicateOperand {
         case integer
         case text
 
-        /// Whether a value is a temporary key, so that the attribute never reads as it.
+        /// Returns whether a value is a temporary key, so that the attribute never reads as it.
         func include(_ value: PredicateConstant) -> Bool {
             switch (self, value) {
             case (.integer, .integer(let integer)): integer < TemporaryKey.integerBound
@@ -362,13 +362,13 @@ extension PredicateCompiler {
         dialect.bind(folded(constant), &arguments)
     }
 
-    /// The resolver has folded text already. Other values have no case.
+    /// Returns a constant as an argument. The resolver has folded text already, and other values have no case.
     private func folded(_ constant: PredicateConstant) -> SQLArgument {
         if case .text(let text) = constant { dialect.argument(folded: text) } else { dialect.argument(constant) }
     }
 }
 
 extension PredicateOperand {
-    /// Whether a value is a temporary key, so that the attribute never reads as it.
+    /// Returns whether a value is a temporary key, so that the attribute never reads as it.
     fileprivate func isLocalKey(_ value: PredicateConstant) -> Bool { localKeys?.include(value) ?? false }
 }

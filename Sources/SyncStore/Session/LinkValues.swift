@@ -163,7 +163,7 @@ extension PerEnd: Sendable where Value: Sendable {}
 // MARK: - CompiledAssociation+Positions
 
 extension CompiledAssociation {
-    /// Whether links have positions in the lists of the rows at an end.
+    /// Returns whether links have positions in the lists of the rows at an end.
     package func hasPlaces(_ end: End) -> Bool {
         switch storage {
         case .foreignKey: end == .second && second.isOrdered

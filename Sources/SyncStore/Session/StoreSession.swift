@@ -78,7 +78,8 @@ package protocol StoreSession: AnyObject {
     /// Counts the rows of an entity without its subentities, up to a limit.
     func count(of entity: CompiledEntity, upTo limit: Int?) throws -> Int
 
-    /// Returns a key for new rows that is above all surrogate or temporary keys of a table.
+    /// Returns the key of the next new row: above all surrogate keys of a table, or, without them, above all its
+    /// temporary keys.
     func nextKey(of table: TableID) throws -> Int64
 
     /// Inserts the rows of new nodes, in the given order.

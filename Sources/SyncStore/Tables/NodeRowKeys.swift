@@ -131,7 +131,8 @@ package enum TemporaryKey {
 
     package static func text() -> String { prefix + UUID().uuidString }
 
-    /// Whether a text is a temporary key. Conditions in SQL that check the same are built from the same constants.
+    /// Returns whether a text is a temporary key. Conditions in SQL that check the same are built from the same
+    /// constants.
     package static func isLocal(_ text: String) -> Bool {
         var rest = Substring(text).utf8
         guard rest.starts(with: prefix.utf8) else { return false }
@@ -196,7 +197,7 @@ package enum KeySorter {
 // MARK: - RowKey+Order
 
 extension RowKey {
-    /// The order of keys in a column: numbers, then text by bytes.
+    /// Returns whether a key precedes another one in the order of a column: numbers, then text by bytes.
     func precedes(_ other: RowKey) -> Bool {
         switch (self, other) {
         case (.integer(let left), .integer(let right)): left < right

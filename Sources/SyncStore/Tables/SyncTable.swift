@@ -61,7 +61,7 @@ package final class SyncTable {
     /// Returns the effective value of a slot.
     package func value(_ slot: Int, of node: NodeID) -> PackedValue { values.slot(slot, of: node, batch) }
 
-    /// Whether a new row lacks a value for a required attribute.
+    /// Returns whether a new row lacks a value for a required attribute.
     func lacksValue(_ slot: Int, of node: NodeID) -> Bool {
         switch value(slot, of: node).kind {
         case .absent, .null: needsValue(slot)
@@ -69,7 +69,7 @@ package final class SyncTable {
         }
     }
 
-    /// Whether an attribute is required for a new row.
+    /// Returns whether an attribute is required for a new row.
     func needsValue(_ slot: Int) -> Bool {
         !tree.attributes[slot].isOptional && tree.attributes[slot].defaultValue == nil
     }

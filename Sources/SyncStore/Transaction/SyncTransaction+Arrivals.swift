@@ -12,8 +12,8 @@ extension SyncTransaction {
         return target
     }
 
-    /// Whether a row that other code than a sync inserted has a link already. That link takes precedence over the
-    /// reference.
+    /// Returns whether a row that other code than a sync inserted has a link already. That link takes precedence over
+    /// the reference.
     func hasOwnLink(
         _ target: StoredRow, _ reference: PendingReference, _ linked: Set<StoredRow>
     ) throws -> Bool {

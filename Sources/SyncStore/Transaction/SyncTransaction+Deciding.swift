@@ -63,7 +63,7 @@ extension SyncTransaction {
         } while inserted.count > insertedBefore
     }
 
-    /// Whether an earlier page of the paged import inserted a row. In one payload, the row would be new.
+    /// Returns whether an earlier page of the paged import inserted a row. In one payload, the row would be new.
     private func isInsertedBefore(_ node: NodeID, _ table: SyncTable) throws -> Bool {
         guard run != nil, let row = table.row(node) else { return false }
         return try marks(of: row).contains(.inserted)
@@ -150,7 +150,7 @@ extension SyncTransaction {
         }
     }
 
-    /// Whether a row is stored, or will be, and is of the entity that the association requires.
+    /// Returns whether a row is stored, or will be, and is of the entity that the association requires.
     private func isThere(_ node: NodeID, _ table: SyncTable, _ side: CompiledAssociation.Role) -> Bool {
         switch table.presence(of: node) {
         case .missing: false

@@ -89,7 +89,7 @@ extension SyncTransaction {
         }
     }
 
-    /// Whether a row with a key owns a keyless row: directly by a relationship, or through other keyless rows.
+    /// Returns whether a row with a key owns a keyless row: directly by a relationship, or through other keyless rows.
     private func isOwned(_ row: StoredRow, _ ends: [[LinkEnd]], _ seen: inout Set<StoredRow>) throws -> Bool {
         seen.insert(row)
         for end in ends[row.table.index] {
@@ -157,7 +157,8 @@ extension SyncTransaction {
         }
     }
 
-    /// Whether the payload removed a foreign key of a row that is about to be deleted. The removal is not written then.
+    /// Returns whether the payload removed a foreign key of a row that is about to be deleted. The removal is not
+    /// written then.
     private func isCut(_ link: AssociationID, of row: StoredRow) -> Bool {
         leaving[row].leftOut.contains(link) || leaving[row].unlinked.contains(link)
     }

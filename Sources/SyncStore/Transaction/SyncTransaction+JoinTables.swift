@@ -85,7 +85,7 @@ extension SyncTransaction {
 }
 
 extension LinkPositions {
-    /// The positions that lists of the payload give; nil for a join row that comes after all others.
+    /// Creates the positions that lists of the payload give. A position is nil if the join row comes after all others.
     fileprivate init(said pair: ResolvedJoinRows.Pair) {
         self.init(
             first: pair.firstPosition < 0 ? nil : Int64(pair.firstPosition),

@@ -108,7 +108,7 @@ extension SyncTransaction {
         }
     }
 
-    /// Whether all links of rows at an end must be loaded, because a new link replaces an existing one.
+    /// Returns whether all links of rows at an end must be loaded, because a new link replaces an existing one.
     private func readsAllLinks(_ link: CompiledAssociation, _ end: CompiledAssociation.End) -> Bool {
         link.storage == .foreignKey && (end == .first || link.isOneToOne)
     }

@@ -172,7 +172,7 @@ extension SyncTransaction {
 
 // Collects stored rows without a node that reference a node whose links are replaced, or are in scope.
 extension SyncTransaction {
-    /// Whether all stored rows of a table must be read, because rows that the payload omits are deleted.
+    /// Returns whether all stored rows of a table must be read, because rows that the payload omits are deleted.
     func coversAllRows(of table: TableID) -> Bool { wholeScope(of: table) != nil }
 
     /// Returns the entity of a table whose rows are all in scope. For several entities, returns the root entity.
@@ -184,7 +184,7 @@ extension SyncTransaction {
         return scope
     }
 
-    /// Whether the scope of a list is the whole entity.
+    /// Returns whether the scope of a list is the whole entity.
     func isWholeEntityScope(_ root: PayloadGraph.RootList) -> Bool {
         deletesMissing(root) && predicate == nil && plan.parent == nil
             && (options.scope == .all || model.entities[root.entity].rootScope == nil)

@@ -11,7 +11,7 @@ extension SyncTransaction {
     /// parent sets the scope. This includes a paged import with a lone object.
     var deletesMissing: Bool { plan.roots.contains(where: deletesMissing) }
 
-    /// Whether the sync deletes rows that one root list omits.
+    /// Returns whether the sync deletes rows that one root list omits.
     func deletesMissing(_ root: PayloadGraph.RootList) -> Bool {
         guard plan.operations.contains(.delete), plan.isComplete, !isPage, run?.changes.isEmpty != true else {
             return false
@@ -169,15 +169,15 @@ extension SyncTransaction {
 
     // MARK: Queries
 
-    /// Whether the payload, or an earlier page of its import, contains a stored row.
+    /// Returns whether the payload, or an earlier page of its import, contains a stored row.
     func isMentioned(_ row: StoredRow) throws -> Bool {
         try tables.node(of: row) != nil || isMentionedBefore(row)
     }
 
-    /// Whether an earlier page of the import contains a stored row.
+    /// Returns whether an earlier page of the import contains a stored row.
     func isMentionedBefore(_ row: StoredRow) throws -> Bool { try marks(of: row).contains(.mentioned) }
 
-    /// Whether this page or an earlier one lists a stored row as a child of the parent.
+    /// Returns whether this page or an earlier one lists a stored row as a child of the parent.
     func isListed(_ row: StoredRow) throws -> Bool { try marks(of: row).contains(.listed) }
 }
 

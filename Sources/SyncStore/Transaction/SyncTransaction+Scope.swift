@@ -27,7 +27,7 @@ extension SyncTransaction {
         return try unmentionedRows(of: entity, where: scopeCondition(of: entity))
     }
 
-    /// Whether a row can come into scope by losing links to deleted rows.
+    /// Returns whether a row can come into scope by losing links to deleted rows.
     private func scopeFollowsLinks() throws -> Bool {
         try predicate?.resolved(on: rootEntity, in: model).followsLinks ?? true
     }
@@ -134,7 +134,7 @@ extension SyncTransaction {
         return rows
     }
 
-    /// Whether a pending reference of another owner has linked the row to that owner.
+    /// Returns whether a pending reference of another owner has linked the row to that owner.
     private func hasMoved(_ row: StoredRow, from owner: StoredRow, _ parent: PayloadGraph.Parent) throws -> Bool {
         let owners = try links.targets(of: row.key, parent.link, from: parent.end.other)
         return !owners.isEmpty && !owners.contains(owner.key)
@@ -231,7 +231,7 @@ extension SyncTransaction {
         return (root.unread + (before?.count ?? 0), first)
     }
 
-    /// Whether the rows that a list omits stay, because an unreadable record may be of any of them.
+    /// Returns whether the rows that a list omits stay, because an unreadable record may be of any of them.
     func isUnread(_ root: PayloadGraph.RootList) -> Bool { !options.deletesBesideUnread && unread(root).count > 0 }
 
     /// The tables whose rows may belong to records with unreadable keys.
@@ -273,7 +273,7 @@ extension SyncTransaction {
 }
 
 extension CompiledModel {
-    /// Whether two entities are the same, or one is a subentity of the other.
+    /// Returns whether two entities are the same, or one is a subentity of the other.
     fileprivate func areKin(_ one: Int, _ other: Int) -> Bool {
         entity(one, isKindOf: other) || entity(other, isKindOf: one)
     }

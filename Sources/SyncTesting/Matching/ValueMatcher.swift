@@ -6,7 +6,7 @@ enum ValueMatcher {
     /// The tolerance for single-precision attributes: Core Data keeps 32 bits, and a scenario contains decimal digits.
     static let floatTolerance = 1e-6
 
-    /// Whether a stored value equals an expected one.
+    /// Returns whether a stored value equals an expected one.
     ///
     /// - Parameter isFloat: Whether the source of the model declares a single-precision attribute.
     static func matches(_ expected: JSONValue, _ found: StoredValue, isFloat: Bool = false) -> Bool {
@@ -70,7 +70,7 @@ enum JSONComparison {
         }
     }
 
-    /// Whether two number texts have the same value (`7`, `7.0`, `70e-1`).
+    /// Returns whether two number texts have the same value (`7`, `7.0`, `70e-1`).
     static func equal(_ left: String, _ right: String) -> Bool {
         if left == right { return true }
         guard Double(left) == Double(right) else { return false }
@@ -79,7 +79,8 @@ enum JSONComparison {
         return l == r
     }
 
-    /// Whether two strings have the same bytes. The `==` of Swift treats composed and decomposed letters as equal.
+    /// Returns whether two strings have the same bytes. The `==` of Swift treats composed and decomposed letters as
+    /// equal.
     static func equal(_ left: String, toText right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
 
     private static func equal(_ left: [JSONValue.Member], _ right: [JSONValue.Member]) -> Bool {

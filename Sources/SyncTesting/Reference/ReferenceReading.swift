@@ -66,7 +66,7 @@ struct ReferenceReading: Sendable {
         }
     }
 
-    /// Whether an object only contains the value at the attribute's remote key path.
+    /// Returns whether an object only contains the value at the attribute's remote key path.
     private static func isOnlyAround(_ value: JSONValue, _ key: String, _ attribute: SyncModel.Attribute) -> Bool {
         guard case .object = value, attribute.type != .json, attribute.transformer == nil else { return false }
         return attribute.remoteKey?.hasPrefix(key + ".") ?? false

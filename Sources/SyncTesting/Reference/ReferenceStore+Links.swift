@@ -17,7 +17,7 @@ extension ReferenceStore {
         link(relationship).isSymmetric ? relationship.end : relationship.end.other
     }
 
-    /// Whether a row has at most one owner in a relationship.
+    /// Returns whether a row has at most one owner in a relationship.
     func hasOneOwner(_ relationship: CompiledRelationship) -> Bool {
         let link = link(relationship)
         return !link.side(link.isSymmetric ? relationship.end : relationship.end.other).isToMany
@@ -30,7 +30,7 @@ extension ReferenceStore {
         guard targets[here]?.contains(target) != true else { return }
         if !relationship.isToMany, let old = targets[here]?.first { unlink(owner, relationship, old) }
         if hasOneOwner(relationship), let old = targets[there]?.first { unlink(old, relationship, target) }
-        // A row that is linked again from the other end loses its place in the list, unless the list has a pending
+        // A row that is linked again from the other end loses its position in the list, unless the list has a pending
         // reference to it.
         listed[there]?.removeAll { $0 == .row(owner) }
         targets[here, default: []].append(target)
@@ -39,7 +39,7 @@ extension ReferenceStore {
         takePlace(owner, at: there)
     }
 
-    /// Moves a row that has arrived to the place of its pending reference in a list.
+    /// Moves a row that has arrived to the position of its pending reference in a list.
     private mutating func takePlace(_ id: ReferenceRow.ID, at side: ReferenceSide) {
         guard let row = rows[id], let key = key(of: row),
             let index = listed[side]?.firstIndex(where: { place in
@@ -59,7 +59,7 @@ extension ReferenceStore {
             .removeAll { $0 == owner }
     }
 
-    /// Whether a row is linked, at one end of an association, to another row than this one.
+    /// Returns whether a row is linked, at one end of an association, to another row than this one.
     func isOwned(
         _ row: ReferenceRow.ID, byOtherThan owner: ReferenceRow.ID, _ link: AssociationID,
         _ end: CompiledAssociation.End

@@ -94,7 +94,7 @@ public struct ReferenceStore: Sendable {
         rows[row].map { model.compiled.entity($0.entity.id, isKindOf: entity) } ?? false
     }
 
-    /// Whether a row has a temporary key.
+    /// Returns whether a row has a temporary key.
     func isLocal(_ id: ReferenceRow.ID) -> Bool {
         rows[id].map { $0.entity.isKeyed && key(of: $0) == nil } ?? false
     }
@@ -251,7 +251,7 @@ extension ReferenceStore {
 // MARK: - Predicates
 
 extension ReferenceStore {
-    /// Whether a row satisfies a condition on an entity.
+    /// Returns whether a row satisfies a condition on an entity.
     func matches(_ id: ReferenceRow.ID, _ predicate: RowPredicate, of entity: CompiledEntity) throws -> Bool {
         try predicate.resolved(on: entity, in: model.compiled).holds(for: ConditionRow(store: self, id: id))
     }

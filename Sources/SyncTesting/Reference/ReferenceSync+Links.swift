@@ -79,7 +79,7 @@ extension ReferenceSync {
         deletesLeftOut[side] = statement.deletes
     }
 
-    /// Returns the list in order. Rows without a key keep their places even if they may not be updated.
+    /// Returns the list in order. Rows without a key keep their positions even if they may not be updated.
     private func ordered(_ statement: ReferenceOccurrence.Statement) -> [ReferenceListEntry] {
         let isKeyless = !model.compiled.entities[statement.relationship.destination].isKeyed
         return statement.targets.compactMap { target -> ReferenceListEntry? in
@@ -92,8 +92,8 @@ extension ReferenceSync {
 
     // MARK: Replaced references
 
-    /// Deletes the pending references that a statement replaces. Their places in a list are kept only if the statement
-    /// itself links their owner.
+    /// Deletes the pending references that a statement replaces. Their positions in a list are kept only if the
+    /// statement itself links their owner.
     private mutating func deletePendingReferences(_ statement: ReferenceOccurrence.Statement, of row: ReferenceRow.ID) {
         let overruled = store.pending.filter { overrules(statement, of: row, $0) }
         store.pending = store.pending.filter { !overrules(statement, of: row, $0) }
@@ -102,7 +102,7 @@ extension ReferenceSync {
         }
     }
 
-    /// Whether a statement of the other end lists the owner of the pending reference.
+    /// Returns whether a statement of the other end lists the owner of the pending reference.
     private func hasOwner(_ statement: ReferenceOccurrence.Statement, _ pending: ReferencePending) -> Bool {
         pending.side.end == store.farEnd(statement.relationship) && pending.side.link == statement.relationship.link
             && statement.targets.contains { target in
@@ -113,7 +113,7 @@ extension ReferenceSync {
             }
     }
 
-    /// Whether a statement replaces a pending reference.
+    /// Returns whether a statement replaces a pending reference.
     private func overrules(
         _ statement: ReferenceOccurrence.Statement, of row: ReferenceRow.ID, _ pending: ReferencePending
     ) -> Bool {
@@ -166,7 +166,7 @@ extension [ReferenceListEntry] {
 // MARK: - Deletion
 
 extension ReferenceSync {
-    /// Whether the payload contains a row.
+    /// Returns whether the payload contains a row.
     func isMentioned(_ id: ReferenceRow.ID) -> Bool {
         if touched.contains(id) { return true }
         if let doubtfulTable, store.rows[id]?.entity.table == doubtfulTable { return true }
@@ -331,7 +331,7 @@ extension ReferenceSync {
         }
     }
 
-    /// Whether a record has a readable key.
+    /// Returns whether a record has a readable key.
     func hasKey(
         _ record: JSONValue, of entity: CompiledEntity, supplied: (by: CompiledRelationship, key: StoredValue)?
     ) -> Bool {
@@ -339,7 +339,7 @@ extension ReferenceSync {
         return key(of: ReferenceReading(record, as: kind, of: store), kind, nil, supplied: supplied) != nil
     }
 
-    /// Whether a record has an unreadable key, or only a part of a key.
+    /// Returns whether a record has an unreadable key, or only a part of a key.
     func isUnread(
         _ record: JSONValue, of entity: CompiledEntity, supplied: (by: CompiledRelationship, key: StoredValue)?
     ) -> Bool {
@@ -350,7 +350,7 @@ extension ReferenceSync {
             || kind == nil && entity.compositeKey != nil
     }
 
-    /// Whether a record has a part of its composite key.
+    /// Returns whether a record has a part of its composite key.
     func hasSomePart(_ reading: ReferenceReading, _ entity: CompiledEntity) -> Bool {
         entity.compositeKey != nil && store.keyNames(of: entity).contains { reading.values[$0]?.isNull == false }
     }

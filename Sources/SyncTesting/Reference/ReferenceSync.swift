@@ -2,7 +2,7 @@ import SyncCore
 
 /// One sync of a reference store: finds or adds the rows of records, links them, and deletes rows.
 struct ReferenceSync {
-    /// The identity of a new row that is rejected because it lacks a required value.
+    /// The identity of a row: its key, or the path of a record without a key.
     enum Refusal: Hashable {
         case key(owner: Int?, StoredValue)
         case path(String)

@@ -212,7 +212,7 @@ public struct ScenarioFeatures: Sendable {
         ScenarioFeatures(names: names, transformers: self.transformers + transformers)
     }
 
-    /// The runner writes in a background task to a store file, whose readers use connections of their own.
+    /// The runner writes in a background task to a store file. Reads use separate connections.
     static let backgroundWrite = "backgroundWrite"
     /// The runner evaluates all cases of the group many times in parallel.
     static let concurrency = "concurrency"

@@ -4,7 +4,7 @@ public import Sync
 /// Checks of what the engine requires of every service. Run them against a new service, with a real server behind it.
 ///
 /// ```swift
-/// let failures = await ServiceConformance(service, entity: "Task", member: "title").run()
+/// let failures = await ServiceConformance(service, entity: "Task", member: "title", other: "note").run()
 /// ```
 public struct ServiceConformance: Sendable {
     /// A requirement that the service does not meet.

@@ -181,7 +181,7 @@ struct EntityDiscovery {
         key.allSatisfy { part in object.members[part].map { $0.scalars.count >= object.count } ?? false }
     }
 
-    /// Whether each ID identifies one row within a place.
+    /// Returns whether each ID identifies one row within a place.
     private func areSound(_ seen: [ObservedObject], isLink: Bool) -> Bool {
         guard !isLink else { return true }
         var known = SeenObjects()
@@ -242,7 +242,7 @@ struct EntityDiscovery {
         return isChanged
     }
 
-    /// Whether two sets of keys, without the primary key, are disjoint. Sets of one key prove nothing.
+    /// Returns whether two sets of keys, without the primary key, are disjoint. Sets of one key prove nothing.
     private static func areOfOtherKinds(_ left: Set<String>, _ right: Set<String>) -> Bool {
         left.count > 1 && right.count > 1 && left.isDisjoint(with: right)
     }
@@ -305,8 +305,8 @@ struct EntityDiscovery {
 // MARK: - JSONValue+Contradiction
 
 extension JSONValue {
-    /// Whether two values of one row are inconsistent: different scalars, lists that differ, or objects that differ in
-    /// a key of both. An object may lack keys of the other.
+    /// Returns whether two values of one row are inconsistent: different scalars, lists that differ, or objects that
+    /// differ in a key of both. An object may lack keys of the other.
     func contradicts(_ other: JSONValue) -> Bool {
         switch (self, other) {
         case (.object(let members), .object):
@@ -359,7 +359,7 @@ struct SeenObjects {
     /// Whether inconsistent objects are so frequent that the IDs do not identify rows.
     var areUnsound: Bool { mixesKinds || contradictions * 20 > repeats }
 
-    /// Whether another place has an object with the same ID and inconsistent values.
+    /// Returns whether another place has an object with the same ID and inconsistent values.
     func contradicts(_ other: SeenObjects) -> Bool {
         let (small, large) = values.count < other.values.count ? (values, other.values) : (other.values, values)
         return small.contains { id, members in

@@ -69,7 +69,7 @@ struct EntityDraft {
         record(name, member)
     }
 
-    /// Whether another ID key has the same target. The key of the relationship would then be a guess.
+    /// Returns whether another ID key has the same target. The key of the relationship would then be a guess.
     private func isAmbiguous(_ idKey: String, _ relationship: String) -> Bool {
         let alike = idKeys.alike(idKey)
         return idKeys.hasObjects(for: relationship) ? alike.count > 1 : alike.first != idKey
@@ -212,8 +212,8 @@ extension EntityDraft {
         return true
     }
 
-    /// Whether the samples have objects for a relationship. Relationships are exported as objects, so IDs alone do not
-    /// count.
+    /// Returns whether the samples have objects for a relationship. Relationships are exported as objects, so IDs alone
+    /// do not count.
     private func hasObjects(_ name: String) -> Bool {
         (memberPlaces[name] ?? []).contains { members[$0].member.value.objects > 0 }
     }

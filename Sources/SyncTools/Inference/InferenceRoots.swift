@@ -180,7 +180,7 @@ extension ObservedValue {
     /// Whether the values can be the key of the records that have them.
     var isKeyOfSome: Bool { lists == 0 && singles == 0 && scalars.keyType != nil }
 
-    /// Whether this number of records all have the key.
+    /// Returns whether this number of records all have the key.
     func isKeyOfAll(_ count: Int) -> Bool { isKeyOfSome && scalars.nulls == 0 && scalars.count >= count }
 }
 
@@ -209,7 +209,7 @@ struct IDKeys {
     /// Returns the keys with the same target as this one, including it.
     func alike(_ key: String) -> [String] { Target(key).flatMap { keys[$0] } ?? [] }
 
-    /// Whether a key with objects gives a relationship this name.
+    /// Returns whether a key with objects gives a relationship this name.
     func hasObjects(for relationship: String) -> Bool { objects.contains(relationship.lowercased()) }
 }
 
@@ -225,7 +225,7 @@ struct KeyNames: Sendable {
 
     init(entity: String) { own = Self.folded(entity) + "id" }
 
-    /// Whether a key is the entity's name with `id`, in any spelling: `user_id`, `userId`, `UserID`.
+    /// Returns whether a key is the entity's name with `id`, in any spelling: `user_id`, `userId`, `UserID`.
     func isOwn(_ key: String) -> Bool {
         guard key.utf8.count >= own.utf8.count, key.utf8.count <= own.utf8.count + own.utf8.count else { return false }
         return Self.folded(key) == own

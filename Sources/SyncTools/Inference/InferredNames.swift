@@ -106,7 +106,7 @@ struct DuplicateEntityFinder {
         for row in rows where owners[row]?.last != place { owners[row, default: []].append(place) }
     }
 
-    /// Whether all rows with the same ID are equal.
+    /// Returns whether all rows with the same ID are equal.
     private static func agree(
         _ known: [String: [String: JSONValue]], _ other: [String: [String: JSONValue]]
     ) -> Bool {

@@ -52,7 +52,7 @@ struct KeySearch {
         }
     }
 
-    /// The option that names keys separates them with commas.
+    /// Returns whether the option `--primary-key` can name a key. The option separates keys with commas.
     private static func canBeNamed(_ key: String) -> Bool { !key.isEmpty && !key.contains(",") && !key.contains(".") }
 
     func run() throws -> Outcome {
@@ -193,7 +193,7 @@ struct KeySearch {
         }
     }
 
-    /// Whether a combination has at least as many possible values as there are records.
+    /// Returns whether a combination has at least as many possible values as there are records.
     private func couldBeUnique(_ combination: [Int]) -> Bool {
         guard combination.count > 1 else { return true }
         var product = 1

@@ -192,7 +192,7 @@ public struct ModelEvolution: Sendable {
         addNote("\(entity).\(added.name)", "to \(added.isToMany ? "many" : "one") \(destination), \(reason)")
     }
 
-    /// Whether an attribute that the entity itself declares had only null values so far.
+    /// Returns whether an attribute that the entity itself declares had only null values so far.
     private func isOpen(_ attribute: String, of entity: String) -> Bool {
         places[entity].map { entities[$0].attributes.contains { $0.name == attribute && $0.isTypeOpen } } ?? false
     }
@@ -229,7 +229,7 @@ public struct ModelEvolution: Sendable {
             .map { compiled.relationships[$0.index].relationship }
     }
 
-    /// Whether the key, or a path inside its object, is read into a member.
+    /// Returns whether the key, or a path inside its object, is read into a member.
     private func isRead(_ key: String, of entity: String) throws -> Bool {
         if try relationship(for: key, of: entity) != nil { return true }
         let compiled = try model.compiled.entity(named: entity)

@@ -275,7 +275,8 @@ struct ObservedScalars {
         }
     }
 
-    /// Whether the text is at least a full day. Years and Unix times are not detected, because they may be any number.
+    /// Returns whether the text is at least a full day. Years and Unix times are not detected, because they may be any
+    /// number.
     private static func isDate(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         guard bytes.count >= 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-") else { return false }
@@ -326,7 +327,7 @@ struct ObservedScalars {
         }
     }
 
-    /// Whether each value can be the ID of a row with keys of a type.
+    /// Returns whether each value can be the ID of a row with keys of a type.
     func fits(key type: AttributeType) -> Bool {
         guard let found = keyType else { return false }
         return found == type || (type == .string && found != .double)
@@ -365,7 +366,7 @@ struct ObservedOrder {
         isOfTexts = isOfTexts && other.isOfTexts
     }
 
-    /// Whether all lists have the order of keys of a type.
+    /// Returns whether all lists have the order of keys of a type.
     func isOfKeys(_ type: AttributeType?) -> Bool {
         switch type {
         case .integer, .double, .decimal: isOfNumbers

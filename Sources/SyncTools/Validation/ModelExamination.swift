@@ -1,6 +1,6 @@
 import SyncCore
 
-/// Finds JSON keys that are read into several attributes or relationships of an entity.
+/// Finds JSON keys that may be read into several attributes or relationships of an entity.
 struct KeyNameValidator {
     private let model: CompiledModel
 
@@ -33,7 +33,7 @@ struct KeyNameValidator {
         }
     }
 
-    /// Returns all attributes and relationships with the keys that they are read from.
+    /// Returns all attributes and relationships with the keys that they may be read from.
     private func owners(in entity: CompiledEntity) -> [(String, [String])] {
         let tree = model[entity.table]
         let rule = model.rules(of: entity).keys

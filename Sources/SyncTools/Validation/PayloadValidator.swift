@@ -114,7 +114,8 @@ struct PayloadValidator {
         return findings
     }
 
-    /// Whether a key of any entity of the hierarchy is read into the member, because entities share inherited members.
+    /// Returns whether a key of any entity of the hierarchy is read into the member, because entities share inherited
+    /// members.
     private func isTaken(_ likely: Likely) -> Bool {
         let entity = model.entities[likely.entity]
         if let slot = entity.slotByName[likely.name] {
@@ -238,7 +239,7 @@ struct PayloadValidator {
 }
 
 extension JSONTape {
-    /// Whether a value is an object, or a list whose first element is one.
+    /// Returns whether a value is an object, or a list whose first element is one.
     fileprivate func hasRecords(at value: Int) -> Bool {
         let hasElements = tokens[value].kind == .array && Int(tokens[value].next) > value + 1
         return tokens[hasElements ? value + 1 : value].kind == .object
@@ -278,7 +279,7 @@ struct PendingReferenceLocator {
         }
     }
 
-    /// Whether the path of any reference of a relationship is needed.
+    /// Returns whether the path of any reference of a relationship is needed.
     func isWanted(_ relationship: String, of entity: Int) -> Bool {
         !relationships.isEmpty && relationships.contains(Relationship(entity: entity, name: relationship))
     }

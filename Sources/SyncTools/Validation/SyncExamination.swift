@@ -40,7 +40,7 @@ extension SyncExamination {
             case unmappedKey
             /// A value does not fit the type of its attribute.
             case valueDoesNotFit
-            /// A record of an entity with a primary key has no readable key, or its row cannot be identified.
+            /// A record of an entity with a primary key has no readable or complete key.
             case recordWithoutKey
             /// A JSON value is neither an object nor an ID as its relationship requires.
             case shapeDoesNotFit
@@ -64,7 +64,7 @@ extension SyncExamination {
             case attributeNeverSeen
             /// A reference to a row that is not stored yet. It is resolved when the row arrives.
             case unresolvedReference
-            /// A JSON key is read into several attributes or relationships.
+            /// A JSON key may be read into several attributes or relationships.
             case ambiguousName
             /// A relationship may lack its inverse.
             case missingInverse
