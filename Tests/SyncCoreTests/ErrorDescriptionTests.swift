@@ -2,10 +2,10 @@ import Foundation
 import SyncCore
 import Testing
 
-@Suite("What errors say of themselves")
+@Suite("Error descriptions")
 struct ErrorDescriptionTests {
-    @Test("localizedDescription is the description")
-    func syncError() {
+    @Test("The localizedDescription of a SyncError equals its description")
+    func localizedDescriptionEqualsDescription() {
         let error = SyncError(
             .malformedJSON, "a value is expected", entity: "User", path: "[0].age", line: 1, column: 7,
             problems: [.init(path: "a", message: "wrong")], underlying: "the layer below")
@@ -17,8 +17,8 @@ struct ErrorDescriptionTests {
         #expect((erased as NSError).localizedDescription == error.description)
     }
 
-    @Test("So do all that are thrown: no type of ours is an error without words of its own")
-    func allTypes() throws {
+    @Test("Every error type in Sources is a LocalizedError")
+    func everyErrorIsLocalized() throws {
         let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Sources")
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
@@ -34,8 +34,8 @@ struct ErrorDescriptionTests {
         #expect(errors > 5)
     }
 
-    @Test("A list is its first elements, and how many more there are")
-    func shortList() {
+    @Test("TruncatedList shows the first elements and the number of the others")
+    func truncatedListCountsTheRest() {
         #expect(TruncatedList(["a", "b"]).text == "a, b")
         #expect(TruncatedList(["a", "b", "c"], upTo: 1).text == "a and 2 more")
         #expect(TruncatedList(["a", "b", "c"], upTo: nil).text == "a, b, c")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("Hashes of bytes")
+@Suite("Record hashing")
 struct RecordHasherTests {
     private let hasher = RecordHasher(seed: RecordHash(low: 1, high: 2))
 
@@ -10,8 +10,8 @@ struct RecordHasherTests {
         bytes.withUnsafeBytes { hasher.hash($0) }
     }
 
-    @Test("Every bit counts, in both halves", arguments: [1, 7, 8, 15, 16, 17, 31, 32, 33, 100])
-    func bits(_ count: Int) {
+    @Test("Flipping any bit changes both halves of the hash", arguments: [1, 7, 8, 15, 16, 17, 31, 32, 33, 100])
+    func everyBitChangesTheHash(_ count: Int) {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37) }
         var low: Set<UInt64> = [hash(bytes, hasher).low]
         var high: Set<UInt64> = [hash(bytes, hasher).high]
@@ -25,22 +25,22 @@ struct RecordHasherTests {
         #expect(high.count == count * 8 + 1)
     }
 
-    @Test("Zeros at the end count")
-    func length() {
+    @Test("Appending zeros changes the hash")
+    func trailingZerosChangeTheHash() {
         let hashes = Set((0..<64).map { hash(Array(repeating: 0, count: $0), hasher) })
         #expect(hashes.count == 64)
     }
 
-    @Test("Another seed gives other hashes, the same seed the same")
-    func seeds() {
+    @Test("The hash depends on the seed")
+    func hashDependsOnSeed() {
         let other = RecordHasher(seed: RecordHash(low: 1, high: 3))
         #expect(hash([1, 2, 3], hasher) != hash([1, 2, 3], other))
         #expect(hash([1, 2, 3], hasher) == hash([1, 2, 3], RecordHasher(seed: RecordHash(low: 1, high: 2))))
     }
 
-    /// Stores and servers keep hashes.
+    /// Stores and servers keep hashes, so they must not change between releases.
     @Test(
-        "The hash of given bytes is always the same",
+        "Hashes of fixed bytes do not change between releases",
         arguments: [
             (0, 0xCD22_22D5_2EA8_2FE5, 0x5B31_5225_1D43_5F8B), (1, 0x120E_BD97_6E13_1AA5, 0x63BE_D962_A509_C3A5),
             (7, 0x9F60_6047_2F0C_2BA3, 0xDAEA_0E7E_AB7A_4B91), (8, 0xCCAD_7D30_412E_B5BE, 0xCA3C_A57B_8083_873F),
@@ -48,13 +48,13 @@ struct RecordHasherTests {
             (17, 0x4A63_4A47_1D17_EA7C, 0x4271_1E70_A104_46B9), (33, 0xFF29_336E_00BA_DBB5, 0x01E1_A824_36AB_6AAA),
             (100, 0xF4FD_0795_C990_C697, 0x316E_D091_6D3D_4C38),
         ] as [(Int, UInt64, UInt64)])
-    func fixed(_ count: Int, _ low: UInt64, _ high: UInt64) {
+    func hashOfBytesIsStable(_ count: Int, _ low: UInt64, _ high: UInt64) {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37) }
         #expect(hash(bytes, hasher) == RecordHash(low: low, high: high))
     }
 
     @Test(
-        "What is hashed for a trigger, a row that comes back and a version of a row is always the same",
+        "Hashes of triggers, creation IDs and row versions do not change between releases",
         arguments: [
             (
                 "CREATE TRIGGER t", 0x5379_6E63, 0x5472_6967,
@@ -69,7 +69,7 @@ struct RecordHasherTests {
                 RecordHash(low: 0xDA7F_4D1A_FACB_84DC, high: 0x36AF_5217_477A_8291)
             ),
         ] as [(String, UInt64, UInt64, RecordHash)])
-    func fixed(_ text: String, _ low: UInt64, _ high: UInt64, _ wanted: RecordHash) {
+    func hashOfStoredTextsIsStable(_ text: String, _ low: UInt64, _ high: UInt64, _ wanted: RecordHash) {
         #expect(hash(Array(text.utf8), RecordHasher(seed: RecordHash(low: low, high: high))) == wanted)
     }
 }

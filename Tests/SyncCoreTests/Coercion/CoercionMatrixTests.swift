@@ -2,13 +2,13 @@ import Foundation
 import SyncCore
 import Testing
 
-/// Every type of attribute with every kind of JSON.
-@Suite("What JSON fits which attribute")
+/// Conversion of each kind of JSON to each attribute type.
+@Suite("Coercion of JSON to attribute types")
 struct CoercionMatrixTests {
     struct Cell: Sendable, CustomTestStringConvertible {
         let type: AttributeType
         let json: String
-        /// Nil if it does not fit.
+        /// Nil if the JSON has no value of the type.
         let expected: StoredValue?
 
         var testDescription: String { "\(type) of \(json)" }
@@ -117,7 +117,7 @@ struct CoercionMatrixTests {
                 ("\"true\"", .string("true")), ("true", .string("1")), ("false", .string("0")),
             ]) + nothing(.string, containers)
 
-    // MARK: Texts of a form
+    // MARK: Formatted strings
 
     private static let uuid = "0F8FAD5B-D9CB-469F-A165-70867728950E"
 
@@ -189,31 +189,31 @@ struct CoercionMatrixTests {
                 ("\"2015-09-10\"", .json("2015-09-10")), ("1e2", .json(100)),
             ]) + nothing(.transformable, ["7", "7.5", "\"x\"", "\"\"", "true", "false"] + containers)
 
-    @Test("what fits is stored, what does not is not", arguments: cells)
-    func coerces(_ cell: Cell) throws {
+    @Test("JSON that fits the attribute type is converted, and other JSON is rejected", arguments: cells)
+    func coercesFittingJSON(_ cell: Cell) throws {
         let value = try JSONValue(parsing: cell.json)
         #expect(Coercion.storedValue(value, as: cell.type) == cell.expected)
-        // What a payload puts into a column is what the value itself would.
+        // The mapper packs a value directly, so both conversions must agree.
         var arena: [UInt8] = []
         let expected = cell.expected?.slot(arena: &arena)
         let staged = try StagedValue(payload: cell.json, as: cell.type)
         #expect(staged == expected.map { StagedValue($0, arena: arena) })
     }
 
-    @Test("null is null, whatever the type", arguments: AttributeType.allCases)
-    func keepsNull(_ type: AttributeType) throws {
+    @Test("Null converts to null for every attribute type", arguments: AttributeType.allCases)
+    func nullStaysNull(_ type: AttributeType) throws {
         #expect(Coercion.storedValue(.null, as: type) == .null)
         #expect(try StagedValue(payload: "null", as: type) == StagedValue(.null, arena: []))
     }
 
-    @Test("a stored value, written as JSON, coerces to itself", arguments: cells)
-    func roundTrips(_ cell: Cell) {
+    @Test("The JSON form of a stored value coerces to the same value", arguments: cells)
+    func jsonFormRoundTrips(_ cell: Cell) {
         guard let stored = cell.expected else { return }
         #expect(Coercion.storedValue(stored.jsonForm, as: cell.type) == stored)
     }
 
-    @Test("a stored value, staged, is itself again", arguments: cells)
-    func stages(_ cell: Cell) {
+    @Test("A packed value converts back to the stored value", arguments: cells)
+    func packedValueRoundTrips(_ cell: Cell) {
         guard let stored = cell.expected else { return }
         var arena = Array("before".utf8)
         let slot = stored.slot(arena: &arena)
@@ -224,8 +224,8 @@ struct CoercionMatrixTests {
         #expect(back == stored)
     }
 
-    @Test("every type is tried with every kind of JSON", arguments: AttributeType.allCases)
-    func isComplete(_ type: AttributeType) {
+    @Test("Every attribute type is tested with every kind of JSON", arguments: AttributeType.allCases)
+    func matrixIsComplete(_ type: AttributeType) {
         let beginnings = Set(Self.cells.filter { $0.type == type }.compactMap(\.json.first))
         for kind in ["\"", "t", "f", "{", "["] as [Character] { #expect(beginnings.contains(kind)) }
         #expect(!beginnings.isDisjoint(with: "-0123456789"))

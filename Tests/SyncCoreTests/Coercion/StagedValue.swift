@@ -1,6 +1,6 @@
 import SyncCore
 
-/// What is written to a column: the storage class and the bytes, wherever the text was staged.
+/// The storage class and bytes written to a column, independent of the buffer that holds the text.
 struct StagedValue: Equatable {
     enum Kind { case null, integer, real, text, date, blob }
 
@@ -24,7 +24,7 @@ struct StagedValue: Equatable {
             }
     }
 
-    /// Coerces a value in a payload; nil if it does not fit.
+    /// Coerces a value of a payload. Returns nil if it does not fit the type.
     init?(payload json: String, as type: AttributeType) throws {
         let payload = Array("[{\"key\":\(json)}]".utf8)
         var arena = Array("before".utf8)

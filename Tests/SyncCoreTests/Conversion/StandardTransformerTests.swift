@@ -2,7 +2,7 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("Built-in transformers")
+@Suite("Standard transformers")
 struct StandardTransformerTests {
     private func conversion(
         _ names: String..., format: AttributeFormat? = nil, as type: AttributeType
@@ -15,7 +15,7 @@ struct StandardTransformerTests {
     }
 
     @Test(
-        "htmlEntities decodes once, and what it exports decodes to the same",
+        "htmlEntities decodes entities once, and exported text decodes to the same text",
         arguments: [
             ("a &amp; b", "a & b"), ("&amp;lt;", "&lt;"), ("&eacute;&Eacute;&#233;&#xE9;&#XE9;", "éÉééé"),
             ("&#8364;&euro;", "€€"),
@@ -26,21 +26,21 @@ struct StandardTransformerTests {
             ("", ""),
             ("&thetasym;", "ϑ"), ("e&#x301;&amp;", "e\u{301}&"),
         ])
-    func entities(text: String, decoded: String) {
+    func htmlEntitiesRoundTrip(text: String, decoded: String) {
         #expect(HTMLEntities.decoded(text).unicodeScalars.elementsEqual(decoded.unicodeScalars))
         let back = HTMLEntities.encoded(decoded)
         #expect(HTMLEntities.decoded(back).unicodeScalars.elementsEqual(decoded.unicodeScalars))
     }
 
     @Test(
-        "commaSeparated gives a list and takes it back, if reading gives the same list again",
+        "commaSeparated splits a string, and exports a list only if it reads back as the same list",
         arguments: [
             ("\"a, b\"", "[\"a\", \"b\"]", "\"a,b\""), ("\"\"", "[]", "\"\""), ("\" , ,\"", "[]", "\"\""),
             ("5", "[\"5\"]", "\"5\""),
             ("[\"a\", 1]", "[\"a\", 1]", nil), ("[\"a,b\"]", "[\"a,b\"]", nil), ("[\" a\"]", "[\" a\"]", nil),
             ("[\"\"]", "[\"\"]", nil), ("true", nil, nil), ("{}", nil, nil),
         ] as [(String, String?, String?)])
-    func list(json: String, stored: String?, back: String?) throws {
+    func commaSeparatedRoundTrips(json: String, stored: String?, back: String?) throws {
         let conversion = try conversion("commaSeparated", as: .json)
         let value = conversion.storedValue(try JSONValue(parsing: json))
         #expect(try value?.jsonForm == stored.map { try JSONValue(parsing: $0) })
@@ -48,8 +48,8 @@ struct StandardTransformerTests {
         #expect(try conversion.json(value) == back.map { try JSONValue(parsing: $0) })
     }
 
-    @Test("make a chain, of which each takes what the one before gives, and null ends it")
-    func chain() throws {
+    @Test("Transformers form a chain that null ends")
+    func transformersFormChain() throws {
         let text = try conversion("htmlEntities", "trimmed", "emptyAsNull", "lowercased", as: .string)
         #expect(text.storedValue(" &Eacute;T&Eacute; ") == .string("été"))
         #expect(text.storedValue("&nbsp;") == .null)
@@ -65,8 +65,8 @@ struct StandardTransformerTests {
         #expect(number.isUnchangedOnExport)
     }
 
-    @Test("come before a format, which comes first on the way back")
-    func format() throws {
+    @Test("Transformers run before the date format on import and after it on export")
+    func transformersRunBeforeFormat() throws {
         let date = try conversion("trimmed", "emptyAsNull", format: .pattern("dd.MM.yyyy"), as: .date)
         let stored = try #require(date.storedValue(" 29.02.2024 "))
         #expect(date.json(stored) == "29.02.2024")
@@ -75,8 +75,8 @@ struct StandardTransformerTests {
         #expect(try conversion(format: .unixSeconds, as: .date).json(stored) == 1_709_164_800)
     }
 
-    @Test("of an app stand in a chain too, each way with values of their kind")
-    func appCode() throws {
+    @Test("Custom transformers work in a chain with standard ones in both directions")
+    func customTransformersWorkInChain() throws {
         let plusOne = AttributeTransformer("PlusOne") { json in
             Coercion.storedValue(json, as: .integer)?.int.map { .integer($0 + 1) }
         } exporting: { value in

@@ -2,14 +2,14 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("The index of a batch's keys")
+@Suite("Key index of a node batch")
 struct KeyIndexTests {
     private static var noTexts: TextPool {
         TextPool(payload: .init(start: nil, count: 0), arena: .init(start: nil, count: 0))
     }
 
-    @Test("finds each of many keys, and no other, however it has grown", arguments: [0, 5_000])
-    func integers(reserved: Int) {
+    @Test("The index finds each inserted key and no other while it grows", arguments: [0, 5_000])
+    func findsEachKeyWhileGrowing(reserved: Int) {
         var index = KeyIndex()
         index.reserve(reserved)
         var batch = NodeBatch(stride: 0)
@@ -27,8 +27,8 @@ struct KeyIndexTests {
         }
     }
 
-    @Test("tells keys of one hash apart")
-    func collisions() {
+    @Test("The index distinguishes keys with equal hashes")
+    func distinguishesKeysWithEqualHashes() {
         var index = KeyIndex()
         var batch = NodeBatch(stride: 0)
         index.reserve(20)
@@ -43,9 +43,9 @@ struct KeyIndexTests {
         }
     }
 
-    @Test("hashes keys with a secret: those that known constants would give one hash have others")
-    func secret() {
-        // The second word of each text takes back what these constants make of the first.
+    @Test("Text hashes are seeded, so keys made to collide under known constants do not collide")
+    func textHashesAreSeeded() {
+        // The second word cancels the hash that these constants give the first word.
         func known(_ word: UInt64) -> UInt64 {
             let product = (word ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
             return product.high ^ product.low
@@ -59,13 +59,13 @@ struct KeyIndexTests {
                 }
                 return text.withUnsafeBufferPointer { TextPool.hash($0) }
             }
-            // What an index looks at first.
+            // An index compares the upper half of the hash first.
             #expect(Set(hashes.map { $0 >> 32 }).count > 990)
         }
     }
 
-    @Test("has one hash for a text however it is aligned, and others for texts that begin or end like it")
-    func lengths() {
+    @Test("The hash of a text is independent of its alignment and differs from that of its prefixes")
+    func textHashIgnoresAlignment() {
         let zeros = [UInt8](repeating: 0, count: 64)
         let hashes = (0..<40).map { length in
             zeros.withUnsafeBufferPointer { TextPool.hash(UnsafeBufferPointer(rebasing: $0[..<length])) }
@@ -76,8 +76,8 @@ struct KeyIndexTests {
         #expect(Array(text[1...]).withUnsafeBufferPointer { TextPool.hash($0) } == moved)
     }
 
-    @Test("takes a text in the payload and one made of it for the same key")
-    func texts() {
+    @Test("A text in the payload and an equal text in the arena are one key")
+    func equalTextsAreOneKey() {
         let payload = Array("ann bob".utf8)
         let arena = Array("annbob".utf8)
         payload.withUnsafeBufferPointer { payload in
@@ -94,8 +94,8 @@ struct KeyIndexTests {
         }
     }
 
-    @Test("has a set of keys for each entity that declares one")
-    func keyOwners() {
+    @Test("Keys of entities that declare their own key are separate")
+    func keysAreSeparatePerKeyOwner() {
         var batch = NodeBatch(stride: 0)
         let first = batch.node(forKey: .integer(1), keyOwner: 3, entity: 3, Self.noTexts)
         #expect(first.node == 0 && first.isNew && batch.hasOneSetOfKeys)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("The rows of a batch")
+@Suite("Node batches")
 struct NodeBatchTests {
     private static var noTexts: TextPool {
         TextPool(payload: .init(start: nil, count: 0), arena: .init(start: nil, count: 0))
@@ -15,7 +15,7 @@ struct NodeBatchTests {
         values.withUnsafeBufferPointer { batch.merge($0, into: node, permission: permission, mention: mention) }
     }
 
-    /// The values of each version of a node, as numbers; nil for absent ones.
+    /// Returns the values of each version of a node. Absent values are nil.
     private func versions(_ node: NodeID, _ batch: NodeBatch) -> [[Int64?]] {
         var found: [[Int64?]] = []
         var version = batch.nodes[node.index].firstVersion
@@ -33,8 +33,8 @@ struct NodeBatchTests {
         return batch
     }
 
-    @Test("What is said later of a row counts, and what is not said leaves what was")
-    func merged() {
+    @Test("A later value replaces an earlier one, and an absent value keeps it")
+    func laterValuesReplaceEarlierOnes() {
         var batch = batch(nodes: 2)
         #expect(batch.nodes.map(\.isGiven) == [false, false])
         merge([.integer(1), .integer(2)], into: 0, of: &batch)
@@ -43,8 +43,8 @@ struct NodeBatchTests {
         #expect(versions(1, batch) == [])
     }
 
-    @Test("Parts with other permissions are versions of their own, in document order")
-    func permissions() {
+    @Test("Occurrences with other permissions are separate versions in document order")
+    func permissionsSeparateVersions() {
         var batch = batch(nodes: 2)
         merge([.integer(1), .absent], into: 0, of: &batch)
         merge([.integer(5), .absent], into: 1, of: &batch)
@@ -55,8 +55,8 @@ struct NodeBatchTests {
         #expect(versions(1, batch) == [[5, nil]])
     }
 
-    @Test("Where mentions are tracked each is a version")
-    func mentions() {
+    @Test("Each tracked occurrence is a separate version")
+    func trackedOccurrencesAreVersions() {
         var batch = batch(nodes: 1)
         merge([.integer(1), .absent], into: 0, of: &batch, mention: 4)
         merge([.integer(2), .absent], into: 0, of: &batch, mention: 7)
@@ -65,8 +65,8 @@ struct NodeBatchTests {
         #expect(batch.mention(ofVersion: first) == 4 && batch.mention(ofVersion: batch.version(after: first)) == 7)
     }
 
-    @Test("Two nodes that are one row are one, in document order", arguments: [false, true])
-    func absorbed(tracksOccurrences: Bool) {
+    @Test("Absorbing a node merges its versions in document order", arguments: [false, true])
+    func absorbedVersionsKeepDocumentOrder(tracksOccurrences: Bool) {
         var batch = batch(nodes: 2)
         merge([.integer(1), .integer(1)], into: 1, of: &batch, mention: tracksOccurrences ? 0 : -1)
         merge([.integer(2), .absent], into: 0, of: &batch, mention: tracksOccurrences ? 1 : -1)
@@ -78,8 +78,8 @@ struct NodeBatchTests {
         #expect(versions(0, batch) == (tracksOccurrences ? [[1, 1], [2, nil], [nil, 3]] : [[2, 3]]))
     }
 
-    @Test("A row without a key is known by its owner and its place there")
-    func owned() {
+    @Test("A row without a key is identified by its owner and position")
+    func keylessRowsAreIdentifiedByOwner() {
         var batch = NodeBatch(stride: 0)
         let first = NodeBatch.OwnerLink(link: 0, end: .first, table: 0, node: 0, position: 0)
         var second = first

@@ -2,10 +2,10 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("The compact values of a plan")
+@Suite("Compact values of a payload graph")
 struct PackedPlanTests {
-    @Test("A slot takes 12 bytes and holds every number")
-    func numbers() {
+    @Test("A packed value takes 12 bytes and holds every number")
+    func packedValueHoldsEveryNumber() {
         #expect(MemoryLayout<PackedValue>.stride == 12)
         for value in [0, 1, -1, .min, .max, 1 << 32, -(1 << 32)] as [Int64] {
             #expect(PackedValue.integer(value).integer == value)
@@ -16,16 +16,16 @@ struct PackedPlanTests {
         }
     }
 
-    @Test("A slot holds the offset and the length of a text beyond 4 GiB")
-    func texts() {
+    @Test("A packed value holds the offset and length of a text beyond 4 GiB")
+    func packedValueHoldsLargeOffsets() {
         for (offset, length) in [(0, 0), (7, 3), (1 << 32, 1), (1 << 47 + 5, Int(UInt32.max))] {
             let slot = PackedValue(kind: .payloadText, offset: offset, length: length)
             #expect(slot.offset == offset && slot.length == length && slot.isText)
         }
     }
 
-    @Test("Assertions keep mentions and kinds that only some of them have")
-    func assertions() {
+    @Test("Link assertions keep an optional occurrence and an optional kind")
+    func assertionsKeepOptionalParts() {
         var batch = LinkBatch()
         func assertion(_ number: Int, mention: Int32, kind: Int16, end: CompiledAssociation.End) -> LinkBatch.Assertion
         {
@@ -53,8 +53,8 @@ struct PackedPlanTests {
         }
     }
 
-    @Test("A replacement takes 12 bytes and keeps its end, kind and mention")
-    func replacements() {
+    @Test("A replacement takes 12 bytes and keeps its end, kind and occurrence")
+    func replacementKeepsItsParts() {
         #expect(MemoryLayout<LinkBatch.Replacement>.stride == 12)
         for end in [.first, .second] as [CompiledAssociation.End] {
             for kind in [.unlink, .delete] as [LinkBatch.Replacement.Kind] {

@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Row keys")
 struct RowKeyTests {
-    @Test("are those of slots that can be keys")
-    func slots() {
+    @Test("Packed integers, reals, dates and texts become row keys, and other values do not")
+    func packedValuesBecomeRowKeys() {
         let texts = Array("anté".utf8)
         texts.withUnsafeBufferPointer { texts in
             let pool = TextPool(payload: texts, arena: texts)
@@ -20,8 +20,8 @@ struct RowKeyTests {
         }
     }
 
-    @Test("are the same if their bytes are")
-    func equality() {
+    @Test("Row keys are equal only if their bytes are equal")
+    func rowKeysCompareBytes() {
         let composed = RowKey.text("\u{E9}")
         let decomposed = RowKey.text("e\u{301}")
         #expect(composed != decomposed && Set([composed, decomposed, composed]).count == 2)
@@ -29,25 +29,25 @@ struct RowKeyTests {
     }
 
     @Test(
-        "are reported as results have them, and found again",
+        "A row key converts to the reported primary key value and back",
         arguments: [
             (RowKey.integer(5), PrimaryKeyValue.integer(5), AttributeType.integer),
             (.real(0.5), .double(0.5), .double),
             (.text("a"), .text("a"), .string),
             (.text("2024-02-29 18:29:59.999"), .text("2024-02-29T18:29:59.999Z"), .date),
         ])
-    func reported(key: RowKey, reported: PrimaryKeyValue, type: AttributeType) {
+    func rowKeysConvertToPrimaryKeyValues(key: RowKey, reported: PrimaryKeyValue, type: AttributeType) {
         #expect(key.recordKey(.single(type)) == reported)
         #expect(RowKey(reported, .single(type)) == key)
     }
 
     @Test(
-        "of several parts are read as they are written",
+        "A composite row key converts to its parts and back",
         arguments: [
             [PrimaryKeyValue.text("a"), .integer(5)], [.text("a,\"b]\\"), .integer(-1)],
             [.text("\u{1}\n\u{1F600}["), .integer(.min)],
         ])
-    func parted(parts: [PrimaryKeyValue]) {
+    func compositeKeysConvertToParts(parts: [PrimaryKeyValue]) {
         let type = KeyType.composite([
             .composite([.single(.string), .single(.integer)]), .single(.double), .single(.date),
         ])
@@ -58,11 +58,11 @@ struct RowKeyTests {
     }
 
     @Test(
-        "are not made of text that is none",
+        "A text that is not a list of the key's parts has no parts",
         arguments: [
             "", "[", "[]", "[\"a\"]", "[\"a\",1", "[\"a\",1]]", "[\"a\",x]", "[\"a,1]", "[1,\"a\\", "[[1],2]", "a",
         ])
-    func notParted(text: String) {
+    func malformedTextHasNoParts(text: String) {
         #expect(RowKey.text(text).parts([.single(.string), .single(.integer)]) == nil)
     }
 }

@@ -1,13 +1,13 @@
 import SyncCore
 import Testing
 
-@Suite("Encoding of JSON")
+@Suite("JSON encoding")
 struct EncodingTests {
-    /// Sequences that are not UTF-8, by the table of well-formed sequences of the Unicode standard.
+    /// Sequences that are not UTF-8, by the table of well-formed sequences in the Unicode standard.
     static let invalid: [[UInt8]] = [
-        // A continuation without a beginning
+        // A continuation byte without a leading byte
         [0x80], [0xBF], [0x80, 0x80],
-        // Longer than need be
+        // Overlong encodings
         [0xC0, 0x80], [0xC0, 0xAF], [0xC1, 0xBF], [0xE0, 0x80, 0xAF], [0xE0, 0x9F, 0xBF], [0xF0, 0x80, 0x80, 0xAF],
         [0xF0, 0x8F, 0xBF, 0xBF], [0xF8, 0x88, 0x80, 0x80, 0x80], [0xFC, 0x84, 0x80, 0x80, 0x80, 0x80],
         // Surrogates
@@ -15,15 +15,15 @@ struct EncodingTests {
         [0xED, 0xA0, 0xBD, 0xED, 0xB8, 0x80],
         // Beyond U+10FFFF
         [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xF7, 0xBF, 0xBF, 0xBF], [0xFE], [0xFF],
-        // Cut short
+        // Truncated sequences
         [0xC3], [0xE2], [0xE2, 0x82], [0xF0], [0xF0, 0x9F], [0xF0, 0x9F, 0x98], [0xC3, 0x28], [0xE2, 0x28, 0xA1],
         [0xE2, 0x82, 0x28], [0xF0, 0x9F, 0x28, 0x80], [0xF0, 0x9F, 0x98, 0xC3],
         // Latin-1
         [0xE9, 0x74, 0xE9],
     ]
 
-    @Test("a string that is not UTF-8 is refused at its first bad byte, wherever it is", arguments: invalid)
-    func refusesInvalid(_ sequence: [UInt8]) {
+    @Test("Invalid UTF-8 in a string is rejected at its first bad byte, at any offset", arguments: invalid)
+    func rejectsInvalidStrings(_ sequence: [UInt8]) {
         for before in 0..<18 {
             let text = [0x22] + Array(repeating: UInt8(ascii: "a"), count: before) + sequence
             for rest in [Array("\"".utf8), Array("aaaaaaaaaaaaaaaa\"".utf8), []] {
@@ -33,8 +33,8 @@ struct EncodingTests {
         }
     }
 
-    @Test("a key that is not UTF-8 is refused", arguments: invalid)
-    func refusesInvalidKeys(_ sequence: [UInt8]) {
+    @Test("Invalid UTF-8 in a key is rejected at its first bad byte", arguments: invalid)
+    func rejectsInvalidKeys(_ sequence: [UInt8]) {
         let error = #expect(throws: SyncError.self) {
             try readRecords(Array("[\n{\"k".utf8) + sequence + Array("\":1}]".utf8))
         }
@@ -42,16 +42,16 @@ struct EncodingTests {
     }
 
     @Test(
-        "bytes outside strings that are not UTF-8 are refused as such", arguments: [0x80, 0xC0, 0xFE, 0xFF] as [UInt8])
-    func refusesInvalidOutside(_ byte: UInt8) {
+        "Invalid UTF-8 outside of strings is rejected as such", arguments: [0x80, 0xC0, 0xFE, 0xFF] as [UInt8])
+    func rejectsInvalidBytesOutsideStrings(_ byte: UInt8) {
         for text in [[byte], Array("[1, ".utf8) + [byte], Array("{\"a\":1".utf8) + [byte], Array("{}".utf8) + [byte]] {
             let error = #expect(throws: SyncError.self) { try JSONValue(parsing: text) }
             #expect(summary(of: error) == "invalidUTF8 1:\(text.count)")
         }
     }
 
-    @Test("UTF-16 and UTF-32 are refused at once")
-    func refusesOtherEncodings() {
+    @Test("UTF-16 and UTF-32 are rejected at the first unexpected byte")
+    func rejectsOtherEncodings() {
         let texts: [([UInt8], String)] = [
             ([0xFF, 0xFE, 0x7B, 0x00, 0x7D, 0x00], "invalidUTF8 1:1"), ([0xFE, 0xFF, 0x00, 0x7B], "invalidUTF8 1:1"),
             ([0x7B, 0x00, 0x7D, 0x00], "malformedJSON 1:2"), ([0x00, 0x7B, 0x00, 0x7D], "malformedJSON 1:1"),
@@ -65,8 +65,8 @@ struct EncodingTests {
         }
     }
 
-    @Test("the first and last characters of every length are read")
-    func readsBoundaries() throws {
+    @Test("The first and last characters of each UTF-8 length are read")
+    func readsFirstAndLastOfEachLength() throws {
         let scalars: [UInt32] = [
             0x20, 0x7F, 0x80, 0x7FF, 0x800, 0xFFF, 0x1000, 0xCFFF, 0xD000, 0xD7FF, 0xE000, 0xFFFD, 0xFFFF, 0x10000,
             0x3FFFF,
@@ -81,7 +81,7 @@ struct EncodingTests {
         }
     }
 
-    @Test("every character as an escape is the character itself")
+    @Test("An escaped character equals the character")
     func readsEscapes() throws {
         for scalar in stride(from: UInt32(0), through: 0x10FFFF, by: 61) {
             guard let character = Unicode.Scalar(scalar) else { continue }

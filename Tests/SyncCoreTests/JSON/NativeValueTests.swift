@@ -2,7 +2,7 @@ import Foundation
 import SyncCore
 import Testing
 
-@Suite("JSON of Swift values")
+@Suite("JSON from Swift values")
 struct NativeValueTests {
     private func canonical(_ value: Any) throws -> String {
         var builder = JSONTapeBuilder()
@@ -42,15 +42,15 @@ struct NativeValueTests {
         ([] as [Int], "[]"), ([:] as [String: Int], "{}"), (["a": ["b": [Int?.none]]], #"{"a":{"b":[null]}}"#),
     ]
 
-    @Test("a Swift value is the JSON it stands for", arguments: values.indices)
-    func buildsValues(_ index: Int) throws {
+    @Test("Swift values convert to the equivalent JSON", arguments: values.indices)
+    func convertsSwiftValues(_ index: Int) throws {
         let (value, expected) = Self.values[index]
         #expect(try canonical(value) == expected)
         #expect(try canonical(["k": value] as [String: Any]) == "{\"k\":\(expected)}")
     }
 
-    @Test("what Foundation parsed is what was written, Booleans and numbers apart")
-    func buildsFoundationValues() throws {
+    @Test("Values parsed by Foundation keep Booleans and numbers apart")
+    func convertsFoundationValues() throws {
         let text = #"{"a":[true,false,1,0,1.5,-3,18446744073709551615,null,"x",[],{}],"b":{"c":"d"}}"#
         #expect(try canonical(JSONSerialization.jsonObject(with: Data(text.utf8))) == text)
         let numbers: [Any] = [
@@ -61,14 +61,14 @@ struct NativeValueTests {
         #expect(try canonical(numbers) == "[true,false,1,0,18446744073709551615,0.25,null,-9223372036854775808]")
     }
 
-    @Test("a boxed one-byte number is a number")
-    func tellsSmallNumbersFromBooleans() throws {
+    @Test("A boxed one-byte number is a number, not a Boolean")
+    func boxedSmallNumbersStayNumbers() throws {
         #expect(
             try canonical([NSNumber(value: Int8(1)), NSNumber(value: Int8(5)), NSNumber(value: UInt8(0))]) == "[1,5,0]")
     }
 
-    @Test("what is no JSON is refused with its path")
-    func refusesOthers() {
+    @Test("Values that are not JSON are rejected with their path")
+    func rejectsOtherValues() {
         struct Thing {}
         let deep = refusal(["a": [1, ["b": Thing()] as [String: Any]] as [Any]] as [String: Any])
         #expect(summary(of: deep) == "valueDoesNotFit [3].a[1].b")
@@ -89,7 +89,7 @@ struct NativeValueTests {
         #expect(refusal(NSNumber(value: Double.nan))?.code == .valueDoesNotFit)
     }
 
-    @Test("nesting beyond 512 levels is refused, 512 are not")
+    @Test("Values may be nested 512 levels deep and no deeper")
     func limitsDepth() {
         var (any, value): (Any, JSONValue) = (1, 1)
         for _ in 0..<512 { (any, value) = ([any], [value]) }
@@ -99,23 +99,23 @@ struct NativeValueTests {
         #expect(refusal([value] as JSONValue)?.code == .nestingTooDeep)
     }
 
-    @Test("a number of JSON in any spelling is taken")
-    func takesNumbers() {
+    @Test("Every spelling of a JSON number is accepted")
+    func acceptsNumberSpellings() {
         for text in ["0", "-0", "10", "0.0", "-0.5e0", "1E5", "1e-05", "1.25E+3", "123456789012345678901234567890"] {
             #expect(refusal(JSONValue.number(text)) == nil, "\(text)")
         }
     }
 
-    @Test("a decimal keeps its digits in a box too")
-    func keepsBoxedDecimals() throws {
+    @Test("A boxed decimal keeps its digits")
+    func boxedDecimalsKeepDigits() throws {
         let text = "123456789012345678901234567890"
         #expect(try canonical(NSDecimalNumber(string: text)) == text)
         #expect(try canonical(JSONSerialization.jsonObject(with: Data("[\(text)]".utf8))) == "[\(text)]")
         #expect(refusal(["a": NSDecimalNumber.notANumber])?.code == .valueDoesNotFit)
     }
 
-    @Test("the place of a refused value is named through objects and arrays that are complete")
-    func namesPlaces() {
+    @Test("The path of a rejected value counts the complete values before it")
+    func pathsCountCompleteValues() {
         struct Thing {}
         let before: [Any] = [["x": 1, "y": [2, 3]] as [String: Any], [] as [Any], [:] as [String: Any]]
         #expect(refusal(Thing())?.path == "[3]")

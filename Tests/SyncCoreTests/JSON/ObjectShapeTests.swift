@@ -2,9 +2,9 @@ import Foundation
 import SyncCore
 import Testing
 
-@Suite("Objects with the keys of one before")
+@Suite("Reused object shapes")
 struct ObjectShapeTests {
-    /// The keys of an object as they are laid out.
+    /// Returns the keys of the object in the order of the tape.
     private func keys(_ builder: JSONTapeBuilder) -> [String] {
         builder.bytes.withUnsafeBufferPointer { bytes in
             guard case .object(let members) = builder.tape.value(at: 0, in: bytes) else { return [] }
@@ -16,8 +16,8 @@ struct ObjectShapeTests {
         builder.bytes.withUnsafeBufferPointer { builder.tape.value(at: 0, in: $0) }
     }
 
-    @Test("the order of members does not depend on how a dictionary was filled")
-    func ordersMembers() throws {
+    @Test("The order of members is independent of how a dictionary was filled")
+    func memberOrderIsStable() throws {
         let names = (0..<24).map { "key \($0 * 7 % 24)" }
         var generator = SystemRandomNumberGenerator()
         var builder = JSONTapeBuilder()
@@ -36,8 +36,8 @@ struct ObjectShapeTests {
         #expect(orders.count > 1, "the dictionaries have different orders")
     }
 
-    @Test("objects of the same size and other keys, and more of them than are remembered, keep their own")
-    func tellsShapesApart() throws {
+    @Test("Objects of one size with different keys keep their own keys")
+    func objectsKeepTheirOwnKeys() throws {
         var builder = JSONTapeBuilder()
         for round in 0..<3 {
             for shape in 0..<20 {
@@ -60,8 +60,8 @@ struct ObjectShapeTests {
         }
     }
 
-    @Test("a key that only looks like one before keeps its bytes")
-    func keepsLookalikes() throws {
+    @Test("A key that is canonically equivalent to an earlier key keeps its bytes")
+    func equivalentKeysKeepBytes() throws {
         var builder = JSONTapeBuilder()
         for names in [["K", "\u{E9}"], ["\u{212A}", "e\u{301}"], ["K", "\u{E9}"], ["K", "e"], ["\u{212A}", "e"]] {
             try builder.read(any: [names[0]: 1, names[1]: 2] as [String: Any], path: "$")
@@ -72,7 +72,7 @@ struct ObjectShapeTests {
         }
     }
 
-    @Test("the texts of known keys are not stored again")
+    @Test("The texts of known keys are stored once")
     func storesKeysOnce() throws {
         var builder = JSONTapeBuilder()
         try builder.read(any: ["name": 1, "other": true] as [String: Any], path: "$")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("A document whose records have several places")
+@Suite("Documents with several record locations")
 struct PlacedReadingTests {
     static let forms: [JSONReader.Form] = [
         .places(.members(at: [])), .places(.members(at: ["a", "b"])), .places(.jsonAPI), .places(.graphQL(at: [])),
@@ -39,7 +39,7 @@ struct PlacedReadingTests {
         "{\"us\\u0065rs\":[{},{}],\"data\":{\"companies\":[{}]}}",
     ]
 
-    /// The records with their lists and names, and what is said of a next page; or the error.
+    /// Returns the records with their list and name, the page information and the lists with one record; or the error.
     private func outcome(_ bytes: [UInt8], _ form: JSONReader.Form, cutting: (chunk: Int, piece: Int)?) -> String {
         var found: [String] = []
         func read(_ reader: inout JSONReader, _ bytes: UnsafeBufferPointer<UInt8>) throws {
@@ -82,8 +82,8 @@ struct PlacedReadingTests {
         }
     }
 
-    @Test("is read in pieces as if it were whole, in every form", arguments: documents)
-    func pieces(_ text: String) {
+    @Test("A document read in chunks gives the same records as a whole, in every form", arguments: documents)
+    func chunksGiveSameRecords(_ text: String) {
         for form in Self.forms {
             let whole = outcome(Array(text.utf8), form, cutting: nil)
             for piece in [1, 2, 3, 7, 20, 1000] {
@@ -96,8 +96,8 @@ struct PlacedReadingTests {
         }
     }
 
-    @Test("is cut between records, however many there are")
-    func manyPieces() throws {
+    @Test("A document with many keyed records is cut between records")
+    func cutsBetweenRecords() throws {
         let members = (0..<200).map { "\"k\($0)\": {\"id\": \($0)}" }.joined(separator: ",\n")
         var splitter = RecordChunker(form: .places(.members(at: [])), pieceSize: 50)
         var pieces = 0
@@ -115,7 +115,7 @@ struct PlacedReadingTests {
     }
 
     @Test(
-        "says what is wrong with it",
+        "A malformed document is rejected with its problem and path",
         arguments: [
             (0, "[5]", "a record (JSON object) is expected, found a number (at [0])"),
             (0, "{\"AD\": [1]}", "a record (JSON object) is expected, found an array (at [\"AD\"])"),
@@ -133,7 +133,7 @@ struct PlacedReadingTests {
             (5, "{\"users\": [{}], \"users\": []}", "the key 'users' occurs twice"),
             (5, "{\"users\": []}", "there is no key 'data'; there is 'users' (at $)"),
         ])
-    func errors(_ form: Int, _ text: String, _ message: String) {
+    func rejectsMalformedDocuments(_ form: Int, _ text: String, _ message: String) {
         let outcome = outcome(Array(text.utf8), Self.forms[form], cutting: nil)
         #expect(outcome.hasPrefix(message), "\(outcome)")
     }

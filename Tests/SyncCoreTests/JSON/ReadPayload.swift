@@ -17,7 +17,7 @@ func readRecords(_ text: String, form: JSONReader.Form = .json) throws -> [JSONV
     try readRecords(Array(text.utf8), form: form)
 }
 
-/// The error's code and place: `malformedJSON 3:14`.
+/// Returns the error's code and location, for example `malformedJSON 3:14`.
 func summary(of error: SyncError?) -> String? {
     guard let error else { return nil }
     let place = error.line.flatMap { line in error.column.map { " \(line):\($0)" } }

@@ -1,7 +1,7 @@
 import Foundation
 import SyncCore
 
-/// Reads all records of a payload that arrives in chunks, and how many pieces it was cut into.
+/// Reads all records of a payload that arrives in buffers, and counts the chunks that it was cut into.
 func readPieces(
     _ bytes: [UInt8], chunks: [Int], pieceSize: Int, form: JSONReader.Form = .json,
     maximumDepth: Int = 512

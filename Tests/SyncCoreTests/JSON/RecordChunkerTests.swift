@@ -3,9 +3,9 @@ import SyncCore
 import TestSize
 import Testing
 
-@Suite("A payload cut into pieces")
+@Suite("Chunking of payloads")
 struct RecordChunkerTests {
-    /// What reading gives: the records, or the error with its place.
+    /// Returns the description of the records, or of the error with its location.
     private func outcome(_ read: () throws -> [JSONValue]) -> String {
         do {
             return "\(try read())"
@@ -39,20 +39,20 @@ struct RecordChunkerTests {
         "{\"a\":1} 5", "[1.,{}]", "[{},-,{}]", "[1e,\"x\"]",
     ]
 
-    @Test("is read as if it were whole, errors and their places too", arguments: documents)
-    func document(_ text: String) {
+    @Test("A chunked document gives the same records and errors as a whole", arguments: documents)
+    func chunkedDocumentEqualsWhole(_ text: String) {
         for chunk in Self.sizes {
             for size in Self.sizes { expectSame(Array(text.utf8), chunks: [chunk], pieceSize: size) }
         }
     }
 
     @Test(
-        "in which no record ends for long is taken in large steps",
+        "A long stretch without the end of a record is scanned in large steps",
         arguments: [
             "[{\"a\":\"\(String(repeating: "x", count: 1_000_000))\"},{}]",
             "{\"a\":[\(String(repeating: "1,", count: 500_000))1]}", String(repeating: " ", count: 1_000_000) + "[]",
         ])
-    func steps(_ text: String) throws {
+    func longRecordsTakeFewSteps(_ text: String) throws {
         for size in [1, 64, 4096] {
             var splitter = RecordChunker(pieceSize: size)
             var bytes = text
@@ -64,8 +64,8 @@ struct RecordChunkerTests {
         }
     }
 
-    @Test("after a large record is cut into small pieces again")
-    func smallAfterLarge() throws {
+    @Test("Records after a large one are cut into small chunks again")
+    func smallChunksAfterLargeRecord() throws {
         let large = "{\"a\":\"\(String(repeating: "x", count: 10_000))\"}"
         let text = "[\(large),\(Array(repeating: "{\"a\":1}", count: 1000).joined(separator: ","))]"
         let (records, pieces) = try readPieces(Array(text.utf8), chunks: [100_000], pieceSize: 1)
@@ -82,8 +82,8 @@ struct RecordChunkerTests {
         "{}\n{}é\n{}", "{}\n\u{1}\n",
     ]
 
-    @Test("of lines is read as if it were whole", arguments: lines)
-    func line(_ text: String) {
+    @Test("Chunked NDJSON gives the same records and errors as a whole", arguments: lines)
+    func chunkedLinesEqualWhole(_ text: String) {
         for chunk in Self.sizes {
             for size in Self.sizes { expectSame(Array(text.utf8), .ndjson, chunks: [chunk], pieceSize: size) }
         }
@@ -97,8 +97,8 @@ struct RecordChunkerTests {
             (#"{"a" :"#, ["a"]), (#"{"a":[{},"#, ["a"]), (#"{"a":[{}],"b""#, ["a"]), (#"{"a""#, ["a"]),
         ]
 
-    @Test("is read below a key path as if it were whole", arguments: keyPaths)
-    func keyPath(_ text: String, _ keyPath: [String]) {
+    @Test("A chunked document with a key path gives the same records and errors as a whole", arguments: keyPaths)
+    func chunkedKeyPathEqualsWhole(_ text: String, _ keyPath: [String]) {
         for chunk in Self.sizes {
             for size in Self.sizes {
                 expectSame(Array(text.utf8), .places(.list(at: keyPath)), chunks: [chunk], pieceSize: size)
@@ -106,8 +106,8 @@ struct RecordChunkerTests {
         }
     }
 
-    @Test("that was damaged anywhere is refused as if it were whole")
-    func damaged() {
+    @Test("A damaged document gives the same error in chunks as a whole")
+    func chunkedDamageEqualsWhole() {
         let text = """
             [ {"id": 1, "name": "Ada \\"x\\" \\u00e9 ü", "tags": [1, 2.5e3, -0], "on": true},
               {"id": 2, "nested": {"a": [{"b": null}], "c": "]}"}}, {}, {"id": 3, "text": "\\\\"}
@@ -133,8 +133,8 @@ struct RecordChunkerTests {
         }
     }
 
-    @Test("has pieces of about the size asked for, and larger ones only for larger records")
-    func sizes() throws {
+    @Test("Chunks have about the requested size, and larger ones only for larger records")
+    func chunksHaveRequestedSize() throws {
         let records = (0..<1000).map { #"{"id":\#($0)}"# }
         let text = "[" + records.joined(separator: ",") + "]"
         let cut = try readPieces(Array(text.utf8), chunks: [100], pieceSize: 1000)
@@ -144,8 +144,8 @@ struct RecordChunkerTests {
         #expect(try readPieces(Array("[{},\(large),{}]".utf8), chunks: [999], pieceSize: 1000).records.count == 3)
     }
 
-    @Test("stops where no record can follow, instead of holding all that comes")
-    func bounded() {
+    @Test("The chunker stops where no record can follow instead of buffering the rest")
+    func stopsWhereNoRecordCanFollow() {
         let long = String(repeating: "x", count: 500_000)
         let texts = [
             long, "[" + long, "[{}]" + long, "[{}," + long, "}" + long, String(repeating: "[", count: 500_000),
@@ -163,8 +163,8 @@ struct RecordChunkerTests {
         }
     }
 
-    @Test("refuses a record that is larger than allowed, and says where it begins")
-    func tooLarge() {
+    @Test("A record over the maximum size is rejected with its location")
+    func rejectsOversizedRecord() {
         let bytes = Array("[{},\n{},{\"a\":\"\(String(repeating: "x", count: 5000))\"}]".utf8)
         var splitter = RecordChunker(pieceSize: 4, maximumSize: 1000)
         let error = #expect(throws: SyncError.self) {
@@ -177,7 +177,7 @@ struct RecordChunkerTests {
     }
 }
 
-/// The same numbers each time.
+/// A generator that gives the same numbers for the same seed.
 private struct RandomBytes {
     private var state: UInt64
 

@@ -1,7 +1,7 @@
 import SyncCore
 import Testing
 
-@Suite("Reading records")
+@Suite("Record reading")
 struct RecordReadingTests {
     // MARK: Documents
 
@@ -11,12 +11,12 @@ struct RecordReadingTests {
         ("\r\n{\"a\":{\"b\":[{}]}}\r\n", [["a": ["b": [.object([])]]]]),
     ]
 
-    @Test("an array gives its elements, an object itself", arguments: documents)
-    func givesRecords(_ text: String, _ expected: [JSONValue]) throws {
+    @Test("An array gives its elements as records, and an object is one record", arguments: documents)
+    func readsDocuments(_ text: String, _ expected: [JSONValue]) throws {
         #expect(try readRecords(text) == expected)
     }
 
-    @Test("after the last record there is none, however often one asks")
+    @Test("The reader stays finished after the last record")
     func staysFinished() throws {
         let bytes = Array("[{}]".utf8)
         try bytes.withUnsafeBufferPointer { buffer throws in
@@ -35,15 +35,15 @@ struct RecordReadingTests {
         ("[{},{},\"x\"]", "[2]"), ("[{},[],{}]", "[1]"), ("[false]", "[0]"),
     ]
 
-    @Test("what is no record is refused with its path", arguments: refusedRoots)
-    func refusesOthers(_ text: String, _ path: String) {
+    @Test("A value that is not a record is rejected with its path", arguments: refusedRoots)
+    func rejectsOtherValues(_ text: String, _ path: String) {
         let error = #expect(throws: SyncError.self) { try readRecords(text) }
         #expect(summary(of: error) == "recordExpected \(path)")
     }
 
     @Test(
-        "what has nothing in it is no answer, in no form", arguments: ["", " ", "\r\n\t \n", "\u{FEFF}", "\u{FEFF}\n"])
-    func refusesNothing(_ text: String) {
+        "An empty document is rejected in every form", arguments: ["", " ", "\r\n\t \n", "\u{FEFF}", "\u{FEFF}\n"])
+    func rejectsEmptyDocuments(_ text: String) {
         for form in [JSONReader.Form.json, .ndjson, .places(.list(at: ["a", "b"]))] {
             let error = #expect(throws: SyncError.self) { try readRecords(text, form: form) }
             #expect(summary(of: error) == "noRecords")
@@ -58,7 +58,7 @@ struct RecordReadingTests {
         ("{\"a\":\"\\n\"}\n", [["a": "\n"]]),
     ]
 
-    @Test("NDJSON gives a record a line, blank lines none", arguments: lines)
+    @Test("NDJSON gives one record for each line that is not blank", arguments: lines)
     func readsLines(_ text: String, _ expected: [JSONValue]) throws {
         #expect(try readRecords(text, form: .ndjson) == expected)
     }
@@ -69,8 +69,8 @@ struct RecordReadingTests {
         ("[{}]\n", "recordExpected [0]"), ("{}\n\n\"x\"", "recordExpected [1]"), ("{}\n}", "malformedJSON 2:1"),
     ]
 
-    @Test("a line that is no record is refused", arguments: refusedLines)
-    func refusesLines(_ text: String, _ expected: String) {
+    @Test("An NDJSON line that is not a record is rejected", arguments: refusedLines)
+    func rejectsBadLines(_ text: String, _ expected: String) {
         let error = #expect(throws: SyncError.self) { try readRecords(text, form: .ndjson) }
         #expect(summary(of: error) == expected)
     }
@@ -84,7 +84,7 @@ struct RecordReadingTests {
         ("\u{FEFF}\n{\"a\":[{}]}\n", ["a"], 1), (#"{"b":{"a":[]},"a":[{}]}"#, ["a"], 1), (#"{"é":[{}]}"#, ["é"], 1),
     ]
 
-    @Test("the records below a key path are read", arguments: keyPaths)
+    @Test("The records at a key path are read", arguments: keyPaths)
     func readsKeyPaths(_ text: String, _ keyPath: [String], _ count: Int) throws {
         #expect(try readRecords(text, form: .places(.list(at: keyPath))).count == count)
     }
@@ -96,7 +96,7 @@ struct RecordReadingTests {
         (#"{"a":[{"b":[]}]}"#, ["a", "b"], "keyPathNotFound a"), (#"{"a":null}"#, ["a", "b"], "keyPathNotFound a"),
         (#"{"a":{"b":{}}}"#, ["a", "b", "c"], "keyPathNotFound a.b"), (#"{"A":[]}"#, ["a"], "keyPathNotFound $"),
         (#"{"a":5}"#, ["a"], "recordExpected a"), (#"{"a":{"b":null}}"#, ["a", "b"], "recordExpected a.b"),
-        // The whole document is checked, also before and after the records.
+        // The whole document is checked, before and after the records.
         (#"{"b":tru,"a":[]}"#, ["a"], "malformedJSON 1:6"), (#"{"b":1,}"#, ["a"], "malformedJSON 1:8"),
         (#"{,"a":[]}"#, ["a"], "malformedJSON 1:2"), (#"{"b":1 "a":[]}"#, ["a"], "malformedJSON 1:8"),
         (#"{"a":[{}]"#, ["a"], "malformedJSON 1:10"), (#"{"a":[{}],}"#, ["a"], "malformedJSON 1:11"),
@@ -106,14 +106,14 @@ struct RecordReadingTests {
         (#"{"a":[],"b":2,"a":[{}]}"#, ["a"], "malformedJSON 1:15"),
     ]
 
-    @Test("a key path that leads nowhere, or a document wrong around it, is refused", arguments: missingKeyPaths)
-    func refusesKeyPaths(_ text: String, _ keyPath: [String], _ expected: String) {
+    @Test("A key path without records, or a malformed document around it, is rejected", arguments: missingKeyPaths)
+    func rejectsBadKeyPaths(_ text: String, _ keyPath: [String], _ expected: String) {
         let error = #expect(throws: SyncError.self) { try readRecords(text, form: .places(.list(at: keyPath))) }
         #expect(summary(of: error) == expected)
     }
 
-    @Test("an error about a key path names the keys there are")
-    func namesKeys() {
+    @Test("The error for a missing key path names the keys that exist")
+    func missingKeyPathNamesKeys() {
         let error = #expect(throws: SyncError.self) {
             try readRecords(#"{"users":[],"total":0}"#, form: .places(.list(at: ["people"])))
         }
@@ -122,14 +122,14 @@ struct RecordReadingTests {
 
     // MARK: Depth and size
 
-    @Test("512 levels are read, 513 are refused where the last begins")
+    @Test("512 levels are read, and a deeper document is rejected at level 513")
     func limitsDepth() throws {
         let nested = { (levels: Int) in String(repeating: "[", count: levels) + String(repeating: "]", count: levels) }
         _ = try JSONValue(parsing: nested(512))
         let error = #expect(throws: SyncError.self) { try JSONValue(parsing: nested(513)) }
         #expect(summary(of: error) == "nestingTooDeep 1:513")
 
-        // The root array, the record, and objects of a key path count.
+        // The root array, the record and the objects of a key path count as levels.
         #expect(try readRecords("{\"a\":\(nested(511))}").count == 1)
         #expect(try readRecords("[{\"a\":\(nested(510))}]").count == 1)
         #expect(try readRecords("{\"k\":[{\"a\":\(nested(509))}]}", form: .places(.list(at: ["k"]))).count == 1)
@@ -143,8 +143,10 @@ struct RecordReadingTests {
         }
     }
 
-    @Test("a megabyte of openings is refused at the limit", arguments: ["[", "{\"a\":", "[{\"a\":", "[1,"])
-    func refusesEndlessNesting(_ opening: String) {
+    @Test(
+        "A megabyte of opening brackets is rejected at the depth limit",
+        arguments: ["[", "{\"a\":", "[{\"a\":", "[1,"])
+    func rejectsEndlessNesting(_ opening: String) {
         let bytes = Array(String(repeating: opening, count: 1_000_000 / opening.utf8.count).utf8)
         let error = #expect(throws: SyncError.self) { try JSONValue(parsing: bytes) }
         #expect(error?.code == .nestingTooDeep && error?.line == 1)
@@ -152,14 +154,14 @@ struct RecordReadingTests {
         #expect(error?.column == 512 / levels * opening.utf8.count + 1)
     }
 
-    @Test("the deepest document survives a small stack")
-    func readsDeepDocumentsOnOtherThreads() async throws {
+    @Test("The deepest allowed document is read on a small stack")
+    func readsDeepDocumentsOnSmallStacks() async throws {
         let text = String(repeating: "{\"a\":[", count: 256) + String(repeating: "]}", count: 256)
         let length = try await Task.detached { CanonicalJSON.bytes(try JSONValue(parsing: text)).count }.value
         #expect(length == text.utf8.count)
     }
 
-    @Test("long strings, numbers and lists are read")
+    @Test("Long strings, numbers and lists are read")
     func readsLongValues() throws {
         let string = String(repeating: "0123456789", count: 1_000_000)
         #expect(try readRecords("[{\"a\":\"\(string)\"}]") == [["a": .string(string)]])

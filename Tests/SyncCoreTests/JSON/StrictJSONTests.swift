@@ -4,9 +4,9 @@ import Testing
 
 @Suite("Strict JSON")
 struct StrictJSONTests {
-    /// Texts that are no JSON, and where they cease to be.
+    /// Texts that are not JSON, and the location of the first error.
     static let malformed: [(String, String)] = [
-        // Nothing, or not all of it
+        // Empty or incomplete documents
         ("", "1:1"), ("   ", "1:4"), ("\n\n ", "3:2"), ("\u{FEFF}", "1:4"), ("{", "1:2"), ("[", "1:2"), ("[1", "1:3"),
         ("[1,", "1:4"), ("{\"a\"", "1:5"), ("{\"a\":", "1:6"), ("{\"a\":1", "1:7"), ("{\"a\":1,", "1:8"),
         ("[[],[", "1:6"), ("[{}", "1:4"),
@@ -35,17 +35,17 @@ struct StrictJSONTests {
         ("\"\\u+123\"", "1:2"), ("\"\\ud800\"", "1:2"), ("\"\\ud800x\"", "1:2"), ("\"\\ud800\\u0041\"", "1:2"),
         ("\"\\ud800\\ud800\"", "1:2"), ("\"\\udc00\"", "1:2"), ("\"\\udc00\\ud800\"", "1:2"),
         ("\"\\ud83d\\ude0\"", "1:2"),
-        // What other dialects allow
+        // Extensions of other dialects
         ("// note\n1", "1:1"), ("/* note */ 1", "1:1"), ("[1] // note", "1:5"), ("# 1", "1:1"), ("<xml/>", "1:1"),
         ("\u{FEFF}\u{FEFF}1", "1:4"), ("\u{A0}1", "1:1"), ("\u{0}", "1:1"), ("1\u{0}", "1:2"), ("\u{B}1", "1:1"),
         ("1\u{C}", "1:2"), ("\u{2028}1", "1:1"), ("\"a\"b", "1:4"), ("“a”", "1:1"),
-        // Lines end with a line feed; columns count bytes
+        // Lines end with a line feed; columns count bytes.
         ("[1,\n 2,\n x]", "3:2"), ("{\r\n\"a\": tru}", "2:6"), ("[\"é\", x]", "1:8"), ("\n\n\n}", "4:1"),
         ("[\r\rx]", "1:4"),
     ]
 
-    @Test("a malformed document is refused where it ceases to be JSON", arguments: malformed)
-    func refusesMalformed(_ text: String, _ place: String) {
+    @Test("A malformed document is rejected at its first error", arguments: malformed)
+    func rejectsMalformedDocuments(_ text: String, _ place: String) {
         let fromText = #expect(throws: SyncError.self) { try JSONValue(parsing: text) }
         #expect(summary(of: fromText) == "malformedJSON \(place)")
         let fromData = #expect(throws: SyncError.self) { try JSONValue(parsing: Data(text.utf8)) }
@@ -53,9 +53,9 @@ struct StrictJSONTests {
         #expect(fromText?.message.isEmpty == false)
     }
 
-    @Test("a malformed record is refused at the same place of its line", arguments: malformed)
-    func refusesMalformedRecords(_ text: String, _ place: String) throws {
-        // These mean something else inside a record.
+    @Test("A malformed record is rejected at the same column of its line", arguments: malformed)
+    func rejectsMalformedRecords(_ text: String, _ place: String) throws {
+        // These texts are valid, or fail elsewhere, inside a record.
         let others = ["]", "}", "{}}", "1,", "1 2", "{} {}", "null null", "\u{FEFF}", "\u{FEFF}\u{FEFF}1"]
         guard place.hasPrefix("1:"), !others.contains(text) else { return }
         let error = #expect(throws: SyncError.self) { try readRecords("[{},\n{\"key\":\n" + text) }
@@ -69,8 +69,8 @@ struct StrictJSONTests {
         ("[{\"a\":1},{\"a\":}]", "1:15"), ("[\n{},\n{\"a\" 1}\n]", "3:6"),
     ]
 
-    @Test("a malformed payload is refused, also after good records", arguments: malformedPayloads)
-    func refusesMalformedPayloads(_ text: String, _ place: String) {
+    @Test("A malformed payload is rejected, even after valid records", arguments: malformedPayloads)
+    func rejectsMalformedPayloads(_ text: String, _ place: String) {
         let error = #expect(throws: SyncError.self) { try readRecords(text) }
         #expect(summary(of: error) == "malformedJSON \(place)")
     }
@@ -88,15 +88,15 @@ struct StrictJSONTests {
         ("\u{FEFF}[1]", [1]),
     ]
 
-    @Test("a well-formed document is read as it is", arguments: wellFormed)
-    func readsWellFormed(_ text: String, _ expected: JSONValue) throws {
+    @Test("A well-formed document is read exactly", arguments: wellFormed)
+    func readsWellFormedDocuments(_ text: String, _ expected: JSONValue) throws {
         #expect(try JSONValue(parsing: text) == expected)
         let record = text.replacing("\u{FEFF}", with: "")
         #expect(try readRecords("[{\"key\":\(record)}]") == [["key": expected]])
     }
 
-    @Test("of repeated keys the last one counts")
-    func lastKeyCounts() throws {
+    @Test("The last of repeated keys wins")
+    func lastRepeatedKeyWins() throws {
         let value = try JSONValue(parsing: #"{"a":1,"b":2,"\u0061":3}"#)
         #expect(value["a"] == 3)
         #expect(value == .object([.init("a", 1), .init("b", 2), .init("a", 3)]))
@@ -108,8 +108,8 @@ struct StrictJSONTests {
         {"id": 12, "né": [true, false, null, -1.5e+3], "text": "a\\u00e9\\ud83d\\ude00 \\"q\\" 日本 😀 plain text", "o": {"": {}}}
         """
 
-    @Test("a document cut at any byte is refused where it ends")
-    func refusesTruncated() throws {
+    @Test("A document truncated at any byte is rejected at its end")
+    func rejectsTruncatedDocuments() throws {
         let bytes = Array(Self.document.utf8)
         _ = try JSONValue(parsing: bytes)
         for count in bytes.indices {
@@ -120,7 +120,7 @@ struct StrictJSONTests {
         }
     }
 
-    @Test("a document with any byte changed is read or refused, with a place in it")
+    @Test("A document with any byte changed is read, or rejected with a location inside it")
     func survivesChangedBytes() {
         let bytes = Array(Self.document.utf8)
         for index in bytes.indices {

@@ -2,19 +2,19 @@ import Testing
 
 @testable import SyncCore
 
-/// What a payload says of one link, in document order, what is stored, and what comes of it. Rows at either end are 0 to 3;
-/// all of them are there but row 3, which is not.
+/// A case of the link rule: what a payload states about one association, the stored links, and the resulting links.
+/// Each end has rows 0 to 3. Row 1 is new and row 3 is missing.
 struct LinkCase: CustomTestStringConvertible, Sendable {
     enum Statement {
-        /// A record at this end says that it leads to a row of the other; by an id, or with an object.
+        /// A record at this end references a row of the other end, by ID or as a nested object.
         case to(CompiledAssociation.End, Int, Int, byID: Bool = true)
-        /// A record at this end says that it leads nowhere.
+        /// A record at this end has null for the relationship.
         case nowhere(CompiledAssociation.End, Int)
-        /// A record at the second end lists rows of the first; those that are left out go, or lose the link only.
+        /// A record at the second end lists rows of the first. Omitted rows are deleted, or only unlinked.
         case list(Int, [Int], deletes: Bool = true)
-        /// A list that may not link its rows.
+        /// A list whose records may be neither inserted nor updated. It keeps stored links and adds none.
         case keeping(Int, [Int])
-        /// A record at the first end lists rows of the second.
+        /// A record at the first end lists rows of the second by ID.
         case listAtFirst(Int, [Int])
     }
 
@@ -33,9 +33,9 @@ struct LinkCase: CustomTestStringConvertible, Sendable {
     var expected: Set<Pair>
     var testDescription: String { name }
 
-    /// The kinds of links for which it is true.
+    /// The associations for which the case holds.
     enum Kind: String, Sendable {
-        /// A row at the first end leads to one of the second.
+        /// Rows at the first end reference at most one row of the second.
         case toOne
         case oneToOne
         case toMany
@@ -52,7 +52,7 @@ struct LinkCase: CustomTestStringConvertible, Sendable {
         self.expected = Set(expected.map(Pair.init))
     }
 
-    // MARK: What comes of it
+    // MARK: Result
 
     func found(_ kind: Kind) throws -> Set<Pair> {
         let statements = try statements(kind)
@@ -84,14 +84,14 @@ struct LinkCase: CustomTestStringConvertible, Sendable {
         return found
     }
 
-    // MARK: As the mapper would say it
+    // MARK: Link assertions
 
     func statements(_ kind: Kind) throws -> LinkAssertions {
         let model = try SyncModel(schema: Self.schema(kind)).compiled
         let link = try #require(model.links.first)
         let presence: [RowState] = [.stored, .new, .stored, .missing]
         let rows = LinkAssertions.Rows(presence: presence, entities: [])
-        // Record 0 counts; record 1, which is in it, does not.
+        // Record 0 is effective. Record 1, nested in it, is not.
         var records = EffectiveRecords([Self.mention(parent: -1), Self.mention(parent: 0)])
         records.counts = [true, false]
         return LinkAssertions(batch, of: link, in: model, records, first: rows, second: rows)

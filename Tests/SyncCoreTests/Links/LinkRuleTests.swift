@@ -2,10 +2,10 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("The rule for links")
+@Suite("Link rule")
 struct LinkRuleTests {
-    @Test("A pair stands unless an end was spoken for later", arguments: [-1, 0, 1, 2, 3], [-1, 0, 1, 2, 3])
-    func stands(first: Int64, second: Int64) {
+    @Test("A link holds unless one of its ends is replaced later", arguments: [-1, 0, 1, 2, 3], [-1, 0, 1, 2, 3])
+    func linkHoldsUntilAnEndIsReplaced(first: Int64, second: Int64) {
         #expect(
             LinkRule.stands(said: 2, kept: LinkRule.never, first: first, second: second) == (max(first, second) <= 2))
         let isUntouched = first < 0 && second < 0
@@ -15,8 +15,8 @@ struct LinkRuleTests {
         #expect(LinkRule.stands(said: LinkRule.never, kept: 3, first: first, second: second) == isKept)
     }
 
-    @Test("A pair stands that the last list of each end keeps", arguments: [-1, 0, 1, 2, 3], [-1, 0, 1, 2, 3])
-    func keptByBoth(first: Int64, second: Int64) {
+    @Test("A link stays if the last list at each end keeps it", arguments: [-1, 0, 1, 2, 3], [-1, 0, 1, 2, 3])
+    func linkStaysIfBothLastListsKeepIt(first: Int64, second: Int64) {
         let isKept = (first < 0 || first == 1) && (second < 0 || second == 3)
         #expect(
             LinkRule.stands(said: LinkRule.never, keptByFirst: 1, keptBySecond: 3, first: first, second: second)
@@ -97,18 +97,18 @@ struct LinkRuleTests {
         .init("and does not if the list has it not", [.to(.first, 0, 2), .keeping(2, [2])], is: []),
     ]
 
-    @Test("holds, case by case", arguments: cases)
-    func holds(_ linkCase: LinkCase) throws {
+    @Test("The link rule gives the expected links", arguments: cases)
+    func linkRuleGivesExpectedLinks(_ linkCase: LinkCase) throws {
         for kind in linkCase.kinds { #expect(try linkCase.found(kind) == linkCase.expected, "\(kind)") }
     }
 
-    /// A store without links.
+    /// The stored targets of rows without links.
     private static let nothing = Array(repeating: LinkTarget.nowhere, count: LinkCase.count)
 
-    // MARK: What is waited for
+    // MARK: Pending references
 
-    @Test("Only ids wait for rows", arguments: [LinkCase.Kind.toOne, .toMany])
-    func awaited(_ kind: LinkCase.Kind) throws {
+    @Test("Only references by ID become pending if the row is missing", arguments: [LinkCase.Kind.toOne, .toMany])
+    func onlyReferencesByIDBecomePending(_ kind: LinkCase.Kind) throws {
         let statements = try LinkCase(
             "", [.to(.first, 0, 3), .to(.first, 1, 3, byID: false), .list(2, [0, 3], deletes: false)], is: []
         ).statements(kind)
@@ -119,8 +119,8 @@ struct LinkRuleTests {
         #expect(awaited.map(\.position) == [-1, 1] && awaited.map(\.saidBy) == [.first, .second])
     }
 
-    @Test("An id that waits claims the ends that have one link at most")
-    func claims() throws {
+    @Test("A pending reference replaces each end that has at most one link")
+    func pendingReferenceReplacesToOneEnds() throws {
         let said: [LinkCase.Statement] = [.to(.first, 0, 3), .to(.first, 1, 3, byID: false), .list(2, [0])]
         func claimed(_ kind: LinkCase.Kind) throws -> [[Bool]] {
             let ends = try LinkCase("", said, is: []).statements(kind).replacedEndsWithPending()
@@ -133,8 +133,8 @@ struct LinkRuleTests {
 
     // MARK: Order
 
-    @Test("The place of a row is that in the last list of the row it leads to")
-    func places() throws {
+    @Test("A row takes its position from the last list of the row that it references")
+    func rowTakesPositionFromLastList() throws {
         func positions(_ said: [LinkCase.Statement]) throws -> [Int32] {
             try ResolvedForeignKeyTargets(LinkCase("", said, is: []).statements(.toOne), stored: Self.nothing).positions
         }
@@ -145,8 +145,8 @@ struct LinkRuleTests {
         #expect(try positions([.list(2, [0, 1, 0])]) == [0, 1, -1, -1])
     }
 
-    @Test("A pair has a place in the last list of either row")
-    func pairPlaces() throws {
+    @Test("A join row takes its positions from the last list at each end")
+    func joinRowTakesPositionsFromLastLists() throws {
         let pairs = try ResolvedJoinRows(
             LinkCase("", [.list(2, [1, 0]), .listAtFirst(0, [1, 2]), .list(2, [0, 1])], is: []).statements(.toMany)
         ).pairs
@@ -154,8 +154,8 @@ struct LinkRuleTests {
         #expect(places == [[0, 1, 0, -1], [0, 2, 1, 0], [1, 2, -1, 1]])
     }
 
-    @Test("A pair said more than once is one")
-    func repeated() throws {
+    @Test("Repeated assertions of one link give one join row")
+    func repeatedAssertionsGiveOneJoinRow() throws {
         for count in [3, 40] {
             let said = (0..<count).map { LinkCase.Statement.to(.first, $0 % 3, ($0 + 1) % 3) }
             let pairs = try ResolvedJoinRows(LinkCase("", said, is: []).statements(.toMany))
@@ -164,10 +164,10 @@ struct LinkRuleTests {
         }
     }
 
-    // MARK: Ends
+    // MARK: Replaced ends
 
-    @Test("Of what is said of an end the last counts, also whether rows go")
-    func replacedEnd() {
+    @Test("The latest replacement of an end decides whether omitted rows are deleted")
+    func latestReplacementDecidesDeletion() {
         var end = ReplacedEnd(count: 3)
         end.record(1, 4, deletes: true)
         end.record(1, 2, deletes: false)

@@ -2,32 +2,32 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("Places in ordered lists")
+@Suite("Positions in ordered lists")
 struct ListOrderingTests {
     // MARK: All rows of many lists
 
-    /// A row, in or out of the one list that the payload has.
+    /// The state of a row with respect to the one list of the payload.
     enum Row: Sendable {
-        /// The list names it. It has the stored place if it was in the list.
+        /// The list names the row. The row has the stored position if the stored list has it.
         case named(Int32, stored: Int64? = nil)
-        /// It was in the list, which does not name it.
+        /// The row is in the stored list, and the payload's list does not name it.
         case stays(Int64?)
-        /// It is stored in no list, or in another one at this place.
+        /// The row is stored in no list, or at this position of another list.
         case joins(stored: Int64? = nil)
         case new
         case leaves(Int64)
         case missing
-        /// It is in a list whose owner is not in the payload.
+        /// The row is in a list whose owner is not in the payload.
         case elsewhere(Int64?)
     }
 
     struct Case: CustomTestStringConvertible, Sendable {
         var testDescription: String
         var rows: [Row]
-        /// The position of a row that is not stored.
+        /// The position that the list reserves for a row that is not stored.
         var reserved: Int64?
         var isReplaced = false
-        /// The end of the list as it is stored.
+        /// The position after the stored list.
         var end: Int64 = 0
         var expected: [Int64?]
 
@@ -39,7 +39,7 @@ struct ListOrderingTests {
             (self.reserved, self.isReplaced, self.end) = (reserved, isReplaced, end)
         }
 
-        /// The list is the one of node 0.
+        /// Returns the positions of the rows in the list of node 0.
         func places() -> [Int64?] {
             let list = LinkTarget(NodeID(0))
             let none = rows.map { _ in LinkTarget.nowhere }
@@ -126,11 +126,11 @@ struct ListOrderingTests {
             "The last possible place is no end", [.named(0), .stays(.max), .new, .new], places: [0, .max, .max, .max]),
     ]
 
-    @Test("The rules give the places of a list", arguments: cases)
-    func places(_ list: Case) { #expect(list.places() == list.expected) }
+    @Test("The ordering rules give the expected positions", arguments: cases)
+    func rulesGiveExpectedPositions(_ list: Case) { #expect(list.places() == list.expected) }
 
-    @Test("Only lists that new rows join are asked for their stored ends, each once")
-    func asked() {
+    @Test("Stored ends are requested once, and only for lists that new rows join")
+    func storedEndsAreRequestedOnce() {
         let lists: [Int] = [0, 1, 2, 0, 2]
         let targets = lists.map { LinkTarget(NodeID($0)) }
         let rows = ListOrdering.Rows(
@@ -145,8 +145,8 @@ struct ListOrderingTests {
         #expect(places == [0, 5, 7, 1, 8])
     }
 
-    @Test("One list keeps its stored places and another does not")
-    func keepsStoredOrder() {
+    @Test("Stored positions are kept or replaced for each list separately")
+    func storedPositionsAreKeptPerList() {
         var replaced = ReplacedEnd(count: 3)
         for list in 0..<3 { replaced.record(NodeID(list), 1, deletes: false) }
         var places: [Int64?] = [0, 1, 0, 1, 0, nil]
@@ -158,8 +158,8 @@ struct ListOrderingTests {
 
     // MARK: New rows
 
-    @Test("Rows without a place come after the named, the reserved and the stored ones")
-    func appended() {
+    @Test("Rows without a position follow the named, reserved and stored positions")
+    func newRowsComeLast() {
         var reserved = ListEnds(count: 4)
         reserved.take(5, in: NodeID(1))
         var places: [Int64?] = [nil, 2, nil, nil, nil, nil, 3]
@@ -172,8 +172,8 @@ struct ListOrderingTests {
         #expect(places == [3, 2, 6, 4, 8, 9, 3])
     }
 
-    @Test("Lists whose new rows are all named are not asked for their ends")
-    func notAppended() {
+    @Test("No stored end is requested if the payload names all new rows")
+    func namedRowsNeedNoStoredEnd() {
         var places: [Int64?] = [1, 0]
         ListOrdering.append(&places, in: [NodeID(0), NodeID(0)], reserved: ListEnds(count: 1)) { _ in
             Issue.record("asked")
@@ -182,8 +182,8 @@ struct ListOrderingTests {
         #expect(places == [1, 0])
     }
 
-    @Test("Rows that are not stored reserve places at the end whose list names them")
-    func reserved() {
+    @Test("Rows that are not stored reserve positions at the end whose list names them")
+    func missingRowsReservePositions() {
         let said: [(Int32, CompiledAssociation.End)] = [
             (1, .second), (4, .second), (2, .first), (-1, .second), (0, .second),
         ]
@@ -200,8 +200,8 @@ struct ListOrderingTests {
 
     // MARK: One stored list
 
-    @Test("A list ends after its rows and after what it reserves")
-    func end() {
+    @Test("A list ends after its stored and reserved positions")
+    func listEndsAfterStoredAndReserved() {
         #expect(ListOrdering.end(of: [], reserved: []) == 0)
         #expect(ListOrdering.end(of: [3, nil, 1], reserved: []) == 4)
         #expect(ListOrdering.end(of: [3, nil, 1], reserved: [-1, 6]) == 7)
@@ -209,8 +209,8 @@ struct ListOrderingTests {
         #expect(ListOrdering.end(of: [.max], reserved: []) == .max)
     }
 
-    @Test("Rows that no list names move behind named ones, unless they are there")
-    func movingOthers() {
+    @Test("Rows that no list names move behind named ones, unless they are already there")
+    func unnamedRowsMoveBehindNamedOnes() {
         func moved(_ places: [Int64?], named: Set<Int>) -> [Int64?] {
             ListOrdering.movingOthers(behind: places.indices.map(named.contains), in: places)
         }
@@ -222,8 +222,8 @@ struct ListOrderingTests {
         #expect(moved([0, .max], named: [1]) == [.max, .max])
     }
 
-    @Test("A row gets its reserved place, and the row that has it moves on with all behind")
-    func inserting() {
+    @Test("A row inserted at a used position shifts the row there and all behind it")
+    func insertedRowShiftsOthers() {
         func moved(_ row: Int, at place: Int64, _ places: [Int64?]) -> [Int64?] {
             ListOrdering.inserting(row, at: place, in: places)
         }

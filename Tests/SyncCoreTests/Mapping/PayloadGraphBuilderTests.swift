@@ -3,8 +3,8 @@ import Testing
 
 @testable import SyncCore
 
-/// What mapping makes of a payload, before any store is asked.
-@Suite("The plan of a payload")
+/// The payload graph that mapping gives, without a store.
+@Suite("Building of payload graphs")
 struct PayloadGraphBuilderTests {
     private static let schema = """
         { "entities": {
@@ -32,7 +32,7 @@ struct PayloadGraphBuilderTests {
         return try staging.stage(Data(json.utf8), options: SyncOptions()).plan
     }
 
-    /// The rows of an entity in words: key or owner, and values.
+    /// Describes the nodes of an entity by key or owner, and values.
     private func rows(_ entity: String, _ plan: PayloadGraph) throws -> [String] {
         let compiled = try plan.model.entity(named: entity)
         let batch = plan[compiled.table]
@@ -54,7 +54,7 @@ struct PayloadGraphBuilderTests {
         }
     }
 
-    /// What is said of a relationship's link, in document order.
+    /// Describes the link assertions and replacements of a relationship, in document order.
     private func links(_ entity: String, _ name: String, _ plan: PayloadGraph) throws -> [String] {
         let relationship = try #require(try plan.model.entity(named: entity).relationship(named: name))
         let batch = plan[relationship.link]
@@ -72,38 +72,38 @@ struct PayloadGraphBuilderTests {
             .map(\.element.1)
     }
 
-    @Test("has each row once, with what was said last")
-    func rowsOnce() throws {
+    @Test("Records with one key are one node with the last values")
+    func recordsWithOneKeyAreOneNode() throws {
         let plan = try plan(#"[{"id": 1, "name": "a"}, {"id": 2}, {"id": 1, "name": "b"}, {"id": 3, "name": null}]"#)
         #expect(try rows("User", plan) == ["1 b root", "2 root", "3 null root"])
         #expect(plan.rootRecords == 4 && plan.readableRootRecords == 4)
     }
 
-    @Test("has nested records as rows of their own, linked to the record around them")
-    func nested() throws {
+    @Test("Nested records are nodes linked to the record around them")
+    func nestedRecordsAreLinkedNodes() throws {
         let plan = try plan(
             #"[{"id": 1, "company": {"id": 7, "name": "x"}}, {"id": 2, "company_id": 7}, {"id": 3, "company": null}]"#)
         #expect(try rows("Company", plan) == ["7 x"])
         #expect(try links("User", "company", plan) == ["0→0", "1→0 by id", "2 unlinks"])
     }
 
-    @Test("knows rows without a key by their owner and place")
-    func keyless() throws {
+    @Test("Keyless nodes are identified by their owner and index")
+    func keylessNodesAreIdentifiedByOwner() throws {
         let plan = try plan(#"[{"id": 1, "phones": [{"number": "p"}, {"number": "q", "user_id": 9}]}]"#)
         #expect(try rows("Phone", plan) == ["of 0 at 0 p", "of 0 at 1 q"])
         #expect(try links("User", "phones", plan) == ["0→0 at 0", "0→1 at 1", "0 deletes"])
         #expect(plan.ownedRows.count == 2)
     }
 
-    @Test("says of lists of ids which they are, and that there are no others")
-    func ids() throws {
+    @Test("A list of IDs asserts its links and unlinks all others")
+    func idListsReplaceOtherLinks() throws {
         let plan = try plan(#"[{"id": 1, "tags_ids": ["b", null, "a"]}]"#)
         #expect(try rows("Tag", plan) == ["b", "a"])
         #expect(try links("User", "tags", plan) == ["0→0 at 0 by id", "0→1 at 1 by id", "0 unlinks"])
     }
 
-    @Test("tracks which record says what only where not all may be done")
-    func mentions() throws {
+    @Test("Occurrences are tracked only if operations are restricted")
+    func occurrencesAreTrackedIfRestricted() throws {
         let json = #"[{"id": 1, "company": {"id": 7}}]"#
         #expect(try plan(json).mentions.isEmpty)
         let restricted = try plan(json, operations: [.insert])
@@ -111,8 +111,8 @@ struct PayloadGraphBuilderTests {
         #expect(restricted.mentions.map(\.permission) == [.insert, .full])
     }
 
-    @Test("names the rows that the payload leaves out of its own accord")
-    func diagnostics() throws {
+    @Test("Records without a key and unmapped keys are reported")
+    func reportsSkippedRecordsAndKeys() throws {
         let plan = try plan(#"[{"id": 1, "name": 5, "colour": "red"}, {"name": "no key"}, {"id": true}]"#)
         #expect(plan.diagnostics.map(\.kind).contains(.recordWithoutKey))
         #expect(plan.unmappedKeys.map(\.key) == ["colour"])

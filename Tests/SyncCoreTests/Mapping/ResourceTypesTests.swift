@@ -1,7 +1,7 @@
 import SyncCore
 import Testing
 
-@Suite("The types of JSON:API resources")
+@Suite("JSON:API resource types")
 struct ResourceTypesTests {
     static let model = Result {
         try SyncModel(entities: [
@@ -12,13 +12,13 @@ struct ResourceTypesTests {
     }
 
     @Test(
-        "name entities in any spelling, and in the plural",
+        "A resource type matches an entity name in any spelling and in the plural",
         arguments: [
             ("blog-posts", "BlogPost"), ("blog_post", "BlogPost"), ("blogPosts", "BlogPost"), ("BlogPost", "BlogPost"),
             ("people", "Person"), ("person", "Person"), ("categories", "Category"), ("news", "News"), ("user", "Users"),
             ("users", "Users"), ("tags", "Tag"), ("labels", "Tag"), ("label", "Label"), ("robots", nil), ("", nil),
         ] as [(String, String?)])
-    func names(_ type: String, _ entity: String?) throws {
+    func resourceTypesMatchEntities(_ type: String, _ entity: String?) throws {
         let compiled = try Self.model.get().compiled
         #expect(ResourceTypes(compiled).entity(of: type).map { compiled.entities[$0].name } == entity)
     }

@@ -2,25 +2,25 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("The merge of a value that both sides may have changed")
+@Suite("Three-way merge")
 struct ThreeWayMergeTests {
     @Test(
-        "tells who changed it",
+        "The outcome names the side that changed the value",
         arguments: [
             (base: "a", local: "a", remote: "a", outcome: ThreeWayMerge<String?>.Outcome.same),
             ("a", "b", "a", .local), ("a", "a", "b", .remote), ("a", "b", "c", .conflict),
-            // Both came to the same by themselves, also from nothing, and to nothing.
+            // Both sides made the same change.
             ("a", "b", "b", .same), (nil, "b", "b", .same), ("a", nil, nil, .same), (nil, nil, nil, .same),
-            // To clear a value is to change it.
+            // Clearing a value is a change.
             ("a", nil, "a", .local), ("a", "a", nil, .remote), ("a", nil, "c", .conflict), ("a", "b", nil, .conflict),
             (nil, "b", nil, .local), (nil, nil, "c", .remote), (nil, "b", "c", .conflict),
         ] as [(base: String?, local: String?, remote: String?, outcome: ThreeWayMerge<String?>.Outcome)])
-    func outcome(base: String?, local: String?, remote: String?, outcome: ThreeWayMerge<String?>.Outcome) {
+    func namesChangedSide(base: String?, local: String?, remote: String?, outcome: ThreeWayMerge<String?>.Outcome) {
         #expect(ThreeWayMerge.outcome(base: base, local: local, remote: remote) == outcome)
     }
 
-    @Test("is the same seen from the other side")
-    func mirrored() {
+    @Test("Swapping the sides mirrors the outcome")
+    func swappedSidesMirrorOutcome() {
         let mirror: [ThreeWayMerge<Int>.Outcome] = [.same, .remote, .local, .conflict]
         let outcomes: [ThreeWayMerge<Int>.Outcome] = [.same, .local, .remote, .conflict]
         for (base, local, remote) in (0..<27).map({ ($0 / 9, $0 / 3 % 3, $0 % 3) }) {
@@ -31,7 +31,7 @@ struct ThreeWayMergeTests {
     }
 }
 
-@Suite("Who wins a conflict")
+@Suite("Conflict resolution")
 struct ConflictOutcomeTests {
     private func ruling(
         _ policy: ConflictPolicy = .lastWriterWins, edited: Int64, changed: Int64?, known: Int64? = nil,
@@ -41,9 +41,9 @@ struct ConflictOutcomeTests {
     }
 
     @Test(
-        "is the same whatever the times, with a policy that does not ask for them",
+        "Policies other than lastWriterWins ignore the times",
         arguments: [1, 500, nil] as [Int64?])
-    func fixed(_ changed: Int64?) {
+    func otherPoliciesIgnoreTimes(_ changed: Int64?) {
         for edited: Int64 in [2, 600] {
             #expect(ruling(.clientWins, edited: edited, changed: changed).winner == .local)
             #expect(ruling(.serverWins, edited: edited, changed: changed).winner == .remote)
@@ -54,8 +54,8 @@ struct ConflictOutcomeTests {
                 == ["clientWins", "serverWins", "manual"])
     }
 
-    @Test("is who changed it later; the service if both did at once")
-    func later() {
+    @Test("The later change wins, and the service wins a tie")
+    func laterChangeWins() {
         #expect(
             ruling(edited: 501, changed: 500) == ConflictOutcome(winner: .local, why: "edited later here"))
         #expect(
@@ -63,15 +63,15 @@ struct ConflictOutcomeTests {
         #expect(ruling(edited: 500, changed: 500).winner == .remote)
     }
 
-    @Test("is the service if it gave no time, and the log says so")
-    func noTime() {
+    @Test("The service wins if it gives no time, and the reason says so")
+    func serviceWinsWithoutTime() {
         #expect(
             ruling(edited: 999_999, changed: nil)
                 == ConflictOutcome(winner: .remote, why: "serverWins: it gave no time"))
     }
 
-    @Test("is told by the clock of the service", arguments: [-3_600_000, 3_600_000] as [Int64])
-    func clock(_ clock: Int64) {
+    @Test("The time of an edit is converted to the service's clock", arguments: [-3_600_000, 3_600_000] as [Int64])
+    func editTimeUsesServiceClock(_ clock: Int64) {
         let edited: Int64 = 10_000_000
         func winner(_ after: Int64) -> ConflictOutcome.Winner {
             ruling(edited: edited, changed: edited + clock + after, now: edited + 1000, clock: clock).winner
@@ -81,16 +81,16 @@ struct ConflictOutcomeTests {
         #expect(winner(1) == .remote)
     }
 
-    @Test("is not an edit of the future: a clock that was ahead and was set right wins for no longer than until now")
-    func future() {
+    @Test("An edit dated in the future counts as made now")
+    func futureEditCountsAsNow() {
         #expect(ruling(edited: 9_000_000, changed: 1_000_001, now: 1_000_000).winner == .remote)
         #expect(ruling(edited: 9_000_000, changed: 999_999, now: 1_000_000).winner == .local)
         #expect(ruling(edited: 9_000_000, changed: 1_000_501, now: 1_000_000, clock: 500).winner == .remote)
         #expect(ruling(edited: 9_000_000, changed: 1_000_499, now: 1_000_000, clock: 500).winner == .local)
     }
 
-    @Test("knows that an edit was made after the record that it was made on, whatever the clock said")
-    func known() {
+    @Test("An edit is never older than the record that it was made on")
+    func editIsNotOlderThanItsRecord() {
         #expect(ruling(edited: 1, changed: 499, known: 500).winner == .local)
         #expect(ruling(edited: 1, changed: 500, known: 500).winner == .remote)
         #expect(ruling(edited: 1, changed: 501, known: 500).winner == .remote)

@@ -1,9 +1,9 @@
 import SyncCore
 import Testing
 
-/// What is wrong with a model.
+/// Problems of invalid models.
 enum ModelProblems {
-    /// The paths of the problems of a model with these entities.
+    /// Returns the paths of the problems of a model with these entities.
     static func paths(_ entities: [SyncModel.Entity]) throws -> [String] {
         let error = try #require(throws: SyncError.self) { try SyncModel(entities: entities) }
         #expect(error.code == .invalidModel)

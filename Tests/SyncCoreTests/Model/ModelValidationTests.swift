@@ -2,14 +2,14 @@ import Foundation
 import SyncCore
 import Testing
 
-@Suite("Models are checked")
+@Suite("Model validation")
 struct ModelValidationTests {
     // MARK: Names
 
     @Test(
-        "for names that tables and columns cannot have",
+        "Names that tables and columns cannot have are rejected",
         arguments: ["", "a\"b", "a.b", "a\u{0}", "a\nb", "sync_x", "Sync_Model", "sqlite_a", "SQLITE_A", "\u{7F}"])
-    func names(name: String) throws {
+    func rejectsInvalidNames(name: String) throws {
         func isRefused(_ entity: SyncModel.Entity) throws -> Bool {
             let error = try #require(throws: SyncError.self) { try SyncModel(entities: [entity]) }
             return error.code == .invalidModel && error.problems.count == 1
@@ -20,8 +20,8 @@ struct ModelValidationTests {
         #expect(try isRefused(SyncModel.Entity("A", relationships: [SyncModel.Relationship(name, to: "A")])))
     }
 
-    @Test("and write unusual names into paths as JSON does")
-    func paths() throws {
+    @Test("Paths of problems quote unusual names as JSON does")
+    func pathsQuoteUnusualNames() throws {
         #expect(try ModelProblems.paths([SyncModel.Entity("a\"b")]) == [#"entities["a\"b"]"#])
         #expect(
             try ModelProblems.paths([SyncModel.Entity("A", attributes: [SyncModel.Attribute("", .date)])]) == [
@@ -30,14 +30,16 @@ struct ModelValidationTests {
         #expect(try ModelProblems.paths([SyncModel.Entity("sync_x")]) == ["entities.sync_x"])
     }
 
-    @Test("but names may be unusual", arguments: ["Ünïcode", "with blank", "select", "1", "syncer", "日本"])
-    func unusualNames(name: String) throws {
+    @Test(
+        "Unusual names are valid and survive a schema file",
+        arguments: ["Ünïcode", "with blank", "select", "1", "syncer", "日本"])
+    func acceptsUnusualNames(name: String) throws {
         let model = try SyncModel(entities: [SyncModel.Entity(name, attributes: [SyncModel.Attribute(name, .date)])])
         #expect(try SyncModel(schema: model.schemaFile()) == model)
     }
 
-    @Test("for names given twice, in any case")
-    func duplicates() throws {
+    @Test("Duplicate names are rejected, ignoring case")
+    func rejectsDuplicateNames() throws {
         #expect(try ModelProblems.paths([SyncModel.Entity("A"), SyncModel.Entity("A")]) == ["entities.A"])
         #expect(try ModelProblems.paths([SyncModel.Entity("User"), SyncModel.Entity("USER")]) == ["entities.User"])
         let entity = SyncModel.Entity(
@@ -57,8 +59,8 @@ struct ModelValidationTests {
             ])
     }
 
-    @Test("for join tables that would have the name of another table")
-    func tableNames() throws {
+    @Test("A join table with the name of another table is rejected")
+    func rejectsJoinTableNameClash() throws {
         let tags = SyncModel.Relationship("tags", to: "Tag", many: true)
         #expect(
             try ModelProblems.paths([
@@ -72,8 +74,8 @@ struct ModelValidationTests {
 
     // MARK: Inheritance
 
-    @Test("for parents that are unknown or their own descendants")
-    func parents() throws {
+    @Test("Unknown parents and inheritance cycles are rejected")
+    func rejectsInvalidParents() throws {
         #expect(try ModelProblems.paths([SyncModel.Entity("A", parent: "B")]) == ["entities.A.parent"])
         let circle = [
             SyncModel.Entity("A", parent: "B"), SyncModel.Entity("B", parent: "C"), SyncModel.Entity("C", parent: "A"),
@@ -82,8 +84,8 @@ struct ModelValidationTests {
         #expect(try ModelProblems.paths(circle) == ["entities.A.parent", "entities.B.parent", "entities.C.parent"])
     }
 
-    @Test("for members that are inherited already")
-    func redeclared() throws {
+    @Test("Properties that are already inherited are rejected")
+    func rejectsRedeclaredProperties() throws {
         let root = SyncModel.Entity(
             "A", attributes: [SyncModel.Attribute("x", .date)],
             relationships: [SyncModel.Relationship("r", to: "A", many: true)])
@@ -95,8 +97,8 @@ struct ModelValidationTests {
                 == ["entities.C.attributes.X", "entities.C.relationships.r"])
     }
 
-    @Test("for siblings that declare one column in two ways")
-    func siblings() throws {
+    @Test("Siblings that declare one column differently are rejected")
+    func rejectsConflictingSiblings() throws {
         func problems(_ left: SyncModel.Attribute, _ right: SyncModel.Attribute) -> [SyncError.Problem] {
             let entities = [
                 SyncModel.Entity("A"), SyncModel.Entity("B", parent: "A", attributes: [left]),
@@ -121,16 +123,16 @@ struct ModelValidationTests {
         #expect(problems(plain, SyncModel.Attribute("x", .integer, defaultValue: .integer(1))).count == 1)
     }
 
-    @Test("but an abstract entity needs no children")
-    func abstract() throws {
+    @Test("An abstract entity needs no children")
+    func abstractEntityNeedsNoChildren() throws {
         #expect(try SyncModel(entities: [SyncModel.Entity("A", isAbstract: true)]).entities.count == 1)
     }
 
     // MARK: Keys and defaults
 
     @Test(
-        "for keys that are unknown, contested or of a type that cannot be compared", arguments: AttributeType.allCases)
-    func keys(type: AttributeType) throws {
+        "Primary keys of types that cannot be keys are rejected", arguments: AttributeType.allCases)
+    func rejectsInvalidKeyTypes(type: AttributeType) throws {
         let declared = SyncModel.Entity("A", primaryKey: "x", attributes: [SyncModel.Attribute("x", type)])
         let marked = SyncModel.Entity("A", attributes: [SyncModel.Attribute("x", type, isPrimaryKey: true)])
         if type.canBeKey {
@@ -142,8 +144,8 @@ struct ModelValidationTests {
         }
     }
 
-    @Test("for several keys")
-    func severalKeys() throws {
+    @Test("Two marked attributes form a composite key, and conflicting declarations are rejected")
+    func checksSeveralKeys() throws {
         let two = [
             SyncModel.Attribute("x", .date, isPrimaryKey: true), SyncModel.Attribute("y", .date, isPrimaryKey: true),
         ]
@@ -164,8 +166,8 @@ struct ModelValidationTests {
         #expect(try SyncModel(entities: inherited).primaryKey(of: "B")?.local == "x")
     }
 
-    @Test("for parts of keys that tell no rows apart, or have no end")
-    func keyParts() throws {
+    @Test("Invalid parts of composite keys are rejected")
+    func rejectsInvalidKeyParts() throws {
         let number = SyncModel.Attribute("number", .integer)
         func paths(_ key: SyncModel.PrimaryKey, _ relationship: SyncModel.Relationship, _ other: SyncModel.Entity)
             throws -> [String]
@@ -195,8 +197,8 @@ struct ModelValidationTests {
             ).primaryKeyParts(of: "A").map(\.remote) == ["b"])
     }
 
-    @Test("for keys that are made of each other")
-    func keyCircles() throws {
+    @Test("Composite keys that contain each other are rejected")
+    func rejectsKeyCycles() throws {
         let first = SyncModel.Entity(
             "A", primaryKey: ["b", "x"], attributes: [SyncModel.Attribute("x", .integer)],
             relationships: [SyncModel.Relationship("b", to: "B")])
@@ -206,8 +208,8 @@ struct ModelValidationTests {
         #expect(try ModelProblems.paths([first, second]) == ["entities.A.primaryKey", "entities.B.primaryKey"])
     }
 
-    @Test("for defaults of another type, or that no store keeps")
-    func badDefaults() throws {
+    @Test("Defaults that the attribute cannot store are rejected")
+    func rejectsInvalidDefaults() throws {
         let defaults: [(AttributeType, StoredValue)] = [
             (.integer, .string("1")), (.double, .integer(1)), (.double, .double(.infinity)), (.decimal, .decimal(.nan)),
             (.string, .url("a")), (.url, .url("a b")), (.date, .date(Date(timeIntervalSince1970: 1e15))),
@@ -219,8 +221,8 @@ struct ModelValidationTests {
         }
     }
 
-    @Test("and keep defaults as a store gives them back")
-    func storedDefaults() throws {
+    @Test("Defaults are normalized to their stored form")
+    func normalizesDefaults() throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "A",
@@ -237,8 +239,8 @@ struct ModelValidationTests {
         #expect(try SyncModel(schema: model.schemaFile()) == model)
     }
 
-    @Test("for everything at once")
-    func several() throws {
+    @Test("All problems of a model are reported together")
+    func reportsAllProblems() throws {
         let error = try #require(throws: SyncError.self) {
             try SyncModel(entities: [
                 SyncModel.Entity(

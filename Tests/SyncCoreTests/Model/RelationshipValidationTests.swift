@@ -1,10 +1,10 @@
 import SyncCore
 import Testing
 
-@Suite("Relationships are checked")
+@Suite("Relationship validation")
 struct RelationshipValidationTests {
-    @Test("for inverses that do not lead back")
-    func inverses() throws {
+    @Test("Inverses that do not lead back are rejected")
+    func rejectsMismatchedInverses() throws {
         func problems(_ a: SyncModel.Relationship, _ b: SyncModel.Relationship...) throws -> [String] {
             try ModelProblems.paths([
                 SyncModel.Entity("A", relationships: [a]), SyncModel.Entity("B", relationships: b),
@@ -24,8 +24,8 @@ struct RelationshipValidationTests {
         #expect(nowhere == ["entities.A.relationships.b.entity"])
     }
 
-    @Test("for inverses that two relationships name")
-    func contested() throws {
+    @Test("An inverse that two relationships name is rejected")
+    func rejectsSharedInverses() throws {
         let entities = [
             SyncModel.Entity(
                 "A",
@@ -41,8 +41,8 @@ struct RelationshipValidationTests {
             ])
     }
 
-    @Test("and get the inverses that one side leaves out")
-    func completion() throws {
+    @Test("A missing inverse is completed from the other side")
+    func completesInverses() throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity("Note", relationships: [SyncModel.Relationship("owner", to: "Party", inverse: "notes")]),
             SyncModel.Entity("Party", relationships: [SyncModel.Relationship("notes", to: "Note", many: true)]),
@@ -56,8 +56,8 @@ struct RelationshipValidationTests {
         #expect(model.entity(named: "Lone")?.relationships.first?.inverse == nil)
     }
 
-    @Test("for relationships that cannot be as they are declared")
-    func relationships() throws {
+    @Test("Relationships with an unknown entity, an invalid order or an empty key are rejected")
+    func rejectsInvalidRelationships() throws {
         let entity = SyncModel.Entity(
             "A",
             relationships: [

@@ -3,10 +3,10 @@ import SyncCore
 import TestSize
 import Testing
 
-@Suite("Core Data models with mistakes")
+@Suite("Invalid Core Data models")
 struct BadCoreDataModelTests {
     @Test(
-        "name the place",
+        "A mistake in a Core Data model is reported with its path",
         arguments: [
             ("<attribute name=\"x\" attributeType=\"Number\"/>", "entities.A.attributes.x.type", "'Number' (line 4)"),
             ("<attribute attributeType=\"Date\"/>", "entities.A.attributes", "<attribute> has no name (line 4)"),
@@ -37,7 +37,7 @@ struct BadCoreDataModelTests {
                 "entities.A.relationships.r.inverse", "no relationship 's'"
             ),
         ])
-    func place(element: String, path: String, message: String) throws {
+    func reportsPathOfMistake(element: String, path: String, message: String) throws {
         let error = try #require(throws: SyncError.self) {
             try SyncModel(coreDataElements: "<entity name=\"A\">\n\(element)</entity>")
         }
@@ -46,8 +46,8 @@ struct BadCoreDataModelTests {
         #expect(error.problems.first?.message.contains(message) ?? false, "\(error)")
     }
 
-    @Test("are reported with all of them")
-    func several() throws {
+    @Test("All mistakes of a Core Data model are reported together")
+    func reportsAllMistakes() throws {
         let error = try #require(throws: SyncError.self) {
             try SyncModel(
                 coreDataElements: """
@@ -69,7 +69,7 @@ struct BadCoreDataModelTests {
     }
 
     @Test(
-        "in the XML are found by line and column",
+        "Malformed XML is reported with its line and column",
         arguments: [
             ("<model>\n <entity name=\"A\">\n  <attribute</entity></model>", 3),
             ("<model>\n <entity name=\"A\">\n </model>", 3), ("<model a='1' a='2'/>", 1), ("hello", 1),
@@ -77,14 +77,14 @@ struct BadCoreDataModelTests {
             ("<entities/>", 1), ("<model>\n<!DOCTYPE a></model>", 2), (deep(100), 1), (deep(120_000), 1),
             (String(repeating: "<model>", count: 100_000), 1),
         ])
-    func malformed(text: String, line: Int) throws {
+    func reportsLocationOfMalformedXML(text: String, line: Int) throws {
         let error = try #require(throws: SyncError.self) { try SyncModel(coreData: Data(text.utf8)) }
         #expect(error.code == .unreadableModel)
         #expect(error.line == line && (error.column ?? 0) >= 1, "\(error)")
     }
 
     @Test(
-        "that no Core Data model has are refused at once",
+        "Empty files, other encodings and document types are rejected",
         arguments: [
             "", "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><model/>",
             "<?xml version='1.0' encoding='UTF-16'?><model/>", "<?xml version='1.0>' encoding='UTF-7'?><model/>",
@@ -94,17 +94,17 @@ struct BadCoreDataModelTests {
             "<!DOCTYPE m [<!ENTITY a 'b'>]><model name='&a;'/>",
             "<!DOCTYPE m [<!ENTITY a SYSTEM 'file:///etc/hostname'>]><model>&a;</model>",
         ])
-    func refused(text: String) throws {
+    func rejectsUnsafeXML(text: String) throws {
         let error = try #require(throws: SyncError.self) { try SyncModel(coreData: Data(text.utf8)) }
         #expect(error.code == .unreadableModel)
     }
 
     @Test(
-        "in other encodings are refused, with their document types, also without a byte order mark",
+        "UTF-16 and UTF-32 are rejected, even without a byte order mark",
         arguments: [
             String.Encoding.utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian, .utf32BigEndian, .utf16, .utf32,
         ])
-    func encodings(_ encoding: String.Encoding) throws {
+    func rejectsOtherEncodings(_ encoding: String.Encoding) throws {
         for text in ["<!DOCTYPE m [<!ENTITY a 'b'>]><model name='&a;'/>", "<?xml version='1.0'?><model/>", "<model/>"] {
             let data = try #require(text.data(using: encoding))
             let error = try #require(throws: SyncError.self) { try SyncModel(coreData: data) }
@@ -112,16 +112,16 @@ struct BadCoreDataModelTests {
         }
     }
 
-    @Test("are levels that no Core Data model has")
-    func depth() throws {
+    @Test("Elements nested deeper than 64 levels are rejected")
+    func limitsDepth() throws {
         let error = try #require(throws: SyncError.self) { try SyncModel(coreData: Data(deep(65).utf8)) }
         #expect(error.message == "elements are nested deeper than 64 levels")
         #expect(error.line == 1)
         #expect(throws: Never.self) { try SyncModel(coreData: Data(deep(64).utf8)) }
     }
 
-    @Test("are bytes that are no text")
-    func binary() throws {
+    @Test("Bytes that are not text are rejected")
+    func rejectsBinaryData() throws {
         for bytes: [UInt8] in [
             [0x3C, 0x6D, 0xFF, 0x2F, 0x3E], [0xFF, 0xFE, 0x3C, 0x00], Array(repeating: 0, count: 9),
         ] {
@@ -130,8 +130,8 @@ struct BadCoreDataModelTests {
         }
     }
 
-    @Test("never stop the program: a model with random edits is read or refused")
-    func edits() {
+    @Test("A model with random edits is read, or rejected with a SyncError")
+    func survivesRandomEdits() {
         let text = """
             <?xml version="1.0" encoding="UTF-8"?>
             <!-- é --><model><entity name="A&amp;B" x:y='1'><attribute name="c" optional="YES" attributeType="Date"/>\
@@ -160,12 +160,12 @@ struct BadCoreDataModelTests {
     }
 }
 
-/// A document of so many elements, each in the one before.
+/// Returns a document with this many nested elements.
 private func deep(_ levels: Int) -> String {
     String(repeating: "<model>", count: levels) + String(repeating: "</model>", count: levels)
 }
 
-/// The same numbers on every run.
+/// A generator that gives the same numbers for the same seed.
 private struct SeededGenerator: RandomNumberGenerator {
     var state: UInt64
 

@@ -1,16 +1,16 @@
 import SyncCore
 import Testing
 
-@Suite("Schema files with mistakes")
+@Suite("Invalid schema files")
 struct BadSchemaFileTests {
-    /// An entity `A` with this content, and an entity `B`.
+    /// Returns the error for an entity `A` with this content beside a valid entity `B`.
     private func refusal(_ content: String) throws -> SyncError {
         let text = #"{ "entities": { "A": { \#(content) }, "B": { "attributes": { "id": "integer" } } } }"#
         return try #require(throws: SyncError.self) { try SyncModel(schema: text) }
     }
 
     @Test(
-        "name the place",
+        "A mistake in a schema file is reported with its path",
         arguments: [
             (#""colour": 1"#, "entities.A.colour", "unknown key; known are primaryKey"),
             (#""primaryKey": 1"#, "entities.A.primaryKey", "expected a string, found a number"),
@@ -75,7 +75,7 @@ struct BadSchemaFileTests {
                 "only a relationship to many"
             ),
         ])
-    func place(content: String, path: String, message: String) throws {
+    func reportsPathOfMistake(content: String, path: String, message: String) throws {
         let error = try refusal(content)
         #expect(error.code == .invalidModel)
         #expect(error.problems.map(\.path) == [path])
@@ -83,20 +83,20 @@ struct BadSchemaFileTests {
     }
 
     @Test(
-        "are no objects with entities",
+        "A file that is not an object with entities is rejected",
         arguments: [
             ("[]", "$"), ("7", "$"), ("{}", "entities"), (#"{ "entities": [] }"#, "entities"),
             (#"{ "entities": {}, "version": 1 }"#, "version"), (#"{ "entities": { "A": [] } }"#, "entities.A"),
             (#"{ "entities": { "A": {}, "A": {} } }"#, "entities.A"),
         ])
-    func root(text: String, path: String) throws {
+    func rejectsOtherRoots(text: String, path: String) throws {
         let error = try #require(throws: SyncError.self) { try SyncModel(schema: text) }
         #expect(error.code == .invalidModel)
         #expect(error.problems.map(\.path) == [path])
     }
 
-    @Test("are reported with all of them, those of the file and those of the model")
-    func several() throws {
+    @Test("All mistakes of the file and of the model are reported together")
+    func reportsAllMistakes() throws {
         let text = """
             { "entities": {
                 "User": { "primaryKey": "nr",
@@ -114,8 +114,8 @@ struct BadSchemaFileTests {
         #expect("\(error)".contains("\n  entities.User.primaryKey: the entity has no attribute 'nr'"))
     }
 
-    @Test("are not blamed for what follows from another mistake")
-    func consequences() throws {
+    @Test("Consequences of another mistake are not reported")
+    func omitsConsequences() throws {
         let text = """
             { "entities": {
                 "A": { "primaryKey": "id", "attributes": { "id": { "type": "int" } },
@@ -129,8 +129,8 @@ struct BadSchemaFileTests {
                 == ["entities.A.attributes.id.type", "entities.B.relationships.a.entity", "entities.C.parent"])
     }
 
-    @Test("in the JSON are found by line and column")
-    func malformed() throws {
+    @Test("Malformed JSON is reported with its line and column")
+    func reportsLocationOfMalformedJSON() throws {
         let error = try #require(throws: SyncError.self) {
             try SyncModel(schema: "{ \"entities\": {\n  \"A\": nil } }")
         }

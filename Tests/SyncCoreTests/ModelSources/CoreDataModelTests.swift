@@ -4,32 +4,32 @@ import Testing
 
 @Suite("Core Data models")
 struct CoreDataModelTests {
-    /// The attribute that this element declares.
+    /// Returns the attribute that this element declares.
     private func attribute(_ element: String) throws -> SyncModel.Attribute {
         let model = try SyncModel(coreDataElements: "<entity name=\"A\">\(element)</entity>")
         return try #require(model.entities.first?.attributes.first)
     }
 
     @Test(
-        "name types in their own way",
+        "Core Data types are converted to attribute types",
         arguments: [
             ("Integer 16", AttributeType.integer), ("Integer 32", .integer), ("Integer 64", .integer),
             ("Double", .double), ("Float", .double), ("Decimal", .decimal), ("Boolean", .boolean), ("String", .string),
             ("Date", .date), ("UUID", .uuid), ("URI", .url), ("Binary", .json), ("Undefined", .json),
             ("Transformable", .transformable),
         ])
-    func types(name: String, type: AttributeType) throws {
+    func convertsTypes(name: String, type: AttributeType) throws {
         let found = try attribute("<attribute name=\"x\" optional=\"YES\" attributeType=\"\(name)\"/>")
         #expect(found == SyncModel.Attribute("x", type, sourceType: name))
     }
 
-    @Test("leave out the type of an attribute that has none")
-    func untyped() throws {
+    @Test("A Core Data attribute without a type has the type json")
+    func untypedAttributeIsJSON() throws {
         #expect(try attribute("<attribute name=\"x\" optional=\"YES\"/>").type == .json)
     }
 
-    @Test("with the key fingerprints of earlier versions are read", arguments: ["sync", "hyper"])
-    func fingerprints(_ prefix: String) throws {
+    @Test("The user info key fingerprints of earlier versions is ignored", arguments: ["sync", "hyper"])
+    func ignoresFingerprints(_ prefix: String) throws {
         let model = try SyncModel(
             coreDataElements: """
                 <entity name="A"><attribute name="id" attributeType="Integer 64"/>
@@ -38,15 +38,15 @@ struct CoreDataModelTests {
         #expect(model.entity(named: "A")?.attributes.map(\.name) == ["id"])
     }
 
-    @Test("mark what may be nil")
-    func optional() throws {
+    @Test("A Core Data attribute is optional only if the model says YES")
+    func readsOptionality() throws {
         #expect(try attribute("<attribute name=\"x\" optional=\"YES\" attributeType=\"Date\"/>").isOptional)
         #expect(try !attribute("<attribute name=\"x\" optional=\"NO\" attributeType=\"Date\"/>").isOptional)
         #expect(try !attribute("<attribute name=\"x\" attributeType=\"Date\"/>").isOptional)
     }
 
     @Test(
-        "write defaults as text",
+        "Default values of a Core Data model are read from text",
         arguments: [
             ("Integer 32", "-7", StoredValue.integer(-7)), ("Double", "0.0", .double(0)),
             ("Float", "1.5", .double(1.5)),
@@ -60,8 +60,8 @@ struct CoreDataModelTests {
         #expect(found.defaultValue == value)
     }
 
-    @Test("write default dates as seconds since 2001")
-    func defaultDate() throws {
+    @Test("Default dates of a Core Data model are seconds since 2001")
+    func readsDefaultDates() throws {
         let found = try attribute(
             "<attribute name=\"x\" attributeType=\"Date\" defaultDateTimeInterval=\"86400.5\"/>")
         #expect(found.defaultValue == .date(Date(timeIntervalSinceReferenceDate: 86400.5)))
@@ -69,7 +69,7 @@ struct CoreDataModelTests {
     }
 
     @Test(
-        "say in the user info how JSON is mapped",
+        "The user info of a Core Data model configures the mapping",
         arguments: [
             ("sync.isPrimaryKey=YES", SyncModel.Attribute("x", .string, isPrimaryKey: true)),
             ("sync.isPrimaryKey=true", SyncModel.Attribute("x", .string, isPrimaryKey: true)),
@@ -86,7 +86,7 @@ struct CoreDataModelTests {
             ("sync.valueTransformer=Upper", SyncModel.Attribute("x", .string, transformer: "Upper")),
             ("hyper.valueTransformer=Upper", SyncModel.Attribute("x", .string, transformer: "Upper")),
         ])
-    func userInfo(entry: String, expected: SyncModel.Attribute) throws {
+    func readsUserInfo(entry: String, expected: SyncModel.Attribute) throws {
         let parts = entry.split(separator: "=", omittingEmptySubsequences: false)
         var found = try attribute(
             """
@@ -98,8 +98,8 @@ struct CoreDataModelTests {
         #expect(found == expected)
     }
 
-    @Test("prefer the newer spelling in the user info")
-    func bothSpellings() throws {
+    @Test("The prefix sync wins over the prefix hyper in the user info")
+    func syncPrefixWins() throws {
         let found = try attribute(
             """
             <attribute name="x" attributeType="String"><userInfo>
@@ -109,15 +109,15 @@ struct CoreDataModelTests {
         #expect(found.remoteKey == "new")
     }
 
-    @Test("name transformers, but for those that only archive")
-    func transformers() throws {
+    @Test("Transformer names are read, except those that only archive")
+    func readsTransformers() throws {
         let element = "<attribute name=\"x\" attributeType=\"Transformable\" valueTransformerName"
         #expect(try attribute("\(element)=\"Dates\"/>").transformer == "Dates")
         #expect(try attribute("\(element)=\"NSSecureUnarchiveFromData\"/>").transformer == nil)
     }
 
-    @Test("name what a member was called before", arguments: ["elementID", "renamingIdentifier"])
-    func formerNames(key: String) throws {
+    @Test("Former names of entities and properties are read", arguments: ["elementID", "renamingIdentifier"])
+    func readsFormerNames(key: String) throws {
         let model = try SyncModel(
             coreDataElements: """
                 <entity name="Team" \(key)="Group"><attribute name="title" attributeType="String" \(key)="caption"/>
@@ -129,8 +129,8 @@ struct CoreDataModelTests {
         #expect(team.relationships.map(\.renamedFrom) == ["head"])
     }
 
-    @Test("declare entities and relationships")
-    func relationships() throws {
+    @Test("Entities and relationships of a Core Data model are read")
+    func readsEntitiesAndRelationships() throws {
         let model = try SyncModel(
             coreDataElements: """
                 <entity name="Team" representedClassName="Team" elementID="Group" syncable="YES">

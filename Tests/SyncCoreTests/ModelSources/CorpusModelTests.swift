@@ -2,10 +2,10 @@ import Foundation
 import SyncCore
 import Testing
 
-@Suite("The models of the shared corpus", .enabled(if: ModelFixtures.corpus != nil, "SYNC_CONFORMANCE is not set"))
+@Suite("Models of the shared corpus", .enabled(if: ModelFixtures.corpus != nil, "SYNC_CONFORMANCE is not set"))
 struct CorpusModelTests {
-    @Test("are read, and read back after they are written as schema files")
-    func roundTrips() throws {
+    @Test("Corpus models survive a schema file, which fits the JSON Schema")
+    func corpusModelsRoundTrip() throws {
         let corpus = try #require(ModelFixtures.corpus)
         let schema = JSONSchemaChecker(root: try ModelFixtures.json(ModelFixtures.schema))
         let files = try FileManager.default.contentsOfDirectory(atPath: corpus.path).sorted()

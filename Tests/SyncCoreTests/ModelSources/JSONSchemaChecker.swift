@@ -1,12 +1,12 @@
 import SyncCore
 
-/// The part of JSON Schema that the one for schema files uses. Any other keyword is a violation, so that a rule is
-/// never taken for checked that is not.
+/// A validator for the part of JSON Schema that `schema.schema.json` uses.
+/// Any other keyword is a violation, so no rule is silently ignored.
 struct JSONSchemaChecker {
     private static let annotations: Set<String> = ["$schema", "title", "description", "default", "$defs"]
     let root: JSONValue
 
-    /// What is wrong with a value, with places.
+    /// Returns the violations of a value, each with its path.
     func violations(of value: JSONValue) -> [String] { violations(of: value, by: root, at: "$") }
 
     private func violations(of value: JSONValue, by schema: JSONValue, at path: String) -> [String] {

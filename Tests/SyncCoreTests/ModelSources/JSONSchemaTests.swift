@@ -4,27 +4,27 @@ import Testing
 
 @testable import struct SyncCore.SchemaReader
 
-@Suite("The JSON Schema of schema files")
+@Suite("JSON Schema of schema files")
 struct JSONSchemaTests {
     private let checker: JSONSchemaChecker
 
     init() throws { checker = JSONSchemaChecker(root: try ModelFixtures.json(ModelFixtures.schema)) }
 
-    @Test("has fixtures to check")
-    func hasFixtures() {
+    @Test("The fixtures include the known models")
+    func fixturesIncludeKnownModels() {
         let known = ["blog.json", "company.json", "library.json", "orchard.json", "station.json", "zoo.json"]
         #expect(Set(ModelFixtures.names).isSuperset(of: known))
     }
 
-    @Test("accepts the fixtures, and how they are written", arguments: ModelFixtures.names)
-    func fixtures(name: String) throws {
+    @Test("The JSON Schema accepts the fixtures and their written form", arguments: ModelFixtures.names)
+    func acceptsFixtures(name: String) throws {
         #expect(checker.violations(of: try ModelFixtures.json(ModelFixtures.folder.appendingPathComponent(name))) == [])
         let written = try JSONValue(parsing: ModelFixtures.model(name).schemaFile())
         #expect(checker.violations(of: written) == [])
     }
 
     @Test(
-        "refuses what is no schema file",
+        "The JSON Schema and the reader reject invalid schema files",
         arguments: [
             "[]", "{}", #"{ "entities": [] }"#, #"{ "entities": {}, "version": 1 }"#, #"{ "entities": { "A": 1 } }"#,
             #"{ "entities": { "A": { "colour": 1 } } }"#, #"{ "entities": { "A": { "abstract": "yes" } } }"#,
@@ -37,13 +37,13 @@ struct JSONSchemaTests {
             #"{ "entities": { "A": { "relationships": { "b": { "many": true } } } } }"#,
             #"{ "entities": { "A": { "relationships": { "b": { "entity": "B", "deleteRule": "drop" } } } } }"#,
         ])
-    func broken(text: String) throws {
+    func rejectsInvalidFiles(text: String) throws {
         #expect(!checker.violations(of: try JSONValue(parsing: text)).isEmpty)
         #expect(throws: SyncError.self) { try SyncModel(schema: text) }
     }
 
-    @Test("has the keys and types that are read")
-    func keys() throws {
+    @Test("The JSON Schema has the keys and types that the reader knows")
+    func hasKeysOfReader() throws {
         func keys(_ path: String...) throws -> Set<String> {
             let object = path.reduce(checker.root as JSONValue?) { $0?[$1] }
             guard case .object(let members) = try #require(object) else { return [] }

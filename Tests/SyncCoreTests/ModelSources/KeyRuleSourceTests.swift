@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("Rules for keys and values in model files")
+@Suite("Key and value rules in model files")
 struct KeyRuleSourceTests {
     static let schema = #"""
         { "keys": "camelCase", "ignore": ["*Url", "meta.?"],
@@ -16,8 +16,8 @@ struct KeyRuleSourceTests {
                 "day": { "type": "date", "format": "dd.MM.yyyy" }, "at": { "type": "date", "format": "unix-seconds" } } } } }
         """#
 
-    @Test("are read from a schema file, and written to one")
-    func schemaFile() throws {
+    @Test("Key and value rules survive a schema file")
+    func schemaFileKeepsRules() throws {
         let model = try SyncModel(schema: Data(Self.schema.utf8))
         #expect(model.keys == .camel)
         #expect(model.ignore == ["*Url", "meta.?"])
@@ -34,8 +34,8 @@ struct KeyRuleSourceTests {
         #expect(try bare != SyncModel(entities: [SyncModel.Entity("A")]))
     }
 
-    @Test("are read from a Core Data model's user info")
-    func coreData() throws {
+    @Test("Key and value rules are read from the user info of a Core Data model")
+    func coreDataModelHasRules() throws {
         let xml = """
             <model><userInfo><entry key="sync.keys" value="PascalCase"/><entry key="sync.ignore" value="*Url, node-id"/></userInfo>
               <entity name="Page"><attribute name="id" attributeType="Integer 64"/>
@@ -56,7 +56,7 @@ struct KeyRuleSourceTests {
     }
 
     @Test(
-        "that are none are named with their place",
+        "Invalid key and value rules are reported with their path",
         arguments: [
             (
                 #"{"keys": "snake", "entities": {}}"#,
@@ -92,7 +92,7 @@ struct KeyRuleSourceTests {
                 "entities.A.attributes.x.format: 'unix-days' is no date pattern ('u' is not known; known are y yy yyyy M MM MMM MMMM d dd E EEEE H HH h hh a m mm s ss S…SSSSSSSSS X XX XXX x xx xxx Z ZZZZZ z), nor one of unix-seconds, unix-milliseconds, unix-microseconds, unix-nanoseconds, iso8601"
             ),
         ])
-    func problems(schema: String, problem: String) throws {
+    func reportsInvalidRules(schema: String, problem: String) throws {
         let error = try #require(throws: SyncError.self) { try SyncModel(schema: Data(schema.utf8)) }
         #expect(error.problems.map { "\($0.path): \($0.message)" } == [problem])
     }

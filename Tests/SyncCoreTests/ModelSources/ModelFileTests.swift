@@ -32,8 +32,8 @@ final class ModelFileTests {
         """
     }
 
-    @Test("are schema files, Core Data models or their contents")
-    func formats() throws {
+    @Test("Schema files, Core Data models and their contents are recognized")
+    func recognizesFormats() throws {
         try write(#"{ "entities": { "A": {} } }"#, to: "a.json")
         try write("\u{FEFF} \n{ \"entities\": { \"B\": {} } }", to: "b.schema")
         try write(xml("C"), to: "C.xcdatamodel/contents")
@@ -44,16 +44,16 @@ final class ModelFileTests {
         #expect(try names(in: "C.xcdatamodel/contents") == ["C"])
     }
 
-    @Test("of several versions are read in the current one")
-    func versions() throws {
+    @Test("The current version of a versioned model is read")
+    func readsCurrentVersion() throws {
         for number in [1, 2, 10] { try write(xml("V\(number)"), to: "M.xcdatamodeld/M \(number).xcdatamodel/contents") }
         #expect(try names(in: "M.xcdatamodeld") == ["V10"])
         try write(currentVersion("M 2.xcdatamodel"), to: "M.xcdatamodeld/.xccurrentversion")
         #expect(try names(in: "M.xcdatamodeld") == ["V2"])
     }
 
-    @Test("have a current version that is there")
-    func badVersions() throws {
+    @Test("A versioned model without a readable current version is rejected")
+    func rejectsMissingVersion() throws {
         try write(xml("A"), to: "M.xcdatamodeld/M.xcdatamodel/contents")
         try write(currentVersion("../other/N.xcdatamodel"), to: "M.xcdatamodeld/.xccurrentversion")
         #expect(try refusal("M.xcdatamodeld").code == .unreadableModel)
@@ -63,8 +63,8 @@ final class ModelFileTests {
         #expect(try refusal("Empty.xcdatamodeld").message.contains("contains no .xcdatamodel"))
     }
 
-    @Test("that cannot be read are named")
-    func unreadable() throws {
+    @Test("Files that cannot be read as models are rejected")
+    func rejectsUnreadableFiles() throws {
         let missing = try refusal("missing.json")
         #expect(missing.code == .unreadableFile)
         #expect(missing.message.contains("missing.json"))
@@ -80,8 +80,8 @@ final class ModelFileTests {
         }
     }
 
-    @Test("with mistakes say where")
-    func mistakes() throws {
+    @Test("Mistakes in model files are reported with their location")
+    func reportsMistakes() throws {
         try write("{ \"entities\": }", to: "bad.json")
         let malformed = try refusal("bad.json")
         #expect(malformed.code == .unreadableModel)

@@ -1,20 +1,20 @@
 import Foundation
 import SyncCore
 
-/// The files that tests of models read.
+/// Files that the model tests read.
 enum ModelFixtures {
-    /// The package.
+    /// The folder of the package.
     static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
     static let folder = package.appendingPathComponent("Fixtures/Models")
     static let schema = package.appendingPathComponent("Docs/schema.schema.json")
 
-    /// All schema files among the fixtures; a test sees to it that there are some.
+    /// All schema files of the fixtures. A test checks that there are some.
     static let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [])
         .filter { $0.hasSuffix(".json") }.sorted()
 
-    /// The models of the shared corpus, where the environment says it is.
+    /// The models of the shared corpus, if `SYNC_CONFORMANCE` names its folder.
     static let corpus = ProcessInfo.processInfo.environment["SYNC_CONFORMANCE"].map {
         URL(fileURLWithPath: $0).appendingPathComponent("models")
     }
@@ -29,7 +29,7 @@ enum ModelFixtures {
 extension SyncModel {
     init(schema text: String) throws { try self.init(schema: Data(text.utf8)) }
 
-    /// A Core Data model of these elements.
+    /// Creates a Core Data model with these elements.
     init(coreDataElements xml: String) throws {
         try self.init(coreData: Data("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<model>\n\(xml)\n</model>\n".utf8))
     }

@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Schema files")
 struct SchemaFileTests {
-    @Test("declare entities, attributes and relationships")
-    func blog() throws {
+    @Test("A schema file declares entities, attributes and relationships")
+    func declaresEntities() throws {
         let model = try ModelFixtures.model("blog.json")
         #expect(model.entities.map(\.name) == ["Company", "Note", "Tag", "User"])
         let user = try #require(model.entity(named: "User"))
@@ -35,8 +35,8 @@ struct SchemaFileTests {
         #expect(name == SyncModel.Attribute("name", .string, isOptional: false, defaultValue: .string("")))
     }
 
-    @Test("declare inheritance")
-    func zoo() throws {
+    @Test("A schema file declares inheritance")
+    func declaresInheritance() throws {
         let model = try ModelFixtures.model("zoo.json")
         let animal = try #require(model.entity(named: "Animal"))
         #expect(animal.isAbstract && animal.parent == nil)
@@ -45,8 +45,8 @@ struct SchemaFileTests {
         #expect(model.entity(named: "Keeper")?.relationships.map(\.isOptional) == [true, false, true])
     }
 
-    @Test("declare defaults of every type")
-    func defaults() throws {
+    @Test("A schema file declares defaults of every type")
+    func declaresDefaults() throws {
         let station = try #require(try ModelFixtures.model("station.json").entity(named: "Station"))
         let defaults = station.attributes.map(\.defaultValue)
         let uuid = try #require(UUID(uuidString: "6F9619FF-8B86-D011-B42D-00C04FC964FF"))
@@ -61,8 +61,8 @@ struct SchemaFileTests {
         #expect(station.attributes.first { $0.name == "secret" }?.transformer == "Vault")
     }
 
-    @Test("with the key fingerprints of earlier versions are read")
-    func fingerprints() throws {
+    @Test("The schema file key fingerprints of earlier versions is ignored")
+    func ignoresFingerprints() throws {
         let model = try SyncModel(
             schema: #"{ "entities": { "A": { "fingerprints": true, "attributes": { "id": "integer" } } } }"#)
         let plain = try SyncModel(schema: #"{ "entities": { "A": { "attributes": { "id": "integer" } } } }"#)
@@ -70,16 +70,16 @@ struct SchemaFileTests {
         #expect(model.schemaFile() == plain.schemaFile())
     }
 
-    @Test("are read back as they were written", arguments: ModelFixtures.names)
-    func roundTrip(name: String) throws {
+    @Test("A written schema file reads as the same model", arguments: ModelFixtures.names)
+    func roundTrips(name: String) throws {
         let model = try ModelFixtures.model(name)
         let written = model.schemaFile()
         #expect(try SyncModel(schema: written) == model)
         #expect(try SyncModel(schema: written).schemaFile() == written)
     }
 
-    @Test("are written with what differs from the default, a member a line")
-    func writing() throws {
+    @Test("Only values that differ from the default are written, one property a line")
+    func writesNonDefaultValues() throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "User", parent: "Party",

@@ -2,7 +2,7 @@ import Foundation
 import SyncCore
 import Testing
 
-@Suite("What a model says of the layout of records")
+@Suite("Record layouts in models")
 struct ShapeModelTests {
     static let discriminator = SyncModel.Discriminator(
         "meta.type", values: ["dog": "Dog", "Hund": "Dog", "cat": "Cat"], otherwise: .parent)
@@ -21,14 +21,14 @@ struct ShapeModelTests {
         ]
     }
 
-    @Test("survives in a schema file")
-    func schemaFile() throws {
+    @Test("Record layouts survive a schema file")
+    func schemaFileKeepsLayouts() throws {
         let model = try SyncModel(entities: Self.entities())
         #expect(try SyncModel(schema: model.schemaFile()) == model)
     }
 
-    @Test("is said in the user info of a Core Data model")
-    func coreData() throws {
+    @Test("Record layouts are read from the user info of a Core Data model")
+    func coreDataModelHasLayouts() throws {
         func info(_ entries: [(String, String)]) -> String {
             "<userInfo>" + entries.map { "<entry key=\"sync.\($0.0)\" value=\"\($0.1)\"/>" }.joined() + "</userInfo>"
         }
@@ -54,8 +54,8 @@ struct ShapeModelTests {
         #expect(animal.relationships.map(\.keyedBy) == expected.entity(named: "Animal")?.relationships.map(\.keyedBy))
     }
 
-    @Test("is refused in a Core Data model where it is unknown")
-    func badCoreData() {
+    @Test("An invalid discriminator in a Core Data model is rejected")
+    func rejectsInvalidDiscriminator() {
         let error = #expect(throws: SyncError.self) {
             try SyncModel(
                 coreDataElements: """

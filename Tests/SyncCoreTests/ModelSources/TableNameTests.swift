@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("Names of tables and columns in models")
+@Suite("Table and column names in models")
 struct TableNameTests {
     private static let schema = #"""
         { "entities": {
@@ -22,8 +22,8 @@ struct TableNameTests {
               "relationships": { "posts": { "entity": "Post", "many": true, "inverse": "tags" } } } } }
         """#
 
-    @Test("are read from a schema file, and written to one")
-    func schemaFile() throws {
+    @Test("Table and column names survive a schema file")
+    func schemaFileKeepsNames() throws {
         let model = try SyncModel(schema: Data(Self.schema.utf8))
         let post = try #require(model.entity(named: "Post"))
         #expect(post.table == "blog_posts")
@@ -37,8 +37,8 @@ struct TableNameTests {
         #expect(checker.violations(of: try JSONValue(parsing: written)) == [])
     }
 
-    @Test("are read from a Core Data model's user info")
-    func coreData() throws {
+    @Test("Table and column names are read from the user info of a Core Data model")
+    func coreDataModelHasNames() throws {
         func info(_ entries: String) -> String { "<userInfo>\(entries)</userInfo>" }
         let xml = """
             <model><entity name="Post">\(info(#"<entry key="sync.table" value="blog_posts"/>"#))
@@ -54,7 +54,7 @@ struct TableNameTests {
     }
 
     @Test(
-        "are refused where they cannot be those of one table",
+        "Invalid and clashing table and column names are rejected",
         arguments: [
             (#""A": { "table": "sync_a" }"#, "entities.A.table"),
             (#""A": { "table": "B" }, "B": {}"#, "entities.A.table"),
@@ -96,7 +96,7 @@ struct TableNameTests {
                 "entities.A.relationships.b"
             ),
         ])
-    func refused(entities: String, path: String) throws {
+    func rejectsInvalidNames(entities: String, path: String) throws {
         let error = #expect(throws: SyncError.self) {
             try SyncModel(schema: Data("{ \"entities\": { \(entities) } }".utf8))
         }

@@ -4,19 +4,19 @@ import Testing
 @Suite("Inflection")
 struct InflectionTests {
     @Test(
-        "writes names in snake_case",
+        "Names are converted to snake_case",
         arguments: [
             ("age", "age"), ("id", "id"), ("firstName", "first_name"), ("Invoice", "invoice"), ("userID", "user_id"),
             ("userId", "user_id"), ("userIDFirst", "user_id_first"), ("profileURLText", "profile_url_text"),
             ("aURI", "a_uri"), ("line3Text", "line3_text"), ("first_name", "first_name"), ("userIDs", "user_ids"),
             ("memberIDsAdded", "member_ids_added"), ("_id", "_id"), ("", ""),
         ])
-    func snakeCase(name: String, expected: String) {
+    func convertsToSnakeCase(name: String, expected: String) {
         #expect(Inflection.snakeCase(name) == expected)
     }
 
     @Test(
-        "writes keys in camelCase",
+        "Keys are converted to camelCase",
         arguments: [
             ("age", "age"), ("first_name", "firstName"), ("user_id", "userID"), ("updated_uri", "updatedURI"),
             ("url_path", "urlPath"), ("_id", "id"), ("pdf", "pdf"), ("zip_code", "zipCode"), ("line3", "line3"),
@@ -24,33 +24,34 @@ struct InflectionTests {
             ("is_wide-open", "isWideOpen"),
             ("with_two blanks", "withTwoBlanks"), ("no!", "no!"), ("user__id", "userID"), ("ORDER_ID", "orderID"),
         ])
-    func camelCase(key: String, expected: String) {
+    func convertsToCamelCase(key: String, expected: String) {
         #expect(Inflection.camelCase(key) == expected)
     }
 
-    @Test("knows no camelCase of a key that no name can be", arguments: ["a_!_b", "user.first_name", "_", "__", "a_#"])
-    func noCamelCase(key: String) {
+    @Test(
+        "Keys that cannot be names have no camelCase form", arguments: ["a_!_b", "user.first_name", "_", "__", "a_#"])
+    func invalidNamesHaveNoCamelCase(key: String) {
         #expect(Inflection.camelCase(key) == nil)
         #expect(Inflection.camelCaseVariants(key).isEmpty)
     }
 
-    @Test("tries acronyms in capitals and as words")
-    func variants() {
+    @Test("Acronyms are tried in capitals and as words")
+    func triesAcronymsBothWays() {
         #expect(Inflection.camelCaseVariants("user_id") == ["userID", "userId"])
         #expect(Inflection.camelCaseVariants("first_name") == ["firstName"])
         #expect(Inflection.camelCaseVariants("_id") == ["id"])
         #expect(Inflection.camelCaseVariants("image_url_json") == ["imageURLJSON", "imageUrlJson"])
     }
 
-    @Test("takes every acronym back and forth", arguments: Inflection.acronyms.sorted())
-    func acronyms(acronym: String) {
+    @Test("Every acronym converts to snake_case and back", arguments: Inflection.acronyms.sorted())
+    func acronymsRoundTrip(acronym: String) {
         let name = "item" + acronym.uppercased()
         #expect(Inflection.snakeCase(name) == "item_\(acronym)")
         #expect(Inflection.camelCase("item_\(acronym)") == name)
     }
 
     @Test(
-        "makes plurals singular",
+        "Plurals become singular",
         arguments: [
             ("tags", "tag"), ("companies", "company"), ("addresses", "address"), ("boxes", "box"),
             ("classes", "class"), ("branches", "branch"), ("wishes", "wish"), ("sizes", "size"), ("houses", "house"),
@@ -59,13 +60,14 @@ struct InflectionTests {
             ("super_heroes", "super_hero"), ("favouriteMovies", "favouriteMovie"), ("Children", "Child"),
             ("tvSeries", "tvSeries"),
         ])
-    func singular(plural: String, expected: String) {
+    func makesPluralsSingular(plural: String, expected: String) {
         #expect(Inflection.singular(plural) == expected)
     }
 
     @Test(
-        "leaves what is no plural", arguments: ["status", "address", "analysis", "child", "tag", "news", "series", ""])
-    func alreadySingular(word: String) {
+        "Words that are not plurals stay unchanged",
+        arguments: ["status", "address", "analysis", "child", "tag", "news", "series", ""])
+    func keepsOtherWords(word: String) {
         #expect(Inflection.singular(word) == word)
     }
 }

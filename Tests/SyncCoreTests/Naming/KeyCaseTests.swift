@@ -2,10 +2,10 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("The spelling of keys")
+@Suite("Key case")
 struct KeyCaseTests {
     @Test(
-        "joins the words of a name, whose capitals stay",
+        "Each key case joins the words of a name and keeps its capitals",
         arguments: [
             ("firstName", ["first_name", "firstName", "FirstName", "first-name"]),
             ("first_name", ["first_name", "firstName", "FirstName", "first-name"]),
@@ -17,7 +17,7 @@ struct KeyCaseTests {
             ("_rev", ["_rev", "_rev", "_Rev", "_rev"]), ("tagIDs", ["tag_ids", "tagIDs", "TagIDs", "tag-ids"]),
             ("éclair", ["éclair", "éclair", "Éclair", "éclair"]),
         ])
-    func spelled(name: String, keys: [String]) {
+    func joinsWords(name: String, keys: [String]) {
         #expect([KeyCase.snake, .camel, .pascal, .kebab].map { $0.key(for: name) } == keys)
         #expect(KeyCase.exact.key(for: name) == name)
     }
@@ -41,7 +41,7 @@ struct KeyCaseTests {
     }
 
     @Test(
-        "says what is read, besides what is read anyway",
+        "Attributes are read from keys in the declared case and in the usual spellings",
         arguments: [
             (KeyCase.kebab, ["id", "first-name", "type", "manager-id", "E-Mail"]),
             (.pascal, ["Id", "FirstName", "Type", "ManagerID", "E-Mail"]),
@@ -50,19 +50,20 @@ struct KeyCaseTests {
             (.snake, ["id", "first_name", "type", "manager_id", "E-Mail"]),
             (.exact, ["remoteID", "firstName", "userType", "managerID", "E-Mail"]),
         ])
-    func attributes(keys: KeyCase, read: [String]) throws {
+    func readsDeclaredAndUsualSpellings(keys: KeyCase, read: [String]) throws {
         let found = try read.map { try model(keys).attribute(forKey: $0, in: "User") }
         #expect(found == ["remoteID", "firstName", "userType", "managerID", "mail"])
     }
 
     @Test(
-        "exact leaves every other spelling unread", arguments: ["id", "first_name", "type", "managerId", "manager_id"])
-    func exact(key: String) throws {
+        "The case exact ignores every other spelling",
+        arguments: ["id", "first_name", "type", "managerId", "manager_id"])
+    func exactIgnoresOtherSpellings(key: String) throws {
         #expect(try model(.exact).attribute(forKey: key, in: "User") == nil)
     }
 
     @Test(
-        "goes for relationships and their ids",
+        "The key case applies to relationships and their IDs",
         arguments: [
             (KeyCase.kebab, "home-town", "home-town-id", "best-friends", "best-friend-ids"),
             (.pascal, "HomeTown", "HomeTownId", "BestFriends", "BestFriendIds"),
@@ -70,7 +71,8 @@ struct KeyCaseTests {
             (.camel, "homeTown", "homeTownId", "bestFriends", "bestFriendIds"),
             (.exact, "homeTown", "homeTown_id", "bestFriends", "bestFriendsIds"),
         ])
-    func relationships(keys: KeyCase, town: String, townID: String, friends: String, friendIDs: String) throws {
+    func appliesToRelationships(keys: KeyCase, town: String, townID: String, friends: String, friendIDs: String) throws
+    {
         let model = try model(keys)
         let names = model.compiled.names(of: try model.compiled.entity(named: "User"))
         #expect(names.relationships(readFrom: town).map(\.index) == [0])
@@ -80,8 +82,8 @@ struct KeyCaseTests {
         #expect(names.relationships(readFrom: friendIDs).map(\.isForIDs) == [true])
     }
 
-    @Test("is inherited, unless a sub-entity says otherwise; and so is what is ignored, which adds up")
-    func inheritance() throws {
+    @Test("Sub-entities inherit the key case, and add to the ignored keys")
+    func inheritsKeyCaseAndIgnoredKeys() throws {
         let model = try SyncModel(
             entities: [
                 SyncModel.Entity("A", attributes: [SyncModel.Attribute("id", .integer)], keys: .kebab, ignore: ["a"]),
@@ -97,8 +99,10 @@ struct KeyCaseTests {
         #expect(try model.primaryKey(of: "A")?.remote == "id")
     }
 
-    @Test("of the key of records", arguments: [(KeyCase.pascal, "Id"), (.kebab, "id"), (.exact, "remoteID")])
-    func primaryKey(keys: KeyCase, remote: String) throws {
+    @Test(
+        "The key case applies to the primary key",
+        arguments: [(KeyCase.pascal, "Id"), (.kebab, "id"), (.exact, "remoteID")])
+    func appliesToPrimaryKey(keys: KeyCase, remote: String) throws {
         #expect(try model(keys).primaryKey(of: "User")?.remote == remote)
         #expect(try model(keys).remoteKey(forAttribute: "remoteID", of: "User") == remote)
     }
@@ -107,7 +111,7 @@ struct KeyCaseTests {
 @Suite("Ignored keys")
 struct IgnoredKeysTests {
     @Test(
-        "match by key wherever it stands, or by path",
+        "An ignore pattern matches a key at any depth, or a path from the root",
         arguments: [
             ("*_url", "html_url", true), ("*_url", "url", false), ("*_url", "a.b.html_url", true),
             ("node_?d", "node_id", true),
@@ -119,14 +123,14 @@ struct IgnoredKeysTests {
             ("*", "anything", true), ("a\\*", "a*", true), ("a\\*", "ab", false), ("URL", "url", false),
             ("été", "été", true),
         ])
-    func match(pattern: String, path: String, isIgnored: Bool) {
+    func patternMatchesKeyOrPath(pattern: String, path: String, isIgnored: Bool) {
         let keys = path.split(separator: ".").map(String.init)
         let ignored = IgnoredKeys([pattern])
         #expect(ignored.contains(keys.last ?? "", path: Array(keys.dropLast())) == isIgnored)
     }
 
-    @Test("take what only a loose spelling reads if they are named, and nothing that the model names")
-    func strength() throws {
+    @Test("Ignored keys exclude loose spellings, but not keys that the model names")
+    func ignoresLooseSpellingsOnly() throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "User",

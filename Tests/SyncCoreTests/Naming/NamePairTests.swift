@@ -1,8 +1,8 @@
 import SyncCore
 import Testing
 
-/// The names every release must spell alike: stores and services in the field rely on them.
-@Suite("Pairs of names")
+/// Names that every release must spell alike, because stores and services depend on them.
+@Suite("Stable name conversions")
 struct NamePairTests {
     static let snakeCase: [(String, String)] = [
         ("age", "age"), ("id", "id"), ("pdf", "pdf"), ("driverIdentifier", "driver_identifier"), ("userID", "user_id"),
@@ -17,14 +17,14 @@ struct NamePairTests {
         ("_id", "id"),
     ]
 
-    @Test("a name has its snake_case form", arguments: snakeCase)
+    @Test("Names have their fixed snake_case form", arguments: snakeCase)
     func writesSnakeCase(_ name: String, _ expected: String) { #expect(Inflection.snakeCase(name) == expected) }
 
-    @Test("a key has its camelCase form", arguments: camelCase)
+    @Test("Keys have their fixed camelCase form", arguments: camelCase)
     func writesCamelCase(_ key: String, _ expected: String?) { #expect(Inflection.camelCase(key) == expected) }
 
-    @Test("a name's snake_case form leads back to an attribute of that name", arguments: snakeCase)
-    func findsAttribute(_ name: String, _ key: String) throws {
+    @Test("The snake_case form of a name finds its attribute", arguments: snakeCase)
+    func snakeCaseFindsAttribute(_ name: String, _ key: String) throws {
         let entity = SyncModel.Entity(
             "Thing", attributes: [SyncModel.Attribute("other", .string), SyncModel.Attribute(name, .string)])
         let model = try SyncModel(entities: [entity])
@@ -34,8 +34,8 @@ struct NamePairTests {
         #expect(try model.remoteKey(forAttribute: name, of: "Thing", case: .camel) == name)
     }
 
-    @Test("unknown entities and attributes are typed errors")
-    func refusesUnknown() throws {
+    @Test("Unknown entities and attributes throw typed errors")
+    func unknownNamesThrow() throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity("Thing", attributes: [SyncModel.Attribute("id", .integer)])
         ])

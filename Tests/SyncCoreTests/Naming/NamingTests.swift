@@ -1,7 +1,7 @@
 import SyncCore
 import Testing
 
-@Suite("Naming")
+@Suite("Attribute naming")
 struct NamingTests {
     private let model: SyncModel
 
@@ -24,7 +24,7 @@ struct NamingTests {
             SyncModel.Entity(
                 "Clash",
                 attributes: [
-                    // Each of these could take `total`, in this order of strength the other way round.
+                    // Several attributes match `total`, `user_id`, `id` and `type`. The strongest match wins.
                     SyncModel.Attribute("remoteID", .string), SyncModel.Attribute("total", .integer),
                     SyncModel.Attribute("sum", .integer, remoteKey: "total"),
                     SyncModel.Attribute("userId", .integer), SyncModel.Attribute("user_id", .integer),
@@ -35,7 +35,7 @@ struct NamingTests {
     }
 
     @Test(
-        "finds the attribute that a key fills",
+        "A key finds the attribute that it fills",
         arguments: [
             ("Person", "id", "remoteID"), ("Person", "_id", "remoteID"), ("Person", "Id", "remoteID"),
             ("Person", "remoteID", "remoteID"), ("Person", "remote_id", "remoteID"),
@@ -49,17 +49,17 @@ struct NamingTests {
             ("Clash", "total", "sum"), ("Clash", "sum", "sum"), ("Clash", "user_id", "user_id"),
             ("Clash", "userId", "userId"), ("Clash", "id", "id"), ("Clash", "type", "type"),
         ])
-    func attribute(entity: String, key: String, expected: String) throws {
+    func keyFindsAttribute(entity: String, key: String, expected: String) throws {
         #expect(try model.attribute(forKey: key, in: entity) == expected)
     }
 
-    @Test("finds none for other keys", arguments: ["nickName", "nick", "email_address", "contact", "", "school"])
-    func noAttribute(key: String) throws {
+    @Test("Other keys find no attribute", arguments: ["nickName", "nick", "email_address", "contact", "", "school"])
+    func otherKeysFindNoAttribute(key: String) throws {
         #expect(try model.attribute(forKey: key, in: "Person") == nil)
     }
 
-    @Test("ranks the ways in which a key can fill an attribute")
-    func strengths() throws {
+    @Test("Matches of keys and attributes are ranked by strength")
+    func ranksMatches() throws {
         let strengths = try ["age_of_person", "age", "firstName", "first_name", "FirstName", "type", "id"].map { key in
             let entity = try model.compiled.entity(named: "Person")
             return model.compiled.names(of: entity).attribute(forKey: key)?.strength
@@ -73,7 +73,7 @@ struct NamingTests {
     }
 
     @Test(
-        "names attributes in exports",
+        "Attributes are exported under their remote key",
         arguments: [
             ("Person", "remoteID", "id"), ("Person", "firstName", "first_name"),
             ("Person", "contractID", "contract_id"),
@@ -83,12 +83,12 @@ struct NamingTests {
             ("Person", "destroy", "destroy"), ("Student", "personType", "type"), ("Clash", "id", "id"),
             ("Clash", "remoteID", "remote_id"), ("Clash", "clashType", "clash_type"),
         ])
-    func exportedKey(entity: String, attribute: String, expected: String) throws {
+    func exportsRemoteKeys(entity: String, attribute: String, expected: String) throws {
         #expect(try model.remoteKey(forAttribute: attribute, of: entity) == expected)
     }
 
-    @Test("names attributes in camelCase and nested exports")
-    func exportedKeyVariants() throws {
+    @Test("camelCase exports and nested exports have their own keys")
+    func exportsKeyVariants() throws {
         #expect(try model.remoteKey(forAttribute: "firstName", of: "Person", case: .camel) == "firstName")
         #expect(try model.remoteKey(forAttribute: "remoteID", of: "Person", case: .camel) == "id")
         #expect(try model.remoteKey(forAttribute: "personType", of: "Person", case: .camel) == "type")
@@ -98,7 +98,7 @@ struct NamingTests {
     }
 
     @Test(
-        "reads every exported key back into its attribute", arguments: ["Person", "Student"], [KeyCase.snake, .camel])
+        "Every exported key is read back into its attribute", arguments: ["Person", "Student"], [KeyCase.snake, .camel])
     func exportedKeysFillTheirAttributes(entity: String, keyCase: KeyCase) throws {
         let names = try model.compiled.entity(named: entity).slotByName.keys
         for name in names {
@@ -107,7 +107,9 @@ struct NamingTests {
         }
     }
 
-    @Test("reads every key of its own spelling back", arguments: ["Person", "Student"], KeyCase.allCases)
+    @Test(
+        "Every key in the model's key case is read back into its attribute",
+        arguments: ["Person", "Student"], KeyCase.allCases)
     func spelledKeysFillTheirAttributes(entity: String, keyCase: KeyCase) throws {
         let model = try SyncModel(entities: model.entities, keys: keyCase)
         for name in try model.compiled.entity(named: entity).slotByName.keys {
@@ -116,14 +118,14 @@ struct NamingTests {
         }
     }
 
-    @Test("refuses unknown names")
-    func unknownNames() {
+    @Test("Unknown entities and attributes are rejected")
+    func rejectsUnknownNames() {
         #expect(throws: SyncError.self) { try model.attribute(forKey: "id", in: "Nobody") }
         let error = #expect(throws: SyncError.self) { try model.remoteKey(forAttribute: "x", of: "Person") }
         #expect(error?.code == .unknownAttribute)
     }
 
-    @Test("lists where objects and ids of a to-one relationship stand")
+    @Test("A to-one relationship has keys for objects and for IDs")
     func toOneKeys() {
         let relationship = SyncModel.Relationship("homeTown", to: "Town")
         #expect(AttributeNaming.objectKeys(for: relationship) == ["home_town", "homeTown"])
@@ -132,7 +134,7 @@ struct NamingTests {
                 == ["home_town_id", "homeTown_id", "homeTownId", "homeTownID"])
     }
 
-    @Test("lists where ids of a to-many relationship stand")
+    @Test("A to-many relationship has keys for objects and for IDs")
     func toManyKeys() {
         let relationship = SyncModel.Relationship("tags", to: "Tag", many: true)
         #expect(AttributeNaming.objectKeys(for: relationship) == ["tags"])
@@ -141,8 +143,8 @@ struct NamingTests {
                 == ["tags_ids", "tagsIds", "tagsIDs", "tag_ids", "tagIds", "tagIDs"])
     }
 
-    @Test("reads a relationship with a remote key from that key only")
-    func customRelationshipKey() {
+    @Test("A relationship with a remote key is read from that key only")
+    func remoteKeyReplacesOtherKeys() {
         let relationship = SyncModel.Relationship("tags", to: "Tag", many: true, remoteKey: "meta.labels")
         #expect(AttributeNaming.objectKeys(for: relationship) == ["meta.labels"])
         #expect(AttributeNaming.idKeys(for: relationship).isEmpty)

@@ -3,13 +3,13 @@ import Testing
 
 @Suite("Primary keys")
 struct PrimaryKeyTests {
-    /// An entity's key by its local and its remote name.
+    /// Returns the local and the remote name of an entity's primary key.
     private func key(_ entities: SyncModel.Entity..., of name: String) throws -> [String]? {
         try SyncModel(entities: entities).primaryKey(of: name).map { [$0.local, $0.remote] }
     }
 
-    @Test("are attributes called id or remoteID, id first")
-    func byName() throws {
+    @Test("An attribute named id or remoteID is the primary key, and id wins")
+    func findsKeyByName() throws {
         #expect(
             try key(SyncModel.Entity("A", attributes: [SyncModel.Attribute("remoteID", .integer)]), of: "A") == [
                 "remoteID", "id",
@@ -21,8 +21,8 @@ struct PrimaryKeyTests {
         #expect(try key(both, of: "A") == ["id", "id"])
     }
 
-    @Test("are marked attributes, which beat names")
-    func marked() throws {
+    @Test("A marked or declared primary key wins over the name id")
+    func markedKeyWins() throws {
         let marks = [
             SyncModel.Attribute("id", .string), SyncModel.Attribute("serialNumber", .string, isPrimaryKey: true),
         ]
@@ -31,8 +31,8 @@ struct PrimaryKeyTests {
         #expect(try key(declared, of: "A") == ["takenAt", "taken_at"])
     }
 
-    @Test("are called by their remote key")
-    func remoteKey() throws {
+    @Test("The remote key of the attribute names the primary key in JSON")
+    func remoteKeyNamesPrimaryKey() throws {
         let id = SyncModel.Entity("A", attributes: [SyncModel.Attribute("id", .string, remoteKey: "_id")])
         #expect(try key(id, of: "A") == ["id", "_id"])
         let marked = SyncModel.Entity(
@@ -40,8 +40,8 @@ struct PrimaryKeyTests {
         #expect(try key(marked, of: "A") == ["code", "Code"])
     }
 
-    @Test("are inherited, or declared below a keyless parent")
-    func inheritance() throws {
+    @Test("A primary key is inherited, or declared below a keyless parent")
+    func inheritsPrimaryKey() throws {
         let parent = SyncModel.Entity("A", attributes: [SyncModel.Attribute("id", .integer)])
         let child = SyncModel.Entity("B", parent: "A", attributes: [SyncModel.Attribute("name", .string)])
         #expect(try key(parent, child, of: "B") == ["id", "id"])
@@ -52,15 +52,15 @@ struct PrimaryKeyTests {
         #expect(try key(keyless, keyed, of: "B") == ["remoteID", "id"])
     }
 
-    @Test("are missing without a candidate that can identify rows")
-    func keyless() throws {
+    @Test("An entity without an attribute that identifies rows has no primary key")
+    func hasNoKeyWithoutCandidate() throws {
         #expect(try key(SyncModel.Entity("A", attributes: [SyncModel.Attribute("name", .string)]), of: "A") == nil)
         #expect(try key(SyncModel.Entity("A", attributes: [SyncModel.Attribute("id", .boolean)]), of: "A") == nil)
         #expect(try key(SyncModel.Entity("A"), of: "A") == nil)
     }
 
-    @Test("and the first to-one relationship to the entity itself decide the scope of a root-level sync")
-    func rootScope() throws {
+    @Test("The first to-one relationship to the entity itself is the scope of a root-level sync")
+    func rootScopeIsFirstSelfRelationship() throws {
         let tree = SyncModel.Entity(
             "A", attributes: [SyncModel.Attribute("id", .integer)],
             relationships: [

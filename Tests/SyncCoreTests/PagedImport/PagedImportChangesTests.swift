@@ -2,7 +2,7 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("What the pages of a run changed together")
+@Suite("Changes of a paged import")
 struct PagedImportChangesTests {
     private func page(inserted: Int = 0, updated: Int = 0, unchanged: Int = 0, roots: (Int, Int) = (0, 0)) -> SyncResult
     {
@@ -17,19 +17,19 @@ struct PagedImportChangesTests {
         return result
     }
 
-    @Test("is nothing before the first page")
-    func none() {
+    @Test("There is no result before the first page")
+    func noResultBeforeFirstPage() {
         var changes = PagedImportChanges()
         #expect(changes.isEmpty && changes.insertedCount("User") == 0)
         let result = changes.result()
         #expect(result == nil)
     }
 
-    @Test("counts each row once, although later pages met it again")
-    func repeats() throws {
+    @Test("A row that occurs on several pages is counted once")
+    func countsRowsOnce() throws {
         var changes = PagedImportChanges()
         changes.add(page(inserted: 3, roots: (2, 0)))
-        // One of them was met again, unchanged, and another written again; a root record met a row that was nested.
+        // The next page has one of these rows unchanged and one written again. One root record matches a nested row.
         changes.repeats["User"] = .init()
         changes.repeats["User"]?.unchanged = 1
         changes.repeats["User"]?.updated = 1
@@ -43,8 +43,8 @@ struct PagedImportChangesTests {
         #expect(result.root.inserted == 4 && result.root.matched == 1)
     }
 
-    @Test("forgets what was counted twice from page to page")
-    func repeatsOfOnePage() {
+    @Test("Repeated counts are reset after each page")
+    func resetsRepeatsAfterEachPage() {
         var changes = PagedImportChanges()
         changes.repeatedRoots = 1
         changes.add(page(unchanged: 2, roots: (0, 2)))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("A run of pages")
+@Suite("Paged imports")
 struct PagedImportTests {
     private final class Store: Sendable {}
 
@@ -20,13 +20,13 @@ struct PagedImportTests {
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
     }
 
-    @Test("without pages changes nothing")
-    func empty() async throws {
+    @Test("A paged import without pages changes nothing")
+    func emptyImportChangesNothing() async throws {
         #expect(try await PagedImport().finish().isEmpty)
     }
 
-    @Test("is swept once, by what its first page knows, and takes no pages after that")
-    func finished() async throws {
+    @Test("A paged import finishes once, by its first page, and takes no pages afterwards")
+    func finishesOnce() async throws {
         let run = PagedImport()
         for name in ["first", "second"] {
             try run.beginPage(call()) { _ in SyncResult(entity: name) }
@@ -37,8 +37,8 @@ struct PagedImportTests {
         await expect("begin another one") { try run.beginPage(call()) { _ in SyncResult(entity: "") } }
     }
 
-    @Test("is not finished while a page is open, nor after one failed")
-    func unfinished() async throws {
+    @Test("A paged import cannot finish while a page is open or after a page failed")
+    func cannotFinishWithOpenOrFailedPage() async throws {
         let run = PagedImport()
         try run.beginPage(call()) { _ in SyncResult(entity: "") }
         await expect("still being applied") { try await run.finish() }
@@ -46,16 +46,16 @@ struct PagedImportTests {
         await expect("nothing was deleted") { try await run.finish() }
     }
 
-    @Test("has pages of one call only")
-    func otherCalls() async throws {
+    @Test("All pages of an import have the same store and parameters")
+    func rejectsOtherParameters() async throws {
         let run = PagedImport()
         try run.beginPage(call()) { _ in SyncResult(entity: "") }
         await expect("the same store") { try run.beginPage(call("Note")) { _ in SyncResult(entity: "") } }
         await expect("the same store") { try run.beginPage(call("User", [.insert])) { _ in SyncResult(entity: "") } }
     }
 
-    @Test("lends its memory to one page at a time")
-    func memory() {
+    @Test("The import state is lent to one page at a time")
+    func lendsStateToOnePage() {
         let run = PagedImport()
         var memory = run.take()
         memory.rootRecords = 7

@@ -2,15 +2,15 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("The marks of a run's rows")
+@Suite("Row flags")
 struct RowFlagTableTests {
     private static let keys: [RowKey] = [
         .integer(0), .integer(63), .integer(64), .integer(-1), .integer(.min), .integer(.max), .text("a"),
         .text(String(repeating: "long", count: 20)), .real(0.5),
     ]
 
-    @Test("are kept for every kind of key, each table's for itself", arguments: keys)
-    func kept(_ key: RowKey) {
+    @Test("Row flags are kept for every kind of key, separately for each table", arguments: keys)
+    func keepsFlagsPerTable(_ key: RowKey) {
         var marks = RowFlagTable()
         let row = StoredRow(table: 2, key: key)
         #expect(marks[row] == [])
@@ -22,8 +22,8 @@ struct RowFlagTableTests {
         for other in Self.keys where other != key { #expect(marks[StoredRow(table: 2, key: other)] == []) }
     }
 
-    @Test("are handed over once, whole numbers in order")
-    func handedOver() {
+    @Test("removeAll passes each row once, integer keys in order")
+    func removeAllPassesEachRowOnce() {
         var marks = RowFlagTable()
         for key in [130, -5, 7, 64] as [Int64] { marks.insert(.listed, for: StoredRow(table: 0, key: .integer(key))) }
         marks.insert(.root, for: StoredRow(table: 1, key: .text("x")))
@@ -38,8 +38,8 @@ struct RowFlagTableTests {
         marks.removeAll { _, _ in Issue.record("they are forgotten") }
     }
 
-    @Test("of numbers that are close to each other take little memory")
-    func size() {
+    @Test("Integer keys that are close to each other take little memory")
+    func denseKeysTakeLittleMemory() {
         var dense = RowFlagTable()
         var sparse = RowFlagTable()
         for key in 0..<6_400 as Range<Int64> {

@@ -3,10 +3,10 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("Dates and numbers of conditions")
+@Suite("Dates and numbers in conditions")
 struct PredicateDateTests {
-    @Test("A day of every month of every year is written and read back")
-    func everyYear() throws {
+    @Test("Dates from 1583 to 9999 are written and read back")
+    func datesRoundTrip() throws {
         var calendar = Calendar(identifier: .iso8601)
         calendar.timeZone = try #require(TimeZone(identifier: "UTC"))
         for year in 1583...9999 {
@@ -40,13 +40,13 @@ struct PredicateDateTests {
         ("x", nil),
     ]
 
-    @Test("ISO 8601 is read", arguments: dates)
-    func reads(text: String, expected: Int64?) {
+    @Test("ISO 8601 dates are read", arguments: dates)
+    func readsISODates(text: String, expected: Int64?) {
         #expect(milliseconds(text) == expected)
     }
 
-    @Test("Unix time is read by size")
-    func unixTime() {
+    @Test("The size of a Unix time decides its unit")
+    func sizeDecidesUnixUnit() {
         let cases: [(String, Int64?)] = [
             ("0", 0), ("1.5", 1500), ("99999999999", 99_999_999_999_000), ("100000000000", 100_000_000_000),
             ("100000000000000", 100_000_000_000), ("100000000000000000", 100_000_000_000), ("-1", -1000),
@@ -71,7 +71,7 @@ struct PredicateDateTests {
     ]
 
     @Test("Numbers keep every digit", arguments: numbers)
-    func exact(_ written: String, text: String?, integer: Int64?, floor: Int64?) throws {
+    func numbersKeepEveryDigit(_ written: String, text: String?, integer: Int64?, floor: Int64?) throws {
         let number = try #require(ExactNumber(written))
         #expect(number.text == text)
         #expect(number.integer == integer)
@@ -79,12 +79,12 @@ struct PredicateDateTests {
     }
 
     @Test(
-        "What is no number is none",
+        "Text that is not a number is rejected",
         arguments: ["", "-", "x", "1.", ".5", "1e", "1e+", "1x", " 1", "1e99999999999999999999"])
-    func noNumber(text: String) { #expect(ExactNumber(text) == nil) }
+    func rejectsOtherText(text: String) { #expect(ExactNumber(text) == nil) }
 
     @Test("Numbers are ordered by value")
-    func order() throws {
+    func ordersByValue() throws {
         let ascending = [
             "-1e9", "-10", "-9.5", "-0.01", "0", "1e-5000", "0.001", "0.01", "0.1", "1", "1.01", "9", "10", "1e9",
         ]

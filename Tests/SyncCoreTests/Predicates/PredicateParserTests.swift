@@ -3,9 +3,9 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("The text of a condition")
+@Suite("Parsing of conditions")
 struct PredicateParserTests {
-    /// Text, and how its condition is written out.
+    /// A condition and its written form.
     static let texts: [(String, String)] = [
         ("age == 5", "age == 5"),
         ("age = 5", "age == 5"),
@@ -53,14 +53,14 @@ struct PredicateParserTests {
         ("user.any.in == 1", "user.any.in == 1"),
     ]
 
-    @Test("is read, and written out as text that reads as the same condition", arguments: texts)
-    func roundTrip(text: String, written: String) throws {
+    @Test("A condition is parsed, and its written form parses as the same condition", arguments: texts)
+    func roundTrips(text: String, written: String) throws {
         let predicate = try RowPredicate(parsing: text)
         #expect(predicate.description == written)
         #expect(try RowPredicate(parsing: written) == predicate)
     }
 
-    /// Text, the column of the error, and a part of its message.
+    /// A condition, the column of its error, and a part of the message.
     static let mistakes: [(String, Int, String)] = [
         ("", 1, "expected an attribute or relationship, found the end"),
         ("age ==", 7, "expected a value after '==', found the end"),
@@ -100,8 +100,8 @@ struct PredicateParserTests {
         ("age > %d", 7, "expected '%@' for a value or '%K' for a path"),
     ]
 
-    @Test("with a mistake is refused with its column", arguments: mistakes)
-    func mistake(text: String, column: Int, message: String) throws {
+    @Test("An invalid condition is rejected with its column", arguments: mistakes)
+    func rejectsInvalidConditions(text: String, column: Int, message: String) throws {
         let error = try #require(throws: SyncError.self) { try RowPredicate(parsing: text) }
         #expect(error.code == .invalidPredicate)
         #expect(error.line == 1)
@@ -109,15 +109,15 @@ struct PredicateParserTests {
         #expect(error.message.contains(message), "\(error.message)")
     }
 
-    @Test("is placed by line, and by column in bytes")
-    func lines() throws {
+    @Test("An error has its line, and its column in bytes")
+    func errorHasLineAndColumn() throws {
         let error = try #require(throws: SyncError.self) { try RowPredicate(parsing: "name == 'é\n'\n AND é ?") }
         #expect(error.line == 3)
         #expect(error.column == 9)
     }
 
-    @Test("may be nested a hundred levels deep, not more")
-    func nesting() throws {
+    @Test("Conditions may be nested 100 levels deep and no deeper")
+    func limitsNesting() throws {
         func nested(_ levels: Int, _ open: String, _ close: String) -> String {
             String(repeating: open, count: levels) + "a == 1" + String(repeating: close, count: levels)
         }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("Text in conditions")
+@Suite("Text matching in conditions")
 struct PredicateTextMatchingTests {
     static let folded: [(String, String)] = [
         ("ABC", "abc"), ("Straße", "STRASSE"), ("ẞ", "ss"), ("ΣΊΣΥΦΟΣ", "σίσυφος"), ("ÉCOLE", "école"),
@@ -10,12 +10,15 @@ struct PredicateTextMatchingTests {
         ("ﬁ", "FI"), ("Ꭰ", "ꭰ"), ("K", "k"), ("µ", "Μ"), ("Ⅷ", "ⅷ"), ("İ", "i̇"),
     ]
 
-    @Test("is the same without case", arguments: folded)
-    func same(left: String, right: String) { #expect(CaseFolding.fold(left) == CaseFolding.fold(right)) }
+    @Test("Texts that differ only in case fold to the same text", arguments: folded)
+    func foldsCase(left: String, right: String) { #expect(CaseFolding.fold(left) == CaseFolding.fold(right)) }
 
     @Test(
-        "that differs in more than case stays different", arguments: [("ı", "i"), ("e", "é"), ("o", "ø"), ("a", "b")])
-    func different(left: String, right: String) { #expect(CaseFolding.fold(left) != CaseFolding.fold(right)) }
+        "Texts that differ in more than case stay different",
+        arguments: [("ı", "i"), ("e", "é"), ("o", "ø"), ("a", "b")])
+    func keepsOtherDifferences(left: String, right: String) {
+        #expect(CaseFolding.fold(left) != CaseFolding.fold(right))
+    }
 
     static let patterns: [(String, String, Bool)] = [
         ("", "", true), ("", "a", false), ("*", "", true), ("**", "abc", true), ("?", "", false),
@@ -28,13 +31,13 @@ struct PredicateTextMatchingTests {
         ("%", "abc", false),
     ]
 
-    @Test("matches a pattern", arguments: patterns)
-    func matches(pattern: String, text: String, isMatch: Bool) {
+    @Test("A wildcard pattern matches a text", arguments: patterns)
+    func matchesPattern(pattern: String, text: String, isMatch: Bool) {
         #expect(WildcardPattern(pattern).matches(text) == isMatch)
     }
 
-    @Test("of many stars does not take for ever")
-    func manyStars() {
+    @Test("A pattern with many stars takes no exponential time")
+    func matchesManyStars() {
         let pattern = String(repeating: "*a", count: 50) + "b"
         #expect(!WildcardPattern(pattern).matches(String(repeating: "a", count: 2000)))
     }

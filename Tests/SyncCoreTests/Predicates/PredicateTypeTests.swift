@@ -3,9 +3,9 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("Every operator on every type")
+@Suite("Operators for each attribute type")
 struct PredicateTypeTests {
-    /// A row of one value of every type, in memory.
+    /// A row in memory.
     private struct Row: PredicateRow {
         let values: [String: StoredValue]
 
@@ -13,7 +13,7 @@ struct PredicateTypeTests {
         func predicateTargets(of relationship: String) throws -> [Row] { [] }
     }
 
-    /// The value of each type in the row, and literals that are the same, less and more.
+    /// A value of each type, and literals that are equal, less and greater.
     static let values: [(AttributeType, StoredValue, same: String, less: String, more: String)] = [
         (.integer, .integer(7), "7", "6.5", "1e30"),
         (.double, .double(7.5), "7.5", "-1e300", "7.6"),
@@ -61,8 +61,8 @@ struct PredicateTypeTests {
         #expect(error.message.contains(message), "\(error.message)")
     }
 
-    @Test("Equality is for all but transformables, which are compared with nil only", arguments: values)
-    func equality(type: AttributeType, value: StoredValue, same: String, less: String, more: String) throws {
+    @Test("Equality is defined for every type, but transformable values compare with nil only", arguments: values)
+    func equalityByType(type: AttributeType, value: StoredValue, same: String, less: String, more: String) throws {
         let refused = type == .transformable ? "only be compared with nil" : nil
         let less = type == .integer ? "6" : less
         try check("v == \(same)", type, value, is: true, refused: refused)
@@ -78,8 +78,8 @@ struct PredicateTypeTests {
         if type != .transformable { try check("v IN {nil}", type, .null, is: true, refused: nil) }
     }
 
-    @Test("Order is for what has one", arguments: values)
-    func order(type: AttributeType, value: StoredValue, same: String, less: String, more: String) throws {
+    @Test("Order comparisons need a type with an order", arguments: values)
+    func orderByType(type: AttributeType, value: StoredValue, same: String, less: String, more: String) throws {
         let refused = Self.ordered.contains(type) ? nil : "has no order"
         let isTop = type == .boolean
         for (op, belowMore, atSame, aboveLess) in [
@@ -98,8 +98,8 @@ struct PredicateTypeTests {
         try check("v BETWEEN {\(less), nil}", type, value, is: false, refused: refused)
     }
 
-    @Test("Looking into a value is for texts", arguments: values)
-    func text(type: AttributeType, value: StoredValue, same: String, less: String, more: String) throws {
+    @Test("Text operators need a text type", arguments: values)
+    func textOperatorsByType(type: AttributeType, value: StoredValue, same: String, less: String, more: String) throws {
         for (op, text, folded) in [
             ("CONTAINS", "b", "B"), ("BEGINSWITH", type == .url ? "x" : "b", type == .url ? "X" : "B"),
             ("ENDSWITH", "b", "B"), ("LIKE", "*b", "*B"), ("MATCHES", ".*b", ".*B"),
@@ -115,8 +115,8 @@ struct PredicateTypeTests {
         try check("v IN[c] {\(same.replacing("b", with: "B"))}", type, value, is: true, refused: refused)
     }
 
-    @Test("A value of another type is refused at its place")
-    func mismatches() throws {
+    @Test("A literal of another type is rejected with its column")
+    func rejectsOtherTypes() throws {
         let cases: [(AttributeType, String, Int)] = [
             (.integer, "v == 'x'", 6), (.integer, "v == 7.5", 6), (.integer, "v > 'x'", 5), (.double, "v == 'x'", 6),
             (.double, "v < '1e'", 5), (.decimal, "v == '1,5'", 6), (.boolean, "v == 2", 6), (.boolean, "v == 'on'", 6),

@@ -3,10 +3,10 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("A predicate")
+@Suite("Predicates")
 struct RowPredicateTests {
-    @Test("takes values and paths as arguments, never as text of the condition")
-    func arguments() throws {
+    @Test("Values and paths are passed as arguments, never as text of the condition")
+    func takesArguments() throws {
         let date = Date(timeIntervalSince1970: 1_709_231_399.999)
         let uuid = try #require(UUID(uuidString: "0b6ae2f7-5e0b-4a55-8b46-3f8d3b7d0a11"))
         let cases: [(RowPredicate, String)] = [
@@ -35,8 +35,8 @@ struct RowPredicateTests {
         }
     }
 
-    @Test("keeps a mistake until it is used")
-    func keepsMistakes() throws {
+    @Test("An invalid predicate throws when it is checked")
+    func throwsWhenChecked() throws {
         let wrong: [RowPredicate] = [
             "age ==", .where("age == %@"), .where("age == 1", 2), .where("%K == 1", 5), .where("a == %@", Double.nan),
             .where("a == %@", Decimal.nan), .where("a == %@", Date(timeIntervalSince1970: 1e12)),
@@ -52,8 +52,8 @@ struct RowPredicateTests {
         #expect(wrong[0].description == "age ==")
     }
 
-    @Test("can be built from Swift values")
-    func building() throws {
+    @Test("Predicates can be built from Swift values")
+    func buildsFromSwiftValues() throws {
         let cases: [(RowPredicate, String)] = [
             (.attribute("age") >= 18 && .attribute("company.name") == "Apple", "age >= 18 AND company.name == 'Apple'"),
             ((.attribute("a") < 1 || .attribute("b") <= 2) && .attribute("c") > 3, "(a < 1 OR b <= 2) AND c > 3"),
@@ -84,8 +84,8 @@ struct RowPredicateTests {
         }
     }
 
-    @Test("built too deep is an error, not a crash")
-    func nesting() throws {
+    @Test("A predicate that is nested too deep is an error, not a crash")
+    func limitsNesting() throws {
         var predicate = RowPredicate.attribute("a") == 1
         for _ in 0..<100 { predicate = !predicate }
         #expect(try RowPredicate(parsing: predicate.description) == predicate)
@@ -94,8 +94,8 @@ struct RowPredicateTests {
         #expect(error.message.contains("nested deeper"))
     }
 
-    @Test("of many conditions is one level")
-    func wide() throws {
+    @Test("A predicate of many alternatives is one level deep")
+    func manyAlternativesAreOneLevel() throws {
         let text = (0..<10_000).map { "a == \($0)" }.joined(separator: " OR ")
         let predicate = try RowPredicate(parsing: text)
         #expect(predicate.nesting == 1)

@@ -9,7 +9,7 @@ struct DatePatternTests {
     }
 
     @Test(
-        "read and write the same text",
+        "A date pattern reads and writes the same text",
         arguments: [
             ("dd.MM.yyyy", "29.02.2024", "2024-02-29T00:00:00Z"),
             ("yyyy-MM-dd HH:mm:ss", "2024-02-29 18:29:59", "2024-02-29T18:29:59Z"),
@@ -32,7 +32,7 @@ struct DatePatternTests {
             ("dd''MM''yyyy", "03'04'2024", "2024-04-03T00:00:00Z"),
             ("yyyy年MM月dd日", "2024年02月29日", "2024-02-29T00:00:00Z"),
         ])
-    func bothWays(pattern: String, text: String, instant: String) throws {
+    func roundTrips(pattern: String, text: String, instant: String) throws {
         let pattern = try DatePattern(pattern)
         #expect(read(text, pattern) == instant)
         let milliseconds = try #require(Array(text.utf8).withUnsafeBufferPointer { pattern.milliseconds($0) })
@@ -40,7 +40,7 @@ struct DatePatternTests {
     }
 
     @Test(
-        "read a zone in any form, names in any case, and one digit or two where there is one letter",
+        "A date pattern reads zones in any form, names in any case, and one or two digits for one letter",
         arguments: [
             ("yyyy-MM-dd HH:mm XXX", "2024-03-01 01:00 +01:30", "2024-02-29T23:30:00Z"),
             ("yyyy-MM-dd HH:mm XXX", "2024-03-01 01:00 -0100", "2024-03-01T02:00:00Z"),
@@ -49,12 +49,12 @@ struct DatePatternTests {
             ("d MMM yyyy", "01 jan 2024", "2024-01-01T00:00:00Z"),
             ("d MMMM yyyy", "1 JUNE 2024", "2024-06-01T00:00:00Z"),
         ])
-    func forms(pattern: String, text: String, instant: String) throws {
+    func readsVariants(pattern: String, text: String, instant: String) throws {
         #expect(read(text, try DatePattern(pattern)) == instant)
     }
 
     @Test(
-        "refuse any other text",
+        "A date pattern rejects text of any other form",
         arguments: [
             ("dd.MM.yyyy", "29.2.2024"), ("dd.MM.yyyy", "30.02.2024"), ("dd.MM.yyyy", "29.02.2023"),
             ("dd.MM.yyyy", "29.02.2024 "), ("dd.MM.yyyy", " 29.02.2024"), ("dd.MM.yyyy", "29-02-2024"),
@@ -66,12 +66,12 @@ struct DatePatternTests {
             ("yyyy-MM-dd X", "2024-01-01 +01:"), ("yyyyX", "0001+01:00"),
             ("yyyy-MM-dd HH:mm:ss.SSS", "2024-01-01 00:00:00.5"),
         ])
-    func misfits(pattern: String, text: String) throws {
+    func rejectsOtherText(pattern: String, text: String) throws {
         #expect(read(text, try DatePattern(pattern)) == nil)
     }
 
     @Test(
-        "are refused where they could be read in two ways, or not at all",
+        "Ambiguous, incomplete and unknown date patterns are rejected",
         arguments: [
             ("", "no year"), ("HH:mm", "no year"), ("MM-dd", "no year"), ("yyyy-dd", "a day without the month"),
             ("yyyy-MM-dd mm", "a minute without the hour"), ("yyyy-MM-dd HH:ss", "a second without the minute"),
@@ -82,20 +82,20 @@ struct DatePatternTests {
             ("YYYY-MM-dd", "'YYYY' is not known"), ("DD.MM.YYYY", "'DD' is not known"), ("yyyy 'x", "does not end"),
             ("yyyy '", "does not end"), ("yyyy-MM-dd HH:mm:ss.SSSSSSSSSS", "'SSSSSSSSSS' is not known"),
         ])
-    func refused(pattern: String, reason: String) throws {
+    func rejectsInvalidPatterns(pattern: String, reason: String) throws {
         let problem = try #require(throws: DatePattern.Problem.self) { try DatePattern(pattern) }
         #expect(problem.message.contains(reason), "\(problem.message)")
     }
 
-    @Test("of two digits have no text for another century")
-    func shortYears() throws {
+    @Test("A two-digit year has no text in another century")
+    func shortYearsAreLimited() throws {
         let pattern = try DatePattern("yy")
         #expect(pattern.text(DateText.range.lowerBound) == nil)
         #expect(pattern.text(0) == "70")
     }
 
-    @Test("agree with one that has everything, for random instants")
-    func random() throws {
+    @Test("A complete date pattern reads random dates as written")
+    func randomDatesRoundTrip() throws {
         var generator = SystemRandomNumberGenerator()
         let pattern = try DatePattern("EEEE yyyy-MM-dd HH:mm:ss.SSS XXX")
         for _ in 0..<2000 {
@@ -106,10 +106,10 @@ struct DatePatternTests {
     }
 }
 
-@Suite("Unix time in a unit")
+@Suite("Unix time units")
 struct UnixTimeTests {
     @Test(
-        "is exact to the millisecond, both ways",
+        "Unix time is exact to the millisecond in both directions",
         arguments: [
             (UnixTime.seconds, "1709231399.25", 1_709_231_399_250), (.seconds, "0", 0), (.seconds, "-0.001", -1),
             (.seconds, "-62135596800", -62_135_596_800_000), (.seconds, "1.5", 1500),
@@ -119,13 +119,13 @@ struct UnixTimeTests {
             (.nanoseconds, "1709231399250000000", 1_709_231_399_250),
             (.nanoseconds, "253402300799999000000", 253_402_300_799_999), (.nanoseconds, "0", 0),
         ] as [(UnixTime, String, Int64)])
-    func bothWays(unit: UnixTime, text: String, milliseconds: Int64) {
+    func unixTimeRoundTrips(unit: UnixTime, text: String, milliseconds: Int64) {
         #expect(Array(text.utf8).withUnsafeBufferPointer { unit.milliseconds($0) } == milliseconds)
         #expect(unit.text(milliseconds) == text)
     }
 
-    @Test("is cut to the millisecond before, and refused beyond the calendar")
-    func cut() {
+    @Test("Unix time is rounded down to the millisecond, and rejected outside of the calendar")
+    func unixTimeIsRoundedDown() {
         func read(_ text: String, _ unit: UnixTime) -> Int64? {
             Array(text.utf8).withUnsafeBufferPointer { unit.milliseconds($0) }
         }

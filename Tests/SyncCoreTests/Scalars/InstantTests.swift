@@ -2,7 +2,7 @@ import Foundation
 import SyncCore
 import Testing
 
-@Suite("Instants")
+@Suite("Dates as text and Unix time")
 struct InstantTests {
     private func parse(_ text: String) -> Int64? {
         Array(text.utf8).withUnsafeBufferPointer { DateParser.milliseconds($0) }
@@ -12,7 +12,7 @@ struct InstantTests {
         Array(text.utf8).withUnsafeBufferPointer { DateParser.milliseconds(number: $0) }
     }
 
-    /// Texts and the instant they are, in UTC; nil for those that are no dates.
+    /// Texts and their date in UTC. Nil for texts that are not dates.
     static let texts: [(String, String?)] = [
         // Zones
         ("2015-06-23T14:40:08.123+02:00", "2015-06-23T12:40:08.123Z"),
@@ -68,7 +68,7 @@ struct InstantTests {
         (" 1441888808", nil), ("NaN", nil),
     ]
 
-    @Test("ISO 8601 and Unix time are read, anything else is no date", arguments: texts)
+    @Test("ISO 8601 and Unix time are read, and other text is rejected", arguments: texts)
     func readsTexts(_ text: String, _ expected: String?) {
         #expect(parse(text).map(DateText.iso) == expected)
     }
@@ -87,7 +87,7 @@ struct InstantTests {
         ("0.0019", 1), ("0.0001", 0), ("1e-30", 0), ("9007199254740993", 9_007_199_254_740), ("0.001", 1),
         ("1.441888808e9", 1_441_888_808_000), ("1441888808.000", 1_441_888_808_000),
         ("14418888080e-1", 1_441_888_808_000),
-        // Before 1970, cut to the millisecond before as ISO texts are
+        // Before 1970, rounded down to the millisecond like ISO texts
         ("-86400", -86_400_000), ("-1.5", -1500), ("-0.001", -1), ("-0.0015", -2), ("-0.0000001", -1),
         ("-8640000000000", -8_640_000_000_000), ("-62135596800", -62_135_596_800_000),
         // Outside the years 1 to 9999
@@ -95,12 +95,12 @@ struct InstantTests {
         ("1e1000000000000000000000", nil), ("-1e25", nil), ("x", nil), ("", nil),
     ]
 
-    @Test("the size of a Unix time is its unit", arguments: numbers)
+    @Test("The size of a Unix time decides its unit", arguments: numbers)
     func readsNumbers(_ text: String, _ expected: Int64?) {
         #expect(parse(number: text) == expected)
     }
 
-    @Test("20 000 instants, written and read, are themselves")
+    @Test("20,000 written dates are read back unchanged")
     func roundTrips() {
         var state: UInt64 = 20_260_101
         let span = UInt64(DateText.range.upperBound - DateText.range.lowerBound) + 1
@@ -119,16 +119,16 @@ struct InstantTests {
         }
     }
 
-    @Test("days have the dates of Foundation's calendar")
+    @Test("Days have the same dates as in Foundation's calendar")
     func agreesWithFoundation() {
-        // The proleptic Gregorian calendar; Foundation's is Julian before October 1582.
+        // This calendar is proleptic Gregorian. Foundation's is Julian before October 1582.
         for day in stride(from: Int64(-141_427), through: 2_932_896, by: 97) {
             let expected = Date(timeIntervalSince1970: Double(day) * 86_400).formatted(.iso8601)
             #expect(DateText.iso(day * 86_400_000) == expected)
         }
     }
 
-    @Test("the stored text has 23 bytes, nearest inside the years 1 to 9999")
+    @Test("The stored text has 23 bytes and is clamped to the years 1 to 9999")
     func writesStoredText() {
         for (milliseconds, expected) in [
             (0, "1970-01-01 00:00:00.000"), (1_709_231_399_999, "2024-02-29 18:29:59.999"),
@@ -141,8 +141,8 @@ struct InstantTests {
         }
     }
 
-    @Test("stored texts sort as their instants do")
-    func sortsAsText() {
+    @Test("Stored texts sort in the order of their dates")
+    func storedTextsSortByDate() {
         let instants: [Int64] = [
             -62_135_596_800_000, -1, 0, 1, 999, 1000, 86_400_000, 1_709_231_399_999, 253_402_300_799_999,
         ]
@@ -150,8 +150,8 @@ struct InstantTests {
         #expect(texts.sorted() == texts)
     }
 
-    @Test("dates outside the years 1 to 9999 have no milliseconds")
-    func refusesFarDates() {
+    @Test("Dates outside of the years 1 to 9999 have no milliseconds")
+    func rejectsFarDates() {
         for seconds in [1e13, -1e13, Double.nan, .infinity, -.infinity, 253_402_300_800, -62_135_596_800.001] {
             #expect(Date(timeIntervalSince1970: seconds).milliseconds == nil, "\(seconds)")
         }

@@ -39,7 +39,7 @@ struct NumberTextTests {
         ("\u{0}", nil),
     ]
 
-    @Test("numbers have one shortest exact text", arguments: exactTexts)
+    @Test("A number has one shortest exact text", arguments: exactTexts)
     func writesExactly(_ text: String, _ expected: String?) {
         #expect(exact(text) == expected)
         if let expected { #expect(exact(expected) == expected) }
@@ -60,13 +60,13 @@ struct NumberTextTests {
         ("1e-128", nil), ("x", nil), ("", nil),
     ]
 
-    @Test("decimals have at most 38 digits and one text", arguments: decimals)
+    @Test("A decimal has at most 38 digits and one text", arguments: decimals)
     func writesDecimals(_ text: String, _ expected: String?) {
         #expect(decimal(text) == expected)
     }
 
-    @Test("every decimal that has a text is the same decimal again", arguments: decimals)
-    func keepsDecimals(_ text: String, _ expected: String?) throws {
+    @Test("The text of a decimal reads as the same decimal", arguments: decimals)
+    func decimalsRoundTrip(_ text: String, _ expected: String?) throws {
         guard let expected else { return }
         let stored = try #require(StoredValue(text: expected, as: .decimal))
         var arena: [UInt8] = []
@@ -75,7 +75,7 @@ struct NumberTextTests {
         #expect(Int(slot.length) == arena.count)
     }
 
-    @Test("doubles are the nearest there is, as strtod gives them")
+    @Test("Doubles are read as the nearest value, like strtod")
     func readsDoubles() {
         var state: UInt64 = 7
         func next(_ bound: UInt64) -> UInt64 {
@@ -93,8 +93,8 @@ struct NumberTextTests {
         }
     }
 
-    @Test("the shortest text of a double is that double")
-    func keepsDoubles() {
+    @Test("The shortest text of a double reads as the same double")
+    func doublesRoundTrip() {
         for value in [
             0.1, 1.0 / 3, .leastNonzeroMagnitude, .greatestFiniteMagnitude, 123_456_789.125, 1e22, 1e23, -2.5e-8,
             9_007_199_254_740_992,
@@ -119,12 +119,12 @@ struct NumberTextTests {
         ("１", nil), ("1e99999999999999999999999", nil), ("0e99999999999999999999999", 0),
     ]
 
-    @Test("whole numbers of 64 bits are read exactly, however they are written", arguments: integers)
+    @Test("Integers of 64 bits are read exactly in any spelling", arguments: integers)
     func readsIntegers(_ text: String, _ expected: Int64?) {
         #expect(integer(text) == expected)
     }
 
-    @Test("a million digits are a number, and quickly")
+    @Test("A number of a million digits is read")
     func readsLongNumbers() {
         let nines = String(repeating: "9", count: 1_000_000)
         #expect(integer(nines) == nil)

@@ -3,12 +3,12 @@ import SyncCore
 import TestSize
 import Testing
 
-/// Models of thousands of entities and members. Each of these takes a second or so; if it took as long for each as there
-/// are, it would take minutes.
-@Suite("A large model")
+/// Models of thousands of entities and properties. Each test takes about a second; with quadratic work it would take
+/// minutes.
+@Suite("Large models")
 struct ManyEntitiesTests {
-    @Test("of many entities that refer to each other is checked and compiled")
-    func entities() throws {
+    @Test("A model of many entities that reference each other is compiled")
+    func compilesManyEntities() throws {
         let count = LongTests.count(1000, many: 5000)
         let model = try SyncModel(
             entities: (0..<count).map { number in
@@ -23,8 +23,8 @@ struct ManyEntitiesTests {
         #expect(try SyncModel(schema: model.schemaFile()) == model)
     }
 
-    @Test("of many sub-entities shares one table")
-    func inheritance() throws {
+    @Test("Many sub-entities share one table")
+    func manySubEntitiesShareOneTable() throws {
         let parent = SyncModel.Entity(
             "Parent",
             attributes: [SyncModel.Attribute("id", .integer)]
@@ -39,8 +39,8 @@ struct ManyEntitiesTests {
         #expect(try model.compiled.entity(named: "E7").slots.count == 202)
     }
 
-    @Test("of many members is checked, an inverse and a parent's too")
-    func members() throws {
+    @Test("A model of many properties, with inverses and inherited ones, is compiled")
+    func compilesManyProperties() throws {
         let names = (0..<LongTests.count(300, many: 5000)).map { "m\($0)" }
         let model = try SyncModel(entities: [
             SyncModel.Entity(
@@ -56,8 +56,8 @@ struct ManyEntitiesTests {
         #expect(model.compiled.links.count == names.count)
     }
 
-    @Test("that inherits through more entities than anybody needs is refused")
-    func chain() throws {
+    @Test("An entity that inherits through more than 100 entities is rejected")
+    func limitsInheritance() throws {
         let chain = (0..<LongTests.count(500, many: 3000)).map {
             SyncModel.Entity("E\($0)", parent: $0 == 0 ? nil : "E\($0 - 1)")
         }

@@ -4,9 +4,8 @@ import Testing
 
 @testable import SyncCore
 
-/// Objects of thousands of keys. Each of these takes no time to speak of; if it took as long for each key as there are
-/// keys, it would take minutes.
-@Suite("Many keys")
+/// Objects of thousands of keys. Each test takes almost no time; with quadratic work it would take minutes.
+@Suite("Objects of many keys")
 struct ManyKeysTests {
     private static let count = LongTests.count(2_000, many: 20_000)
 
@@ -34,9 +33,9 @@ struct ManyKeysTests {
     }
 
     @Test(
-        "of a record that speak of one relationship are looked at once each, and the last counts",
+        "Many keys for one to-one relationship give one link assertion",
         arguments: [#""company": {"id": %d}"#, #""company_id": %d"#, #""company": %d"#])
-    func oneRelationship(member: String) throws {
+    func manyKeysForOneRelationship(member: String) throws {
         let plan = try plan(record { member.replacing("%d", with: "\($0)") }, model())
         let company = try plan.model.entity(named: "Company")
         let link = try #require(try plan.model.entity(named: "User").relationship(named: "company")).link
@@ -44,8 +43,8 @@ struct ManyKeysTests {
         #expect(plan[link].assertions.count == 1)
     }
 
-    @Test("of a record that list one relationship are looked at once each")
-    func oneList() throws {
+    @Test("Many lists for one relationship give the link assertions of the last list")
+    func manyListsForOneRelationship() throws {
         let ids = (0..<50).map(String.init).joined(separator: ",")
         let plan = try plan(record { $0 % 2 == 0 ? "\"tag_ids\": [\(ids)]" : "\"tags\": [{\"id\": 3}]" }, model())
         let link = try #require(try plan.model.entity(named: "User").relationship(named: "tags")).link
@@ -53,17 +52,17 @@ struct ManyKeysTests {
     }
 
     @Test(
-        "that nothing takes are told apart at once, also where they are alike",
+        "Many unmapped keys are counted separately, even if they are alike",
         arguments: ["k", "temperature_measured_", "user_name_"])
-    func unknown(name: String) throws {
+    func countsManyUnmappedKeys(name: String) throws {
         let attributes = (0..<LongTests.count(100, many: 1000)).map { SyncModel.Attribute("value\($0)", .integer) }
         let plan = try plan(record { "\"\(name)\($0)_celsius\": 1, \"\(name)\($0)_celsius\": 2" }, model(attributes))
         #expect(plan.unmappedKeys.count == Self.count)
         #expect(plan.unmappedKeys.allSatisfy { $0.count == 2 })
     }
 
-    @Test("of many attributes and relationships are each looked up")
-    func wide() throws {
+    @Test("Many attributes and relationships are each found by key")
+    func findsManyProperties() throws {
         let names = (0..<LongTests.count(500, many: 3000)).map { "someValue\($0)" }
         let model = try SyncModel(entities: [
             SyncModel.Entity(
@@ -77,8 +76,8 @@ struct ManyKeysTests {
         #expect(plan.links.reduce(0) { $0 + $1.assertions.count } == names.count)
     }
 
-    @Test("that results have in common are counted together")
-    func merged() throws {
+    @Test("Unmapped keys and inserted rows of many results are merged")
+    func mergesManyResults() throws {
         var results = ResultAccumulator()
         for number in 0..<Self.count {
             var result = SyncResult(entity: "User")
