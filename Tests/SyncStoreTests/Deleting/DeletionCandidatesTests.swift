@@ -3,15 +3,15 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("Rows on their way out")
+@Suite("Deletion candidates")
 struct DeletionCandidatesTests {
     private let shelf = AssociationID(0)
     private let list = AssociationID(1)
 
     private func row(_ key: Int64) -> StoredRow { StoredRow(table: TableID(0), key: .integer(key)) }
 
-    @Test("have their reasons")
-    func reasons() {
+    @Test("Deletion candidates are found by their reason")
+    func findsCandidatesByReason() {
         var leaving = DeletionCandidates()
         leaving[row(1)].leftOut.insert(shelf)
         leaving[row(2)].unlinked.insert(shelf)
@@ -23,8 +23,8 @@ struct DeletionCandidatesTests {
         #expect(leaving[row(1)].leftOut == [shelf] && leaving[row(5)].leftOut.isEmpty)
     }
 
-    @Test("stay with the link they keep, and lose the others that they would have gone with")
-    func kept() {
+    @Test("A candidate that keeps one link is not deleted, and returns its other links to remove")
+    func keptCandidateReturnsOtherLinks() {
         var leaving = DeletionCandidates()
         leaving[row(1)].leftOut = [shelf]
         leaving[row(1)].unlinked = [list, shelf]
@@ -33,8 +33,8 @@ struct DeletionCandidatesTests {
         #expect(leaving.keep(shelf, of: row(1)) == [])
     }
 
-    @Test("go all the same if another list leaves them out")
-    func leftOutTwice() {
+    @Test("A candidate is kept only if every list that omits it keeps it")
+    func candidateIsKeptByEveryList() {
         var leaving = DeletionCandidates()
         leaving[row(1)].leftOut = [shelf, list]
         leaving[row(1)].unlinked = [list]
@@ -43,16 +43,16 @@ struct DeletionCandidatesTests {
         #expect(leaving[row(1)].unlinked.isEmpty)
     }
 
-    @Test("that only lose links keep what they lose")
-    func unlinked() {
+    @Test("Keeping a link does not change a row that only loses links")
+    func keepingIgnoresUnlinkedRows() {
         var leaving = DeletionCandidates()
         leaving[row(1)].unlinked = [shelf, list]
         #expect(leaving.keep(shelf, of: row(1)) == [] && leaving[row(1)].unlinked == [list])
         #expect(leaving.keep(shelf, of: row(2)) == [])
     }
 
-    @Test("without an owner are taken once; who comes later is another")
-    func orphans() {
+    @Test("Orphans are returned once, and later orphans are returned again")
+    func orphansAreReturnedOnce() {
         var leaving = DeletionCandidates()
         leaving.addOrphan(row(1))
         leaving.addOrphans([row(1), row(2)])

@@ -3,10 +3,10 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("Foreign keys that are changed one by one")
+@Suite("Single foreign key changes")
 struct ForeignKeyTests {
-    @Test("are set as the last of their target's, moved and cleared")
-    func changed() throws {
+    @Test("A foreign key is set at the end of the referenced row's list, moved and cleared")
+    func setsMovesAndClearsForeignKeys() throws {
         let songs = try SongLinks()
         songs.fill(7, with: [4])
         for song in [2, 1, 3] as [Int64] { try songs.put(song, on: 7) }
@@ -21,8 +21,8 @@ struct ForeignKeyTests {
         #expect(songs.store.pairs(songs.shelf) == ["1–7 at -, 2", "2–8 at -, 0", "3–7 at -, 3"])
     }
 
-    @Test("lose their target with a row that is gone, though it was set a moment ago")
-    func goneTarget() throws {
+    @Test("A foreign key is cleared if the referenced row is deleted, even if it was just set")
+    func deletedTargetClearsForeignKey() throws {
         let songs = try SongLinks()
         songs.fill(7, with: [1])
         try songs.put(1, on: 8)
@@ -32,8 +32,8 @@ struct ForeignKeyTests {
         #expect(songs.store.pairs(songs.shelf).isEmpty)
     }
 
-    @Test("are told of before they are written, all of a link at once")
-    func before() throws {
+    @Test("The caller receives the changed rows before they are written, all of one association at once")
+    func passesRowsBeforeWriting() throws {
         let songs = try SongLinks()
         try songs.put(2, on: 7)
         try songs.put(1, on: 7)
@@ -45,8 +45,8 @@ struct ForeignKeyTests {
         #expect(try told == [[songs.model.row("Song", .integer(1)), songs.model.row("Song", .integer(2))]])
     }
 
-    @Test("without an order in their target's list have no place")
-    func unordered() throws {
+    @Test("A foreign key has no position if the inverse list is unordered")
+    func unorderedForeignKeysHaveNoPosition() throws {
         let songs = try SongLinks()
         let (link, end) = try songs.model.link("Song", "sleeve")
         let (row, target): (RowKey, RowKey) = end == .first ? (.integer(1), .integer(2)) : (.integer(2), .integer(1))
@@ -55,8 +55,8 @@ struct ForeignKeyTests {
         #expect(songs.store.pairs(link) == ["\([row].text)–\([target].text)"])
     }
 
-    @Test("that stay as they were are not written")
-    func same() throws {
+    @Test("A foreign key that does not change is not written")
+    func unchangedForeignKeysAreNotWritten() throws {
         let songs = try SongLinks()
         songs.fill(7, with: [1, 2])
         try songs.put(2, on: 7)

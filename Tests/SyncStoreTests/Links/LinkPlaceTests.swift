@@ -3,14 +3,14 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("Places that are taken one by one")
+@Suite("Single position changes")
 struct LinkPlaceTests {
     private func places(_ songs: SongLinks, _ shelf: Int64 = 7) throws -> [Int64?] {
         try songs.links.list(of: .integer(shelf), songs.shelf.id, .second).map(\.place)
     }
 
-    @Test("What has the place moves away, and what follows with it")
-    func pushed() throws {
+    @Test("A row that takes a used position shifts the row there and all behind it")
+    func usedPositionShiftsRows() throws {
         let songs = try SongLinks()
         songs.fill(7, with: [1, 2, 3, 4])
         try songs.links.takePlace(1, of: .integer(4), in: .integer(7), songs.shelf.id, .second)
@@ -19,8 +19,8 @@ struct LinkPlaceTests {
         #expect(songs.store.pairs(songs.shelf) == ["1–7 at -, 0", "2–7 at -, 2", "3–7 at -, 3", "4–7 at -, 1"])
     }
 
-    @Test("A place that is free moves nobody")
-    func free() throws {
+    @Test("A row that takes a free position shifts no other row")
+    func freePositionShiftsNoRow() throws {
         let songs = try SongLinks()
         songs.fill(7, with: [1, 2])
         songs.store.link(3, 7, songs.shelf, LinkPositions(second: 9))
@@ -30,8 +30,8 @@ struct LinkPlaceTests {
         #expect(try songs.written() == ["set targets of 1"])
     }
 
-    @Test("None is taken by a row that has it, is not linked or is in no order")
-    func untaken() throws {
+    @Test("A row takes no position that it already has, and none in an unlinked or unordered list")
+    func ignoresNeedlessPositions() throws {
         let songs = try SongLinks()
         songs.fill(7, with: [1, 2])
         songs.store.link(1, 5, songs.tags)
@@ -44,8 +44,8 @@ struct LinkPlaceTests {
         #expect(try songs.written() == [])
     }
 
-    @Test("Those of rows that a list waits for are not given away")
-    func kept() throws {
+    @Test("Positions of pending references are not given to other rows")
+    func pendingPositionsAreReserved() throws {
         let songs = try SongLinks()
         songs.fill(7, with: [1])
         songs.store.keep([4, 2], in: .integer(7), songs.shelf, .second)
@@ -59,8 +59,8 @@ struct LinkPlaceTests {
         #expect(try places(songs) == [0, 5, 6])
     }
 
-    @Test("Those of pairs are kept at the end where the list is")
-    func keptAtEnd() throws {
+    @Test("Pending positions of join rows are reserved at the end of their list")
+    func reservesPositionsAtTheirEnd() throws {
         let songs = try SongLinks()
         songs.store.keep([3], in: .integer(1), songs.lists, .first)
         songs.store.keep([6], in: .integer(1), songs.lists, .second)

@@ -3,10 +3,10 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("Links that are read before they are changed")
+@Suite("Loading of links")
 struct LinkReadingTests {
-    @Test("are read in one operation, each row once")
-    func once() throws {
+    @Test("Links are loaded in one operation, each row once")
+    func loadsEachRowOnce() throws {
         let songs = try SongLinks()
         songs.fill(7, with: [1, 2])
         try songs.links.load(songs.keys(7, 8, 7), songs.shelf.id, from: .second)
@@ -16,8 +16,8 @@ struct LinkReadingTests {
         #expect(songs.store.takeOperations() == ["links of 7, 8 from second", "links of 9 from second"])
     }
 
-    @Test("are another thing at the other end, and of another link")
-    func ends() throws {
+    @Test("Links are loaded separately for each end and each association")
+    func loadsEachEndSeparately() throws {
         let songs = try SongLinks()
         for (link, end) in [(songs.shelf, CompiledAssociation.End.first), (songs.shelf, .second), (songs.tags, .first)]
         {
@@ -27,8 +27,8 @@ struct LinkReadingTests {
         #expect(songs.store.takeOperations() == expected)
     }
 
-    @Test("answer rightly also where nobody read them before")
-    func unread() throws {
+    @Test("Links that were not loaded are read on demand")
+    func readsOnDemand() throws {
         let songs = try SongLinks()
         songs.fill(7, with: [1])
         #expect(try songs.links.target(of: .integer(1), songs.shelf.id) == .integer(7))
@@ -36,8 +36,8 @@ struct LinkReadingTests {
         #expect(songs.store.takeOperations() == ["links of 1 from first", "links of 7 from second"])
     }
 
-    @Test("of pairs are asked about in one operation, those that are known left out")
-    func pairs() throws {
+    @Test("Join rows are looked up in one operation, without the known ones")
+    func looksUpUnknownJoinRows() throws {
         let songs = try SongLinks()
         songs.store.link(1, 5, songs.tags)
         try songs.links.load(songs.keys(2), songs.tags.id, from: .first)
@@ -47,8 +47,8 @@ struct LinkReadingTests {
         #expect(songs.store.takeOperations() == ["links of 2 from first", "stored 1–5, 1–6"])
     }
 
-    @Test("have their kept places read in one operation, where there is an order")
-    func preservedPositions() throws {
+    @Test("Preserved positions are loaded in one operation, for ordered lists only")
+    func loadsPreservedPositionsOfOrderedLists() throws {
         let songs = try SongLinks()
         try songs.links.loadPreservedPositions(in: songs.keys(7, 8, 7), songs.shelf.id, .second)
         try songs.links.loadPreservedPositions(in: songs.keys(8, 9), songs.shelf.id, .second)
@@ -57,8 +57,8 @@ struct LinkReadingTests {
         #expect(songs.store.takeOperations() == ["kept places of 7, 8", "kept places of 9"])
     }
 
-    @Test("are read again once they were written by other means")
-    func forgotten() throws {
+    @Test("Links are read again after removeAll")
+    func readsAgainAfterRemoveAll() throws {
         let songs = try SongLinks()
         #expect(try songs.songs(7) == [])
         songs.fill(7, with: [1])

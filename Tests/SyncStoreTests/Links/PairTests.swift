@@ -3,10 +3,10 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("Pairs that are changed one by one")
+@Suite("Single join row changes")
 struct PairTests {
-    @Test("are added once, as the last of both rows")
-    func added() throws {
+    @Test("A join row is added once, at the end of both lists")
+    func addsJoinRowsOnce() throws {
         let songs = try SongLinks()
         songs.store.link(1, 5, songs.lists, LinkPositions(first: 3, second: 0))
         #expect(try songs.links.add(.of(1, 6), songs.lists.id))
@@ -21,8 +21,8 @@ struct PairTests {
         #expect(try songs.written() == [])
     }
 
-    @Test("are asked about one by one, and no list is read, where there is no order")
-    func unordered() throws {
+    @Test("Unordered join rows are looked up one by one, and no list is read")
+    func looksUpUnorderedJoinRows() throws {
         let songs = try SongLinks()
         songs.store.link(1, 5, songs.tags)
         #expect(try songs.links.add(.of(1, 6), songs.tags.id) && !songs.links.add(.of(1, 5), songs.tags.id))
@@ -31,8 +31,8 @@ struct PairTests {
         #expect(songs.store.pairs(songs.tags) == ["1–5", "1–6"])
     }
 
-    @Test("are removed from either end, once")
-    func removed() throws {
+    @Test("A join row is removed once, from either end")
+    func removesJoinRowsOnce() throws {
         let songs = try SongLinks()
         for (list, song) in [(1, 5), (1, 6), (2, 5), (2, 6)] as [(Int64, Int64)] {
             songs.store.link(list, song, songs.lists, LinkPositions(first: song, second: list))
@@ -46,8 +46,8 @@ struct PairTests {
         #expect(songs.store.pairs(songs.lists) == ["2–6 at 6, 2"])
     }
 
-    @Test("are not written if they are taken back", arguments: [false, true])
-    func takenBack(isStored: Bool) throws {
+    @Test("A join row change that is reverted is not written", arguments: [false, true])
+    func revertedChangeIsNotWritten(isStored: Bool) throws {
         let songs = try SongLinks()
         if isStored { songs.store.link(1, 5, songs.lists, LinkPositions(first: 0, second: 0)) }
         func add() throws { _ = try songs.links.add(.of(1, 5), songs.lists.id) }
@@ -57,8 +57,8 @@ struct PairTests {
         #expect(try songs.written() == [])
     }
 
-    @Test("that are removed and added again are moved to the end")
-    func addedAgain() throws {
+    @Test("A join row that is removed and added again moves to the end")
+    func addedAgainMovesToEnd() throws {
         let songs = try SongLinks()
         songs.store.link(1, 5, songs.lists, LinkPositions(first: 0, second: 0))
         songs.store.link(1, 6, songs.lists, LinkPositions(first: 1, second: 0))
@@ -68,8 +68,8 @@ struct PairTests {
         #expect(songs.store.pairs(songs.lists) == ["1–5 at 2, 0", "1–6 at 1, 0"])
     }
 
-    @Test("are removed, moved and added in one operation each, by their keys")
-    func atOnce() throws {
+    @Test("Removals, moves and insertions take one operation each, sorted by key")
+    func writesInOneOperationEach() throws {
         let songs = try SongLinks()
         for song in 1...4 as ClosedRange<Int64> {
             songs.store.link(1, song, songs.lists, LinkPositions(first: song, second: 0))
@@ -91,8 +91,8 @@ struct PairTests {
             songs.store.pairs(songs.lists) == ["1–1 at 11, 11", "1–2 at 12, 12", "1–8 at 4, 0", "1–9 at 3, 0"])
     }
 
-    @Test("of a row that is gone are not written")
-    func goneRow() throws {
+    @Test("Join rows of a deleted row are not written")
+    func deletedRowHasNoChanges() throws {
         let songs = try SongLinks()
         songs.store.link(1, 5, songs.lists, LinkPositions(first: 0, second: 0))
         songs.store.link(2, 5, songs.lists, LinkPositions(first: 0, second: 1))

@@ -3,10 +3,10 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("Links that are taken back")
+@Suite("Reverted foreign keys")
 struct TakenBackTests {
-    @Test("A foreign key that is set and taken back is not written", arguments: [false, true])
-    func takenBack(isStored: Bool) throws {
+    @Test("A foreign key that is set and reverted is not written", arguments: [false, true])
+    func revertedForeignKeyIsNotWritten(isStored: Bool) throws {
         let songs = try SongLinks()
         if isStored { songs.fill(7, with: [1]) }
         try songs.put(1, on: 8)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("What is known of a link's pairs")
+@Suite("Tracked links")
 struct TrackedLinksTests {
     private func list(_ memory: TrackedLinks, _ row: Int64, _ end: CompiledAssociation.End = .second) -> [RowKey] {
         memory.list(of: .integer(row), end).map(\.row)
@@ -13,8 +13,8 @@ struct TrackedLinksTests {
         StoredLink(row: .integer(row), other: .integer(other), place: place, otherPlace: otherAt)
     }
 
-    @Test("A list goes by place, then by key, and what has no place comes last")
-    func order() {
+    @Test("A list is sorted by position, then by key, with missing positions last")
+    func sortsListsByPosition() {
         let memory = TrackedLinks()
         memory.record(
             [link(9, 1), link(9, 5, at: 2), link(9, 4, at: 0), link(9, 3, at: 2), link(9, 2)], of: [.integer(9)],
@@ -25,8 +25,8 @@ struct TrackedLinksTests {
         #expect(list(memory, 4, .first) == [.integer(9)])
     }
 
-    @Test("Keys are in the order of a column: numbers, then texts by their bytes")
-    func keys() {
+    @Test("Keys are sorted like a SQLite column: numbers, then texts by their bytes")
+    func sortsKeysLikeSQLite() {
         let keys: [RowKey] = [.integer(-2), .real(-0.5), .integer(3), .real(3.5), .text(""), .text("Z"), .text("a")]
         let mixed = [5, 2, 6, 0, 4, 1, 3].map { keys[$0] }
         #expect(mixed.sorted { $0.precedes($1) } == keys)
@@ -34,8 +34,8 @@ struct TrackedLinksTests {
         #expect(RowKey.text("e\u{301}").precedes(.text("z")) && RowKey.text("z").precedes(.text("\u{E9}")))
     }
 
-    @Test("A row without links has no places")
-    func empty() {
+    @Test("A row without links has no positions")
+    func rowWithoutLinksHasNoPositions() {
         let memory = TrackedLinks()
         memory.record([link(9, 1)], of: [.integer(9), .integer(8)], .second)
         #expect(memory.places(in: .integer(8), .second) == [] && memory.places(in: .integer(9), .second) == [nil])
@@ -43,8 +43,8 @@ struct TrackedLinksTests {
         #expect(memory.knows(.of(7, 8)) && !memory.knows(.of(8, 7)))
     }
 
-    @Test("What is read does not overwrite what was changed")
-    func changed() {
+    @Test("Loaded links do not overwrite changes")
+    func loadingKeepsChanges() {
         let memory = TrackedLinks()
         memory.record([link(9, 1, at: 0), link(9, 2, at: 1)], of: [.integer(9)], .second)
         memory.remove(.of(1, 9))
@@ -56,8 +56,8 @@ struct TrackedLinksTests {
         #expect(memory.list(of: .integer(9), .second).map(\.place) == [5, 6])
     }
 
-    @Test("A change is remembered with what was stored, however often it changes")
-    func stored() {
+    @Test("A change remembers the stored state, however often it changes")
+    func changeRemembersStoredState() {
         let memory = TrackedLinks()
         memory.record([link(9, 1, at: 4, otherAt: 3)], of: [.integer(9)], .second)
         memory.set(.of(1, 9), LinkPositions(first: 8, second: 8))
@@ -73,8 +73,8 @@ struct TrackedLinksTests {
         #expect(memory.changed.isEmpty && list(memory, 9) == [.integer(2)])
     }
 
-    @Test("A pair that was asked about is known, with its places only once a row of it is read")
-    func asked() {
+    @Test("A join row that was looked up has positions only after one of its rows is loaded")
+    func lookedUpJoinRowsHaveNoPositions() {
         let memory = TrackedLinks()
         memory.record([.of(1, 9), .of(2, 9)], stored: [.of(1, 9)])
         #expect(memory.knows(.of(1, 9)) && memory.knows(.of(2, 9)) && !memory.knows(.of(3, 9)))
@@ -85,8 +85,8 @@ struct TrackedLinksTests {
         #expect(memory.places[.of(1, 9)] == LinkPositions(second: 3))
     }
 
-    @Test("A row that is gone takes its pairs and their changes with it, and no others")
-    func forgotten() {
+    @Test("Forgetting a row drops its join rows and their changes, and no others")
+    func forgettingRowDropsItsJoinRows() {
         let memory = TrackedLinks()
         memory.record([link(9, 1, at: 0), link(9, 2, at: 1)], of: [.integer(9)], .second)
         memory.set(.of(1, 9), LinkPositions(second: 2))
@@ -101,8 +101,8 @@ struct TrackedLinksTests {
         #expect(memory.places.isEmpty && memory.changed.isEmpty)
     }
 
-    @Test("Places are kept where it is known which ones are")
-    func kept() {
+    @Test("Positions are reserved only if the preserved positions were loaded")
+    func reservesOnlyIfLoaded() {
         let memory = TrackedLinks()
         memory.keep(3, in: .integer(9), .second)
         #expect(memory.preservedPositions(.integer(9), .second) == nil)

@@ -3,12 +3,12 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("Marks that were moved out of memory")
+@Suite("Spilled row flags")
 struct SpilledRowFlagsTests {
     private func row(_ key: Int64) -> StoredRow { StoredRow(table: TableID(0), key: .integer(key)) }
 
-    @Test("are read in one operation, of each row once")
-    func once() throws {
+    @Test("Spilled row flags are loaded in one operation, each row once")
+    func loadsEachRowOnce() throws {
         let store = FakeStore()
         store.marks = [row(1): [.mentioned], row(2): [.counted, .listed]]
         let marks = SpilledRowFlags(store)
@@ -21,8 +21,8 @@ struct SpilledRowFlagsTests {
         #expect(store.takeOperations() == [])
     }
 
-    @Test("are read where they were not before")
-    func unread() throws {
+    @Test("Spilled row flags that were not loaded are read on demand")
+    func readsOnDemand() throws {
         let store = FakeStore()
         store.marks = [row(1): [.root]]
         #expect(try SpilledRowFlags(store).mark(of: row(1), from: "run") == [.root])

@@ -1,7 +1,7 @@
 import SyncCore
 import SyncStore
 
-/// A database that exists nowhere, and shares with SQLite no spelling that is its own choice.
+/// A dialect of no real database. It differs from SQLite in every choice that a dialect makes.
 struct ForeignDialect: SQLDialect {
     var maximumArguments = 10
 

@@ -2,7 +2,7 @@ import SyncCore
 import SyncStore
 import Testing
 
-@Suite("A condition in another database's SQL")
+@Suite("Conditions in another SQL dialect")
 struct PredicateDialectTests {
     private let layout: StoreLayout
 
@@ -36,7 +36,7 @@ struct PredicateDialectTests {
             dialect: ForeignDialect(), after: preceding)
     }
 
-    /// Conditions on users, and what they are there.
+    /// Conditions on users, and their SQL in the dialect.
     static let conditions: [(String, String)] = [
         ("TRUEPREDICATE", "(YES)"),
         ("id > 1e30", "(NO)"),
@@ -69,13 +69,13 @@ struct PredicateDialectTests {
         ),
     ]
 
-    @Test("has what differs from the dialect, and nothing of SQLite's", arguments: conditions)
-    func asksDialect(text: String, sql: String) throws {
+    @Test("A condition uses the SQL of its dialect, and nothing of SQLite", arguments: conditions)
+    func usesDialect(text: String, sql: String) throws {
         #expect(try compiled(text).sql == sql)
     }
 
-    @Test("binds values as the dialect's columns hold them, in the order of their placeholders")
-    func values() throws {
+    @Test("Values are bound as the dialect stores them, in the order of their placeholders")
+    func bindsValuesOfDialect() throws {
         let condition = try compiled(
             "name ==[c] 'Ann' AND balance > 1.50 AND active == TRUE AND born == '1970-01-01T00:00:01Z' AND id < 7")
         #expect(
@@ -84,23 +84,23 @@ struct PredicateDialectTests {
             ])
     }
 
-    @Test("numbers its values after those of the statement")
-    func numbers() throws {
+    @Test("Placeholders are numbered after those of the statement")
+    func numbersPlaceholdersAfterStatement() throws {
         let condition = try compiled("id == 1 OR name == 'Ann'", after: 2)
         #expect(condition.sql == "(same([u].[id], $3) OR same([u].[name], $4))")
         #expect(condition.arguments == [.integer(1), .text("Ann")])
     }
 
-    @Test("has no more values than the database binds")
-    func limit() throws {
+    @Test("A condition with more values than the dialect binds is rejected")
+    func limitsBoundValues() throws {
         let tooMany = "id IN {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}"
         let error = try #require(throws: SyncError.self) { try compiled(tooMany) }
         #expect(error.code == .invalidPredicate)
         #expect(error.message.contains("more than 10 values"))
     }
 
-    @Test("names the entities of a family as the dialect quotes them")
-    func family() throws {
+    @Test("The entity condition is quoted by the dialect")
+    func quotesEntityCondition() throws {
         let special = try layout.model.entity(named: "SpecialTag")
         let condition = PredicateSQL.familyCondition(special, layout: layout, alias: "t", dialect: ForeignDialect())
         #expect(condition == "[t].[sync_entity] IN (u'SpecialTag')")

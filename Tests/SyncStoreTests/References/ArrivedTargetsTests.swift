@@ -3,10 +3,10 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("Awaited rows that are there")
+@Suite("Arrived rows of pending references")
 struct ArrivedTargetsTests {
-    @Test("are looked up by entity, each key once")
-    func found() throws {
+    @Test("Arrived rows are looked up by entity, each key once")
+    func looksUpEachKeyOnce() throws {
         let (store, model) = (FakeStore(), try SongModel.model().compiled)
         func reference(_ owner: Int64, _ entity: String, _ target: RowKey) throws -> PendingReference {
             PendingReference(

@@ -3,10 +3,10 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("Ends that were spoken for")
+@Suite("Replaced ends")
 struct ReplacedEndsTests {
-    @Test("are those of each link, either for itself")
-    func ends() {
+    @Test("Each association has its own two replaced ends")
+    func endsAreSeparate() {
         func spoken(_ node: Int) -> ReplacedEnd {
             var end = ReplacedEnd(count: 4)
             end.record(NodeID(node), 3, deletes: false)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("References that a payload makes")
+@Suite("Requested references")
 struct RequestedReferencesTests {
     private func reference(_ owner: Int64, _ target: Int64, _ relationship: String = "shelf") -> PendingReference {
         PendingReference(
@@ -11,8 +11,8 @@ struct RequestedReferencesTests {
             targetEntity: 1, target: .integer(target))
     }
 
-    @Test("are in order, each once; its first position counts")
-    func once() {
+    @Test("Requested references keep their order, each once with its first position")
+    func keepsFirstPosition() {
         var wanted = RequestedReferences(capacity: 4)
         for (reference, position) in [
             (reference(1, 9), -1), (reference(1, 9, "lists"), 4), (reference(1, 9, "lists"), 5), (reference(2, 9), -1),

@@ -3,10 +3,10 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("Links to rows that are not there")
+@Suite("Unresolved links")
 struct UnresolvedLinksTests {
-    @Test("are kept by link, in the order in which links are decided")
-    func byLink() throws {
+    @Test("Unresolved links are grouped by association, in the order in which they were added")
+    func groupsByAssociation() throws {
         let plan = try SongModel.plan(#"[{"id": 1, "shelf_id": 7, "tags_ids": [4, 5]}, {"id": 2, "shelf_id": 8}]"#)
         let (shelf, tags, lists) = try (
             plan.model.link("Song", "shelf").link.id, plan.model.link("Song", "tags").link.id,

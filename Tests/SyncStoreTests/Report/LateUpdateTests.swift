@@ -3,9 +3,9 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("Rows that are written outside of the plan's own updates")
+@Suite("Updates outside of the payload graph")
 struct LateUpdateTests {
-    /// What becomes of the song 1, which the plan has, and of others.
+    /// Returns the reported changes of song 1, which the payload has, and of other songs.
     private func changes(
         _ body: (inout ResultBuilder, SyncTable, (Int64) -> ResultBuilder.Identity) throws -> Void
     ) throws -> SyncResult.EntityChanges {
@@ -18,8 +18,8 @@ struct LateUpdateTests {
         return report.makeResult(unresolved: [])["Song"]
     }
 
-    @Test("are unchanged no more")
-    func unchanged() throws {
+    @Test("An unchanged row that is updated later counts as updated")
+    func laterUpdateChangesUnchangedRow() throws {
         let changes = try changes { report, table, row in
             report.unchanged([NodeID(0)], table)
             report.updated(row(1), ["shelf"], inPlan: .unchanged)
@@ -29,8 +29,8 @@ struct LateUpdateTests {
         #expect(changes.updated == [.init(key: .integer(1), changed: ["name", "shelf"])])
     }
 
-    @Test("are counted once where the plan writes them too")
-    func written() throws {
+    @Test("An updated row that is updated later counts once")
+    func laterUpdateCountsOnce() throws {
         let changes = try changes { report, table, row in
             report.updated(NodeID(0), table, ["name"])
             report.updated(row(1), ["shelf", "length", "name"], inPlan: .written)
@@ -39,8 +39,8 @@ struct LateUpdateTests {
         #expect(changes.updated == [.init(key: .integer(1), changed: ["name", "length", "shelf"])])
     }
 
-    @Test("are new where the plan inserts them")
-    func inserted() throws {
+    @Test("An inserted row that is updated later counts as inserted")
+    func laterUpdateKeepsInsertedRow() throws {
         let changes = try changes { report, table, row in
             report.inserted([NodeID(0)], table)
             report.updated(row(1), ["shelf"], inPlan: .written)
@@ -48,8 +48,8 @@ struct LateUpdateTests {
         #expect(changes.insertedCount == 1 && changes.updatedCount == 0 && changes.updated.isEmpty)
     }
 
-    @Test("are updated where the plan does not speak of them, in the order of their keys")
-    func unmentioned() throws {
+    @Test("Rows outside of the payload are updated, in the order of their keys")
+    func sortsRowsOutsidePayload() throws {
         let changes = try changes { report, table, row in
             report.unchanged([NodeID(0)], table)
             for key in [9, 8] as [Int64] { report.updated(row(key), ["shelf"], inPlan: .unmentioned) }
@@ -58,8 +58,8 @@ struct LateUpdateTests {
         #expect(changes.updated.map(\.key) == [.integer(8), .integer(9)])
     }
 
-    @Test("are not updated if they are deleted in the end")
-    func deleted() throws {
+    @Test("Rows that are deleted in the end do not count as updated")
+    func deletedRowsAreNotUpdated() throws {
         let changes = try changes { report, _, row in
             for key in [9, 8, 7] as [Int64] { report.updated(row(key), ["shelf"], inPlan: .unmentioned) }
             report.deleted(row(9), isRoot: false)

@@ -3,10 +3,10 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("What is not told twice, or not at length")
+@Suite("Omissions in results")
 struct OmissionTests {
     @Test("Diagnostics beyond the limit are counted")
-    func omitted() throws {
+    func countsOmittedDiagnostics() throws {
         let plan = try SongModel.plan(#"[{"id": 1}]"#)
         var report = ResultBuilder(plan, collectsKeys: true)
         let song = try plan.model.entity(named: "Song").id
@@ -14,8 +14,8 @@ struct OmissionTests {
         #expect(report.makeResult(unresolved: []).omittedDiagnostics == 3)
     }
 
-    @Test("A row given twice is read once")
-    func historyOnce() throws {
+    @Test("Previous values of a row given twice are read once")
+    func readsRepeatedRowOnce() throws {
         let (store, model) = (FakeStore(), try SongModel.model().compiled)
         let row = try model.row("Song", .integer(1))
         try PreviousValues(store, model, RowIdentityCache(store, model)).keep([row, row])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("What rows held before they were written")
+@Suite("Previous values")
 struct PreviousValuesTests {
     private let store = FakeStore()
     private let model: CompiledModel
@@ -21,7 +21,7 @@ struct PreviousValuesTests {
         }
     }
 
-    /// Stores a song, or what it is by now.
+    /// Stores a song, or replaces its values.
     @discardableResult
     private func put(
         _ key: Int64, _ name: String?, length: Double? = nil, shelf: Int64? = nil, as entity: String = "Song"
@@ -45,8 +45,8 @@ struct PreviousValuesTests {
         return result["Song"]
     }
 
-    @Test("is what they held when they were first written")
-    func first() throws {
+    @Test("Previous values are those before the first write")
+    func keepsValuesBeforeFirstWrite() throws {
         let row = try put(1, "a", length: 0.1, shelf: 7)
         try history.keep([row])
         try put(1, "b", length: 0.1, shelf: 7)
@@ -59,8 +59,8 @@ struct PreviousValuesTests {
             ])
     }
 
-    @Test("has what was changed, and nothing else")
-    func changed() throws {
+    @Test("Values are reported for changed properties only")
+    func reportsChangedPropertiesOnly() throws {
         let row = try put(1, "a", shelf: 7)
         try history.keep([row])
         try put(1, nil, shelf: 8)
@@ -69,8 +69,8 @@ struct PreviousValuesTests {
         #expect(changes.insertedRows == [] && changes.deletedRows == [])
     }
 
-    @Test("is all they held, where they are deleted")
-    func deleted() throws {
+    @Test("Deleted rows have all their previous values")
+    func deletedRowsHaveAllValues() throws {
         let rows = try [put(1, "a", shelf: 7), put(2, nil, length: 2.5)]
         try history.keep(rows)
         store.values = [:]
@@ -82,8 +82,8 @@ struct PreviousValuesTests {
             ])
     }
 
-    @Test("is nothing for those that are new: they have what they hold now")
-    func inserted() throws {
+    @Test("Inserted rows have no previous values")
+    func insertedRowsHaveNoPreviousValues() throws {
         let row = StoredRow(table: songs.table, key: .integer(4))
         history.record(row, as: .init(entity: songs.id, key: .integer(4)))
         try put(4, "d", shelf: 8)
@@ -91,16 +91,16 @@ struct PreviousValuesTests {
         #expect(changes.insertedRows == [.init(key: .integer(4), values: ["id": 4, "name": "d", "shelf": 8])])
     }
 
-    @Test("is read in one operation, of each row once")
-    func once() throws {
+    @Test("Previous values are read in one operation, each row once")
+    func readsEachRowOnce() throws {
         let rows = try [put(1, "a"), put(2, "b"), put(3, "c")]
         try history.keep(rows.prefix(2))
         try history.keep(rows)
         #expect(store.takeOperations().filter { $0.hasPrefix("values") } == ["values of 1, 2", "values of 3"])
     }
 
-    @Test("goes with the links that were changed, in order")
-    func links() throws {
+    @Test("Changed links are reported in order")
+    func reportsLinksInOrder() throws {
         func link(_ song: Int64) -> SyncResult.Link {
             .init(entity: "Song", key: .integer(song), relationship: "shelf", target: .integer(7))
         }

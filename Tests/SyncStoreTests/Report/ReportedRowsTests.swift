@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("Rows of the plan in a result")
+@Suite("Rows of a payload in a result")
 struct ReportedRowsTests {
     private static let json = """
         [{"id": 3, "shelf": {"id": 7}}, {"id": 1, "shelf": {"id": 6}}, {"id": 2, "place": "here"}]
@@ -19,8 +19,8 @@ struct ReportedRowsTests {
         return report.makeResult(unresolved: [])
     }
 
-    @Test("that are new are counted, the roots apart, their keys in order")
-    func inserted() throws {
+    @Test("Inserted rows are counted, root rows separately, and their keys are sorted")
+    func countsInsertedRows() throws {
         let result = try report { report, tables, model in
             for entity in ["Song", "Shelf"] {
                 let table = try tables[model.entity(named: entity).table]
@@ -33,8 +33,8 @@ struct ReportedRowsTests {
         #expect(result.root.inserted == 3 && result.root.matched == 0)
     }
 
-    @Test("that are stored are updated or unchanged, and matched if a root record has a say")
-    func stored() throws {
+    @Test("Stored rows are updated or unchanged, and matched if a root record is effective")
+    func countsStoredRows() throws {
         let result = try report { report, tables, model in
             let songs = try tables[model.entity(named: "Song").table]
             let shelves = try tables[model.entity(named: "Shelf").table]
@@ -53,8 +53,8 @@ struct ReportedRowsTests {
         #expect(result.root.matched == 2 && result.root.inserted == 0)
     }
 
-    @Test("are those of the entity that is stored")
-    func entities() throws {
+    @Test("Rows are counted for the entity that is stored")
+    func countsRowsOfStoredEntity() throws {
         let result = try report { report, tables, model in
             let songs = try tables[model.entity(named: "Song").table]
             songs.met.entities[2] = Int32(try model.entity(named: "Live").id)
@@ -67,8 +67,8 @@ struct ReportedRowsTests {
         #expect(result.entities.keys.sorted() == ["Live", "Song"])
     }
 
-    @Test("are counted only, where nobody wants keys")
-    func counts() throws {
+    @Test("Rows are only counted if keys are not collected")
+    func countsWithoutKeys() throws {
         let result = try report(collectsKeys: false) { report, tables, model in
             let songs = try tables[model.entity(named: "Song").table]
             report.inserted([NodeID(0)], songs)
@@ -84,8 +84,8 @@ struct ReportedRowsTests {
         #expect(result.root.deleted == 1)
     }
 
-    @Test("have the key that the payload gives them, or that they are stored under")
-    func keys() throws {
+    @Test("A row is reported under the key of the payload, or else under its row key")
+    func reportsKeyOfPayload() throws {
         let plan = try SongModel.plan(#"[{"id": 1, "sleeve": {"colour": "red"}}]"#)
         try SongModel.withTables(plan) { tables in
             let (songs, sleeves) = try (
@@ -98,8 +98,8 @@ struct ReportedRowsTests {
         }
     }
 
-    @Test("are written, unchanged or not spoken of")
-    func fates() throws {
+    @Test("A row is written, unchanged or unmentioned")
+    func fateDependsOnStateAndChanges() throws {
         let plan = try SongModel.plan(#"[{"id": 1, "shelf_id": 7}, {"id": 2}, {"id": 3}, {"id": 4}]"#)
         try SongModel.withTables(plan) { tables in
             let songs = try tables[plan.model.entity(named: "Song").table]

@@ -3,10 +3,10 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("What else a result has")
+@Suite("Sync results")
 struct ResultTests {
-    @Test("Deleted rows are root rows where the scope leaves them out")
-    func deletedRoots() throws {
+    @Test("Deleted root rows are counted separately, and deleted keys are sorted")
+    func countsDeletedRoots() throws {
         let plan = try SongModel.plan("[]")
         var report = ResultBuilder(plan, collectsKeys: true)
         let song = try plan.model.entity(named: "Song").id
@@ -17,8 +17,8 @@ struct ResultTests {
         #expect(result.root.deleted == 1 && result["Song"].deleted == [.integer(1), .integer(2)])
     }
 
-    @Test("Links are counted, and what the plan says of the payload is passed on")
-    func passedOn() throws {
+    @Test("A result has link counts, unresolved references and the diagnostics of the payload")
+    func hasLinksAndDiagnostics() throws {
         let plan = try SongModel.plan(#"[{"id": 1, "colour": "red"}, {"name": "no key"}]"#)
         var report = ResultBuilder(plan, collectsKeys: true)
         report.countLinks(added: 2)
@@ -32,8 +32,8 @@ struct ResultTests {
         #expect(result.entities.isEmpty)
     }
 
-    @Test("There are 10,000 diagnostics at most, those of the payload first")
-    func diagnostics() throws {
+    @Test("A result has at most 10,000 diagnostics, those of the payload first")
+    func limitsDiagnostics() throws {
         let plan = try SongModel.plan(#"[{"id": 1}, {"name": "no key"}]"#)
         var report = ResultBuilder(plan, collectsKeys: true)
         let song = try plan.model.entity(named: "Song").id

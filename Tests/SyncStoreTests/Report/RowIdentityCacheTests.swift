@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("What stored rows are")
+@Suite("Row identity cache")
 struct RowIdentityCacheTests {
     private let store = FakeStore()
     private let model: CompiledModel
@@ -22,8 +22,8 @@ struct RowIdentityCacheTests {
         return stored
     }
 
-    @Test("is asked of a table in one operation, of each row once")
-    func once() throws {
+    @Test("Identities are loaded in one operation for each table, each row once")
+    func loadsEachRowOnce() throws {
         let songs = try [1, 2].map { try put("Song", .integer($0)) }
         let shelf = try put("Shelf", .integer(7))
         let missing = try model.row("Song", .integer(3))
@@ -35,16 +35,16 @@ struct RowIdentityCacheTests {
         #expect(store.takeOperations() == [])
     }
 
-    @Test("is asked where it was not before")
-    func unread() throws {
+    @Test("Identities that were not loaded are read on demand")
+    func readsOnDemand() throws {
         let live = try put("Live", .integer(1))
         #expect(try identities[live] == .init(entity: model.entity(named: "Live").id, key: .integer(1)))
         #expect(try identities[live] != nil)
         #expect(store.takeOperations() == ["identities of 1"])
     }
 
-    @Test("is nothing once they are deleted, and asked again once rows are inserted")
-    func forgotten() throws {
+    @Test("A deleted row has no identity until the cache is cleared")
+    func deletedRowsHaveNoIdentity() throws {
         let song = try put("Song", .integer(1))
         let other = try put("Song", .integer(2))
         try identities.load([song, other])
@@ -56,8 +56,8 @@ struct RowIdentityCacheTests {
         #expect(store.takeOperations() == ["identities of 1"])
     }
 
-    @Test("has the key of the service's, or without one that of the row")
-    func keys() throws {
+    @Test("An identity has the primary key, or the row key of a keyless row")
+    func identityHasPrimaryKey() throws {
         let book = try put("Book", .integer(4), key: .text("isbn"))
         let sleeve = try put("Sleeve", .integer(5))
         #expect(try identities[book]?.key == .text("isbn") && identities[sleeve]?.key == .integer(5))
@@ -66,8 +66,8 @@ struct RowIdentityCacheTests {
         #expect(try !identities.isKeyless(model.row("Sleeve", .integer(6))))
     }
 
-    @Test("is that of the end of a link for a row that is not stored any more")
-    func ends() throws {
+    @Test("A missing row at the end of an association has the entity of that end")
+    func missingRowHasEntityOfItsEnd() throws {
         let (link, _) = try model.link("Song", "shelf")
         let song = try put("Live", .integer(1))
         #expect(try identities.end(song, link, .first).entity == model.entity(named: "Live").id)
@@ -75,8 +75,8 @@ struct RowIdentityCacheTests {
         #expect(try gone == .init(entity: model.entity(named: "Shelf").id, key: .integer(8)))
     }
 
-    @Test("is local where the service has not given them a key")
-    func local() throws {
+    @Test("A row is local if it has no remote ID yet")
+    func rowsWithoutRemoteIDAreLocal() throws {
         let low = RowKey.integer(.min + 3)
         #expect(try identities.isLocal(model.row("Song", low)) && !identities.isLocal(model.row("Song", .integer(1))))
         #expect(store.takeOperations() == [])

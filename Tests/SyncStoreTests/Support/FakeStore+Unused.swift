@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncStore
 
-// What no test of a part asks for: it would be a mistake of the part.
+// No tested part uses these operations, so a call fails the test.
 extension FakeStore {
     private func unexpected(_ operation: String = #function) { Issue.record("\(operation) was not to be asked") }
 

@@ -3,12 +3,12 @@ import Testing
 
 @testable import SyncStore
 
-/// A store of dictionaries, which keeps account of what it was asked.
+/// A store in dictionaries that records its operations.
 final class FakeStore: StoreSession {
-    /// Each operation and the rows it was about, such as `links of 1, 2 from first`.
+    /// Each operation with its rows, for example `links of 1, 2 from first`.
     private(set) var operations: [String] = []
 
-    /// By link: the pairs there are, with their places.
+    /// The links of each association, with their positions.
     private var pairs: [AssociationID: [JoinKey: LinkPositions]] = [:]
     private var kept: [AssociationID: [CompiledAssociation.End: [RowKey: [Int64]]]] = [:]
     var identities: [StoredRow: StoredIdentity] = [:]
@@ -16,7 +16,7 @@ final class FakeStore: StoreSession {
     var marks: [StoredRow: RowFlags] = [:]
     var memory: [String: Int] = [:]
 
-    /// The operations since this was asked last.
+    /// Returns the operations since the last call.
     func takeOperations() -> [String] {
         defer { operations = [] }
         return operations
@@ -34,7 +34,7 @@ final class FakeStore: StoreSession {
         kept[link.id, default: [:]][end, default: [:]][owner] = places
     }
 
-    /// The pairs of a link in words, such as `1–2 at 0, 3`; `-` for no place.
+    /// Describes the links of an association, for example `1–2 at 0, 3`, with `-` for no position.
     func pairs(_ link: CompiledAssociation) -> [String] {
         (pairs[link.id] ?? [:]).map { "\($0.text)\($1.text)" }.sorted()
     }
@@ -99,7 +99,7 @@ final class FakeStore: StoreSession {
         for (pair, place) in places { pairs[link.id]?[pair]?[end] = place }
     }
 
-    // MARK: Rows and marks
+    // MARK: Rows and flags
 
     func identities(of rows: [RowKey], in table: TableID) -> [StoredIdentity?] {
         record("identities of \(rows.text)")

@@ -3,8 +3,8 @@ import Testing
 
 @testable import SyncStore
 
-/// The working links of songs over a fake store. A foreign key leads from songs to shelves; pairs lead from lists to
-/// songs, with places at both ends, and from songs to tags, with none.
+/// Tracked links of songs over a fake store. Songs have a foreign key to shelves. Join tables link lists with songs,
+/// ordered at both ends, and songs with tags, unordered.
 struct SongLinks {
     let store = FakeStore()
     let model: CompiledModel
@@ -23,24 +23,24 @@ struct SongLinks {
         try #require(firsts.allSatisfy { $0.end == .first })
     }
 
-    /// The songs of a shelf, in order.
+    /// Returns the songs of a shelf, in order.
     func songs(_ shelf: Int64) throws -> [RowKey] {
         try links.targets(of: .integer(shelf), self.shelf.id, from: .second)
     }
 
-    /// The songs of a list, in order.
+    /// Returns the songs of a list, in order.
     func listed(_ list: Int64) throws -> [RowKey] { try links.targets(of: .integer(list), lists.id, from: .first) }
 
     func put(_ song: Int64, on shelf: Int64) throws {
         try links.setTarget(.integer(shelf), of: .integer(song), self.shelf.id)
     }
 
-    /// Puts songs on a shelf, at the places 0, 1, 2 and so on.
+    /// Stores songs on a shelf, at the positions 0, 1, 2 and so on.
     func fill(_ shelf: Int64, with songs: [Int64]) {
         for (place, song) in songs.enumerated() { store.link(song, shelf, self.shelf, .init(second: Int64(place))) }
     }
 
-    /// Writes, and says what was asked of the store.
+    /// Writes all changes and returns the operations of the store.
     func written() throws -> [String] {
         _ = store.takeOperations()
         try links.write { _ in }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import SyncStore
 
-/// Lists of songs, and lists a song is in, both in order; a song is on one shelf, in order too, and may have tags, in
-/// none. A song's sleeve has no key; live songs are a kind of songs; the kinds of media have keys of their own.
+/// A model of songs. Lists and songs are ordered at both ends, shelves order their songs, and tags are unordered.
+/// Sleeves are keyless, `Live` is a sub-entity of `Song`, and the sub-entities of `Media` have separate keys.
 enum SongModel {
     private static let schema = """
         { "entities": {
@@ -33,7 +33,7 @@ enum SongModel {
 
     static func model() throws -> SyncModel { try SyncModel(schema: Data(schema.utf8)) }
 
-    /// What a payload of songs says.
+    /// Returns the payload graph of a payload.
     static func plan(
         _ json: String, of entity: String = "Song", operations: SyncOperations = .all
     ) throws -> PayloadGraph {
@@ -43,7 +43,7 @@ enum SongModel {
         return try staging.stage(Data(json.utf8), options: SyncOptions()).plan
     }
 
-    /// The tables of a sync of a payload; its texts are there as long as `body` runs.
+    /// Passes the tables of a sync to `body`. The texts of the payload are valid until `body` returns.
     static func withTables(
         _ plan: PayloadGraph, _ body: (SyncTables) throws -> Void
     ) throws {
@@ -52,7 +52,7 @@ enum SongModel {
 }
 
 extension CompiledModel {
-    /// The link of a relationship, and the end it leads from.
+    /// Returns the association of a relationship, and the end of the relationship's entity.
     func link(_ entity: String, _ name: String) throws -> (link: CompiledAssociation, end: CompiledAssociation.End) {
         let found = try #require(try self.entity(named: entity).relationship(named: name))
         return (self[found.link], found.end)

@@ -3,10 +3,10 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("Columns that differ")
+@Suite("Changed columns")
 struct ChangedColumnsTests {
-    @Test("are kept for each node, however many there are", arguments: [1, 63, 64, 65, 128, 200])
-    func kept(count: Int) {
+    @Test("Changed columns are kept for each node, for any number of columns", arguments: [1, 63, 64, 65, 128, 200])
+    func keepsColumnsOfEachNode(count: Int) {
         var changed = ChangedColumns(columnCount: count, nodeCount: 3)
         let columns = Set([0, 62, 63, 64, 127, 128, count - 1].filter { $0 < count }).sorted()
         for column in columns.reversed() { changed.insert(column, of: NodeID(1)) }
@@ -17,8 +17,8 @@ struct ChangedColumnsTests {
         #expect((0..<3).map { changed.contains(NodeID($0)) } == [false, true, true])
     }
 
-    @Test("have the same mask where they are the same")
-    func masks() {
+    @Test("Nodes with the same changed columns have the same mask")
+    func equalColumnsHaveEqualMasks() {
         var changed = ChangedColumns(columnCount: 70, nodeCount: 3)
         #expect(changed.mask(of: NodeID(0)) == [] && changed.columns([]) == [])
         for (node, columns) in [[1, 69], [69, 1, 1], [1, 5]].enumerated() {
@@ -28,8 +28,8 @@ struct ChangedColumnsTests {
         #expect(changed.mask(of: NodeID(0)) != changed.mask(of: NodeID(2)))
     }
 
-    @Test("are forgotten of one node at a time")
-    func forgotten() {
+    @Test("Changed columns are removed for one node at a time")
+    func removesColumnsOfOneNode() {
         var changed = ChangedColumns(columnCount: 70, nodeCount: 2)
         changed.removeAll(of: NodeID(1))
         #expect(!changed.contains(NodeID(1)))
@@ -40,8 +40,8 @@ struct ChangedColumnsTests {
         #expect(!changed.contains(NodeID(0)) && changed.columns(changed.mask(of: NodeID(1))) == [0, 69])
     }
 
-    @Test("are none where there are no columns")
-    func none() {
+    @Test("A table without columns has no changed columns")
+    func tableWithoutColumnsHasNoChanges() {
         #expect(!ChangedColumns(columnCount: 0, nodeCount: 2).contains(NodeID(1)))
     }
 }

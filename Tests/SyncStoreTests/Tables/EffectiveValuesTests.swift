@@ -3,9 +3,9 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("The values that count")
+@Suite("Effective values")
 struct EffectiveValuesTests {
-    /// What a song's name and length are to be, where the records of these indexes count.
+    /// Returns the effective name and length of a song if the records of these indexes are effective.
     private func values(
         of key: Int64, _ json: String, counting: Set<Int32>? = nil
     ) throws -> [String] {
@@ -28,34 +28,34 @@ struct EffectiveValuesTests {
          {"id": 1, "length": null}]
         """
 
-    @Test("are those that come first until they are weighed")
-    func unweighed() throws {
+    @Test("The values of the first record apply until the records are weighed")
+    func firstRecordAppliesUnweighed() throws {
         #expect(try values(of: 1, Self.three) == ["a", "1.5", "counts"])
         #expect(try values(of: 2, Self.three) == ["x", "absent", "counts"])
     }
 
     @Test(
-        "are the later ones of the records that count; what one does not say leaves what another did",
+        "Values of later effective records win, and absent values keep earlier ones",
         arguments: [
             ([0, 1, 2, 3], ["b", "null", "counts"]), ([0, 1], ["b", "1.5", "counts"]),
             ([0, 3], ["a", "null", "counts"]), ([1, 3], ["b", "null", "counts"]), ([1], ["b", "absent", "counts"]),
             ([0], ["a", "1.5", "counts"]), ([3], ["absent", "null", "counts"]),
             ([2], ["absent", "absent", "does not count"]),
         ] as [(Set<Int32>, [String])])
-    func weighed(counting: Set<Int32>, expected: [String]) throws {
+    func laterEffectiveRecordsWin(counting: Set<Int32>, expected: [String]) throws {
         #expect(try values(of: 1, Self.three, counting: counting) == expected)
     }
 
-    @Test("of a row that is not given are none")
-    func notGiven() throws {
+    @Test("A row that is only referenced has no effective values")
+    func referencedRowHasNoValues() throws {
         let plan = try SongModel.plan(#"[{"id": 1, "shelf_id": 7}]"#)
         let values = EffectiveValues(plan[try plan.model.entity(named: "Shelf").table])
         #expect(!values.count(for: NodeID(0)))
         #expect(EffectiveValues(plan[try plan.model.entity(named: "Song").table]).count(for: NodeID(0)))
     }
 
-    @Test("may be weighed again")
-    func again() throws {
+    @Test("Records may be weighed again")
+    func weighsAgain() throws {
         let plan = try SongModel.plan(Self.three, operations: [.insert])
         let song = try plan.model.entity(named: "Song")
         let batch = plan[song.table]

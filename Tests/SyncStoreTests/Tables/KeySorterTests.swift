@@ -2,7 +2,7 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("The order of keys")
+@Suite("Sorting of keys")
 struct KeySorterTests {
     private static let lists: [[Int64]] = [
         [], [4], [1, 2, 3], [3, 1, 2], [5, 5, 1, 5], [.max, .min, 0], [-1, -3, 7, -3],
@@ -10,8 +10,8 @@ struct KeySorterTests {
         (0..<64).map { Int64(bitPattern: 1 << UInt64($0)) },
     ]
 
-    @Test("is ascending, and leaves equal keys as they come", arguments: lists)
-    func ascending(_ keys: [Int64]) {
+    @Test("Keys are sorted in ascending order, and equal keys keep their order", arguments: lists)
+    func sortsStably(_ keys: [Int64]) {
         let expected = keys.indices.sorted { (keys[$0], $0) < (keys[$1], $1) }
         let places = KeySorter.ascending(keys).map(Int.init)
         #expect(places == (expected == Array(keys.indices) ? [] : expected))

@@ -3,10 +3,10 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("Row keys beside the slots")
+@Suite("Row keys of nodes")
 struct NodeRowKeysTests {
-    @Test("Hidden keys are found both ways")
-    func hidden() {
+    @Test("A surrogate key is found by its node, and the node by its key")
+    func findsSurrogateKeysBothWays() {
         var keys = NodeRowKeys(areHidden: true)
         #expect(keys.isEmpty && !keys.hasOwned)
         keys.meet(NodeID(3), hidden: 40)
@@ -16,8 +16,8 @@ struct NodeRowKeysTests {
         #expect(!keys.isEmpty && !keys.hasOwned && keys.owned(.integer(40)) == NodeID(3))
     }
 
-    @Test("A row that is met through its owner is known by its key, hidden or not")
-    func owned() {
+    @Test("A row that is matched through its owner is found by its row key")
+    func findsOwnedRows() {
         var hidden = NodeRowKeys(areHidden: true)
         hidden.own(NodeID(1), .integer(5))
         #expect(hidden.owned(.integer(5)) == NodeID(1) && hidden.hasOwned && hidden[NodeID(1)] == .integer(5))
@@ -29,8 +29,8 @@ struct NodeRowKeysTests {
         #expect(own[NodeID(1)] == .integer(5) && own[NodeID(2)] == .text("local") && own.node(ofHidden: 5) == nil)
     }
 
-    @Test("A key that is lent stays the first node's, and can be taken back", arguments: [true, false])
-    func lent(areHidden: Bool) {
+    @Test("A key that is lent to a second node stays with the first, and can be taken back", arguments: [true, false])
+    func lentKeyStaysWithFirstNode(areHidden: Bool) {
         var keys = NodeRowKeys(areHidden: areHidden)
         keys.own(NodeID(1), .integer(5))
         keys.lend(.integer(5), to: NodeID(2))
@@ -40,8 +40,8 @@ struct NodeRowKeysTests {
         #expect(keys[NodeID(2)] == nil && keys[NodeID(1)] == .integer(5))
     }
 
-    @Test("Of thousands of hidden keys each finds its node, also where nodes are forgotten or have another key")
-    func many() {
+    @Test("Thousands of surrogate keys find their nodes after removals and changes")
+    func findsManySurrogateKeys() {
         var keys = NodeRowKeys(areHidden: true)
         var expected: [Int64: NodeID] = [:]
         var byNode: [NodeID: Int64] = [:]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("A table while a sync runs")
+@Suite("Tables of a sync")
 struct SyncTableTests {
     private func withTables(
         _ json: String, of entity: String = "Song", _ body: (SyncTables, CompiledModel) throws -> Void
@@ -12,8 +12,8 @@ struct SyncTableTests {
         try SongModel.withTables(plan) { try body($0, plan.model) }
     }
 
-    @Test("Its columns are attributes, foreign keys and their places, each found by its position")
-    func columns() throws {
+    @Test("The columns are attributes, foreign keys and positions, each found by its index")
+    func findsColumnsByIndex() throws {
         try withTables("[]") { tables, model in
             for table in tables {
                 let (attributes, keys) = (table.tree.attributes.count, table.tree.foreignKeys.count)
@@ -33,8 +33,8 @@ struct SyncTableTests {
         }
     }
 
-    @Test("The node of a stored row is found by its key, and by one it was given")
-    func nodes() throws {
+    @Test("The node of a stored row is found by its primary key, or by an assigned row key")
+    func findsNodeOfStoredRow() throws {
         try withTables(#"[{"id": 1}, {"id": 2, "sleeve": {"colour": "red"}}]"#) { tables, model in
             let songs = try tables[model.entity(named: "Song").table]
             let sleeves = try tables[model.entity(named: "Sleeve").table]
@@ -50,8 +50,8 @@ struct SyncTableTests {
         }
     }
 
-    @Test("The row of a new node under a hidden key is not known, although its key is")
-    func hiddenKeys() throws {
+    @Test("A node under a surrogate key has no row key until it is matched")
+    func unmatchedNodeHasNoSurrogateKey() throws {
         try withTables(#"[{"isbn": "a"}]"#, of: "Book") { tables, model in
             let media = try tables[model.entity(named: "Book").table]
             #expect(media.hasHiddenKey && media.rowKey(NodeID(0)) == nil)
@@ -60,8 +60,8 @@ struct SyncTableTests {
         }
     }
 
-    @Test("A node is missing until it meets a row or is admitted; one that is refused has no values")
-    func presence() throws {
+    @Test("A node is missing until it is stored or new, and a rejected node has no values")
+    func rejectedNodeHasNoValues() throws {
         try withTables(#"[{"id": 1}, {"id": 2}, {"id": 3}]"#) { tables, model in
             let songs = try tables[model.entity(named: "Song").table]
             #expect(songs.nodes(.missing).count == 3 && !songs.isPresent(NodeID(0)))
@@ -75,8 +75,8 @@ struct SyncTableTests {
         }
     }
 
-    @Test("What was met of the nodes is handed out once, and given back")
-    func met() throws {
+    @Test("Matches can be taken from a table once and put back")
+    func takesAndRestoresMatches() throws {
         try withTables(#"[{"id": 1}]"#) { tables, model in
             let songs = try tables[model.entity(named: "Song").table]
             songs.met.changed.insert(0, of: NodeID(0))
@@ -88,8 +88,8 @@ struct SyncTableTests {
         }
     }
 
-    @Test("A node whose row is another's is dropped")
-    func dropped() throws {
+    @Test("A node whose row belongs to another node is dropped")
+    func dropsNodeOfSharedRow() throws {
         try withTables(#"[{"id": 1}, {"id": 2}]"#) { tables, model in
             let songs = try tables[model.entity(named: "Song").table]
             songs.lend(.integer(1), to: NodeID(1))
@@ -100,8 +100,8 @@ struct SyncTableTests {
         }
     }
 
-    @Test("Foreign keys to rows that are met after them are resolved")
-    func resolved() throws {
+    @Test("Foreign keys to rows that are matched later are resolved")
+    func resolvesLaterTargets() throws {
         let json = #"[{"id": 1, "sleeve": {"colour": "red"}}, {"id": 2, "sleeve": {"colour": "blue"}}]"#
         try withTables(json) { tables, model in
             let (link, end) = try model.link("Song", "sleeve")

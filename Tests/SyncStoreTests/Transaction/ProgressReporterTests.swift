@@ -4,7 +4,7 @@ import Testing
 
 @testable import SyncStore
 
-@Suite("The steps of a sync")
+@Suite("Progress of a sync")
 struct ProgressReporterTests {
     private final class Notices: @unchecked Sendable {
         private let lock = NSLock()
@@ -25,16 +25,16 @@ struct ProgressReporterTests {
 
     init() { steps = ProgressReporter { [notices] in notices.add($0) } }
 
-    @Test("are told of every few thousand")
-    func intervals() throws {
+    @Test("Progress is reported every 4096 steps")
+    func reportsAtIntervals() throws {
         for _ in 0..<4095 { try steps.advance() }
         #expect(notices.take() == [])
         for _ in 0..<4097 { try steps.advance() }
         #expect(notices.take() == [.init(.comparing, completed: 4096), .init(.comparing, completed: 8192)])
     }
 
-    @Test("may be many at a time, which is one notice")
-    func leaps() throws {
+    @Test("Many steps at once give one report")
+    func leapGivesOneReport() throws {
         try steps.advance(by: 10_000)
         try steps.advance(by: 2287)
         #expect(notices.take() == [.init(.comparing, completed: 10_000)])
@@ -42,8 +42,8 @@ struct ProgressReporterTests {
         #expect(notices.take() == [.init(.comparing, completed: 12_288)])
     }
 
-    @Test("begin anew when writing does, with a total for as long as it is right")
-    func writing() throws {
+    @Test("Writing restarts the count, with a total until the count exceeds it")
+    func writingRestartsCount() throws {
         try steps.advance(by: 4000)
         steps.beginWriting(expecting: 9000)
         try steps.advance(by: 4000)
@@ -55,14 +55,14 @@ struct ProgressReporterTests {
             ])
     }
 
-    @Test("are told to whoever wants to know")
-    func told() throws {
+    @Test("Progress is reported only if there is a handler")
+    func reportsOnlyToHandler() throws {
         #expect(steps.areTold && !ProgressReporter(nil).areTold)
         try ProgressReporter(nil).advance(by: 5000)
     }
 
-    @Test("notice that a task is cancelled, whether they are told or not", arguments: [true, false])
-    func cancelled(areTold: Bool) async {
+    @Test("A cancelled task ends the sync, with or without a handler", arguments: [true, false])
+    func cancellationEndsSync(areTold: Bool) async {
         let steps = areTold ? steps : ProgressReporter(nil)
         let task = Task { [steps = UncheckedSteps(steps)] in
             withUnsafeCurrentTask { $0?.cancel() }

@@ -5,15 +5,15 @@ import Testing
 @testable import SyncService
 @testable import SyncTools
 
-@Suite("A configuration for a changes endpoint")
+@Suite("Configuration of a changes endpoint")
 struct ChangesConfigurationTests {
     private static let whole = """
         { "service": "changes", "url": "https://api.example.com/sync",
           "entities": { "Project": { "path": "plans" }, "Task": {} }, "changes": { "schemaVersion": 3 } }
         """
 
-    @Test("says what is asked for")
-    func whole() throws {
+    @Test("A configuration of a changes endpoint gives its service")
+    func readsConfiguration() throws {
         let configuration = try ServiceConfigurationFile(Data(Self.whole.utf8), environment: [:])
         let service = try #require(configuration.service() as? WatermelonService)
         #expect(service.filter(of: "Project") == "plans" && service.filter(of: "Task") == "tasks")
@@ -23,13 +23,13 @@ struct ChangesConfigurationTests {
     }
 
     @Test(
-        "is refused with the path of what is wrong",
+        "An invalid configuration of a changes endpoint is rejected with its path",
         arguments: [
             ("\"schemaVersion\": 3", "\"schemaversion\": 3", "changes.schemaversion"),
             ("\"schemaVersion\": 3", "\"schemaVersion\": 0", "changes.schemaVersion"),
             ("\"service\": \"changes\"", "\"service\": \"rest\"", "changes"),
         ])
-    func refused(_ right: String, _ wrong: String, _ path: String) throws {
+    func rejectsInvalidConfiguration(_ right: String, _ wrong: String, _ path: String) throws {
         let text = Self.whole.replacingOccurrences(of: right, with: wrong)
         let error = #expect(throws: SyncError.self) { try ServiceConfigurationFile(Data(text.utf8), environment: [:]) }
         #expect(error?.code == .invalidConfiguration)

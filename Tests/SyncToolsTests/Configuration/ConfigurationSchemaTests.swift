@@ -5,10 +5,10 @@ import Testing
 @testable import SyncService
 @testable import SyncTools
 
-/// `Docs/engine-configuration.schema.json`, with which editors help, and what is really read.
-@Suite("The JSON Schema of a configuration")
+/// Compares `Docs/engine-configuration.schema.json`, which editors use, with the reader.
+@Suite("JSON Schema of configurations")
 struct ConfigurationSchemaTests {
-    /// An object of a configuration: where the schema has it, and such a configuration; `?` stands for one more member.
+    /// An object of a configuration: its path in the schema, and a configuration with `?` for one more member.
     struct Place: Sendable, CustomTestStringConvertible {
         let path: [String]
         var style: String?
@@ -68,8 +68,8 @@ struct ConfigurationSchemaTests {
         return Set(elements.compactMap { if case .string(let text) = $0 { text } else { nil } })
     }
 
-    @Test("has the members that are read, in every object", arguments: places)
-    func members(_ place: Place) throws {
+    @Test("The JSON Schema has the members that the reader knows, in every object", arguments: places)
+    func hasMembersOfReader(_ place: Place) throws {
         let text = place.text.replacingOccurrences(of: "?", with: "\"qqqq\": 1")
         let error = #expect(throws: SyncError.self) { try ServiceConfigurationFile(Data(text.utf8), environment: [:]) }
         // "unknown member; there are a, b and c"
@@ -79,12 +79,12 @@ struct ConfigurationSchemaTests {
         let object = object(place)
         #expect(keys(object["properties"]) == Set(known))
         #expect(object["additionalProperties"] == false)
-        // What is needed stands in the text, or is of the whole.
+        // Required members are in the text, or belong to the whole configuration.
         for name in texts(object["required"]) { #expect(place.text.contains("\"\(name)\"")) }
     }
 
-    @Test("has no other objects")
-    func complete() {
+    @Test("The JSON Schema has no other objects")
+    func hasNoOtherObjects() {
         func count(_ json: JSONValue) -> Int {
             switch json {
             case .object(let members):
@@ -96,8 +96,8 @@ struct ConfigurationSchemaTests {
         #expect(count(schema) == Self.places.count)
     }
 
-    @Test("has the words that there is a choice of")
-    func words() {
+    @Test("The JSON Schema has the values of every enumeration")
+    func hasValuesOfEnumerations() {
         func words(_ path: String) -> Set<String> {
             texts(path.split(separator: ".").reduce(schema) { $0[String($1)] ?? .null }["enum"])
         }
@@ -117,8 +117,8 @@ struct ConfigurationSchemaTests {
             words("$defs.paging.properties.style") == Set(Self.places.compactMap(\.style)))
     }
 
-    @Test("wants the section of Parse, as the reader does")
-    func parse() throws {
+    @Test("The JSON Schema requires the section of Parse, like the reader")
+    func requiresParseSection() throws {
         #expect(schema["if"]?["properties"]?["service"]?["const"] == "parse")
         #expect(texts(schema["then"]?["required"]) == ["parse"])
         for kind in ServiceConfigurationFile.Kind.allCases where kind != .parse {

@@ -5,7 +5,7 @@ import Testing
 @testable import SyncService
 @testable import SyncTools
 
-@Suite("A configuration")
+@Suite("Configuration files")
 struct ConfigurationTests {
     private static let whole = """
         { "$schema": "engine-configuration.schema.json", "service": "rest", "url": "https://api.example.com/v1",
@@ -17,8 +17,8 @@ struct ConfigurationTests {
             "update": "patch", "ids": "server", "idempotency": "Idempotency-Key" } }
         """
 
-    @Test("says what the service is able to do")
-    func whole() throws {
+    @Test("A configuration gives the capabilities of its service")
+    func readsConfiguration() throws {
         let configuration = try ServiceConfigurationFile(Data(Self.whole.utf8), environment: ["API_TOKEN": "secret"])
         #expect(configuration.entities.map(\.name) == ["Project", "Task"])
         #expect(configuration.entities[1].policy == .serverWins)
@@ -34,7 +34,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "is refused with the path of what is wrong",
+        "An invalid configuration is rejected with its path",
         arguments: [
             ("\"service\": \"rest\"", "\"service\": \"soap\"", "service"),
             ("\"path\": \"tasks\"", "\"pth\": \"tasks\"", "entities.Task.pth"),
@@ -59,7 +59,7 @@ struct ConfigurationTests {
             ("https://", "https://ann:${API_TOKEN}@", "url"),
             ("\"path\": \"tasks\"", "\"path\": \"tasks?open=1\"", "entities.Task.path"),
         ])
-    func refused(_ right: String, _ wrong: String, _ path: String) throws {
+    func rejectsInvalidConfiguration(_ right: String, _ wrong: String, _ path: String) throws {
         let text = Self.whole.replacingOccurrences(of: right, with: wrong)
         let error = #expect(throws: SyncError.self) {
             try ServiceConfigurationFile(Data(text.utf8), environment: ["API_TOKEN": "secret"])
@@ -69,8 +69,8 @@ struct ConfigurationTests {
         #expect(error?.description.contains("secret") == false)
     }
 
-    @Test("says what was probably meant by a member that is misspelt, and which variable is empty")
-    func hints() throws {
+    @Test("An error suggests the intended member, or names the empty variable")
+    func errorsHaveHints() throws {
         func message(_ text: String, _ token: String) -> String? {
             #expect(throws: SyncError.self) {
                 try ServiceConfigurationFile(Data(text.utf8), environment: ["API_TOKEN": token])
@@ -84,12 +84,12 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "says how PocketBase is asked",
+        "A configuration gives the options of PocketBase",
         arguments: [
             ("{}", "updated", 60, 50), (#"{"updated": "changed", "overlap": 5, "batch": 7}"#, "changed", 5, 7),
             (#"{"updated": "", "batch": 1}"#, nil, 60, 1),
         ] as [(String, String?, Int, Int)])
-    func pocketBase(_ section: String, _ updated: String?, _ overlap: Int, _ batch: Int) throws {
+    func readsPocketBaseOptions(_ section: String, _ updated: String?, _ overlap: Int, _ batch: Int) throws {
         let text = """
             {"service": "pocketbase", "url": "https://pb.example.com", "entities": {"Task": {"path": "todos"}},
              "pocketbase": \(section)}
@@ -103,8 +103,8 @@ struct ConfigurationTests {
         #expect(service.filter(of: "Task") == "todos \(updated ?? "")")
     }
 
-    @Test("may say what the service is called in the database")
-    func identity() throws {
+    @Test("A configuration may set the identity of the service in the store")
+    func readsIdentity() throws {
         let text = Self.whole.replacingOccurrences(of: "\"rest\": {", with: "\"identity\": \"old\", \"rest\": {")
         let configuration = try ServiceConfigurationFile(Data(text.utf8), environment: ["API_TOKEN": "secret"])
         #expect(configuration.settings.identity == "old")

@@ -5,7 +5,7 @@ import Testing
 @testable import SyncService
 @testable import SyncTools
 
-@Suite("A configuration for Parse")
+@Suite("Configuration of Parse")
 struct ParseConfigurationTests {
     private static let whole = """
         { "service": "parse", "url": "https://api.example.com/parse",
@@ -15,8 +15,8 @@ struct ParseConfigurationTests {
             "ids": "client", "marker": "syncKey" } }
         """
 
-    @Test("says what the service is able to do")
-    func whole() throws {
+    @Test("A configuration of Parse gives the options and capabilities of its service")
+    func readsConfiguration() throws {
         let configuration = try ServiceConfigurationFile(
             Data(Self.whole.utf8), environment: ["APP": "application", "KEY": "secret"])
         #expect(configuration.credentialHeader == "X-Parse-Session-Token")
@@ -31,7 +31,7 @@ struct ParseConfigurationTests {
     }
 
     @Test(
-        "is refused with the path of what is wrong",
+        "An invalid configuration of Parse is rejected with its path",
         arguments: [
             ("\"applicationID\": \"${APP}\", ", "", "parse.applicationID"),
             ("\"${APP}\"", "\"\"", "parse.applicationID"),
@@ -42,7 +42,7 @@ struct ParseConfigurationTests {
             ("\"syncKey\"", "\"_sync key\"", "parse.marker"),
             ("\"sessionToken\": \"s\"", "\"sessionToken\": \"s\\nt\"", "parse.sessionToken"),
         ])
-    func refused(_ right: String, _ wrong: String, _ path: String) throws {
+    func rejectsInvalidConfiguration(_ right: String, _ wrong: String, _ path: String) throws {
         let text = Self.whole.replacingOccurrences(of: right, with: wrong)
         let error = #expect(throws: SyncError.self) {
             try ServiceConfigurationFile(Data(text.utf8), environment: ["APP": "application", "KEY": "secret"])
@@ -52,8 +52,8 @@ struct ParseConfigurationTests {
         #expect(error?.description.contains("secret") == false)
     }
 
-    @Test("needs its section")
-    func missing() throws {
+    @Test("A configuration of Parse without its section is rejected")
+    func rejectsMissingSection() throws {
         let text = #"{"service": "parse", "url": "https://a.example.com", "entities": {"Task": {}}}"#
         let error = #expect(throws: SyncError.self) { try ServiceConfigurationFile(Data(text.utf8), environment: [:]) }
         #expect(error?.path == "parse")

@@ -5,9 +5,9 @@ import Testing
 
 @Suite("Inference")
 struct InferenceTests {
-    /// JSON of a `User`'s values under the key `x` → the attribute's type.
+    /// JSON values of a user under the key `x`, and the type of the attribute.
     @Test(
-        "The narrowest type that keeps every value",
+        "The narrowest type that keeps every value is inferred",
         arguments: [
             (["1", "null", "-3"], AttributeType.integer), (["1", "2.5"], .double), (["7.0"], .double),
             (["12345678901234567890"], .decimal), (["0.12345678901234567890", "1"], .decimal),
@@ -21,7 +21,7 @@ struct InferenceTests {
             (["{\"a\": 1}", "5"], .json), (["[{\"id\": 1}]", "{\"id\": 1}"], .json),
             (["{\"id\": 1}", "{\"a\": 1}"], .json), (["{\"12\": 1}"], .json),
         ])
-    func types(_ values: [String], _ type: AttributeType) throws {
+    func infersNarrowestType(_ values: [String], _ type: AttributeType) throws {
         let records = values.enumerated().map { "{\"id\": \($0.offset), \"x\": \($0.element)}" }
         let model = try SyncModel(inferredFrom: Data("[\(records.joined(separator: ","))]".utf8), entity: "User")
         #expect(model.entities.map(\.name) == ["User"])
@@ -29,9 +29,9 @@ struct InferenceTests {
         #expect(model.entity(named: "User")?.attributes.last?.type == type)
     }
 
-    /// JSON of two users → relationship, its target, and whether each is to-many and has an inverse.
+    /// JSON of users; the relationship, its destination, whether it is to-many, and its inverse.
     @Test(
-        "Nested objects are links",
+        "Relationships are inferred from nested objects",
         arguments: [
             (#"{"id":1,"home_town":{"id":2}}"#, "homeTown", "HomeTown", false, nil as String?),
             (#"{"id":1,"address":{"street":"x"}}"#, "address", "Address", false, nil),
@@ -42,7 +42,7 @@ struct InferenceTests {
             (#"{"id":1,"line_items":[{"x":2}]}"#, "lineItems", "LineItem", true, nil),
             (#"{"id":1,"user":{"id":2}}"#, "user", "User", false, nil),
         ])
-    func links(_ json: String, _ name: String, _ target: String, _ isToMany: Bool, _ inverse: String?) throws {
+    func nestedObjects(_ json: String, _ name: String, _ target: String, _ isToMany: Bool, _ inverse: String?) throws {
         let model = try SyncModel(inferredFrom: Data("[\(json)]".utf8), entity: "User")
         let user = try #require(model.entity(named: "User"))
         #expect(user.relationships == [SyncModel.Relationship(name, to: target, many: isToMany, inverse: inverse)])
@@ -50,11 +50,11 @@ struct InferenceTests {
     }
 
     @Test(
-        "Many lists that share nothing are one-to-many, fewer are no proof",
+        "An inverse is inferred if many lists share no row",
         arguments: [
             (5, 4, false, "user" as String?), (4, 5, false, nil), (5, 3, false, nil), (9, 9, true, nil),
         ])
-    func evidence(users: Int, notes: Int, shared: Bool, _ inverse: String?) throws {
+    func infersInverseFromManyLists(users: Int, notes: Int, shared: Bool, _ inverse: String?) throws {
         let records = (0..<users).map { user in
             let ids = (0..<notes).map { shared ? $0 : user * notes + $0 }
             return #"{"id":\#(user),"notes":[\#(ids.map { #"{"id":\#($0)}"# }.joined(separator: ","))]}"#
@@ -63,8 +63,8 @@ struct InferenceTests {
         #expect(model.entity(named: "User")?.relationships.map(\.inverse) == [inverse])
     }
 
-    @Test("Ids link to an entity of another sample, under its name")
-    func ids() throws {
+    @Test("Keys with IDs become relationships to the entities of other samples")
+    func infersRelationshipsFromIDs() throws {
         let posts = InferenceSample(
             Data(#"[{"id": 1, "user_id": 7, "tag_ids": ["a"], "x_id": 3}]"#.utf8), entity: "Post")
         let users = InferenceSample(Data(#"{"id": 7}"#.utf8), entity: "User")
@@ -78,8 +78,8 @@ struct InferenceTests {
         #expect(post.attributes.map(\.name) == ["id", "xID"])
     }
 
-    @Test("Two keys have one entity if a row stands under both")
-    func twins() throws {
+    @Test("Two keys have one entity if the same row occurs under both")
+    func mergesEntitiesOfSameRow() throws {
         let same = #"[{"id": 1, "author": {"id": 2, "name": "A"}, "editor": {"id": 2, "name": "A"}}]"#
         #expect(try names(same) == ["Author", "User"])
         let other = #"[{"id": 1, "author": {"id": 2, "name": "A"}, "editor": {"id": 3, "name": "B"}}]"#
@@ -92,8 +92,8 @@ struct InferenceTests {
         try SyncModel(inferredFrom: Data(json.utf8), entity: "User").entities.map(\.name)
     }
 
-    @Test("Ids that are numbers and texts are texts; a primary key can be named")
-    func keys() throws {
+    @Test("IDs that are numbers and texts become texts, and the primary key can be given")
+    func infersPrimaryKey() throws {
         let mixed = try SyncModel(inferredFrom: Data(#"[{"id": 1}, {"id": "a"}]"#.utf8), entity: "User")
         #expect(try mixed.primaryKey(of: "User")?.attribute.type == .string)
         let named = try SyncModel(
@@ -106,8 +106,8 @@ struct InferenceTests {
         #expect(error.message.contains("'name'"))
     }
 
-    @Test("A remark says what was guessed and on what evidence")
-    func remarks() throws {
+    @Test("An inference note has the result and its evidence")
+    func notesHaveEvidence() throws {
         let json = Data(#"[{"id": 1, "age": 4}, {"id": 2, "age": null}, {"name": "x"}]"#.utf8)
         let remarks = try InferredModel(from: [InferenceSample(json, entity: "User")]).remarks.map(\.description)
         #expect(remarks.contains("User: 3 objects with the key 'id', 1 without it, which a sync skips"))

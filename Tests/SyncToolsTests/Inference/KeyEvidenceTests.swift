@@ -3,7 +3,7 @@ import SyncCore
 import SyncTools
 import Testing
 
-@Suite("Keys that are called otherwise")
+@Suite("Inference of primary keys")
 struct KeyEvidenceTests {
     private func key(_ json: String, _ entity: String = "User", infersKey: Bool = false) throws -> [String] {
         var sample = InferenceSample(Data(json.utf8), entity: entity)
@@ -12,25 +12,25 @@ struct KeyEvidenceTests {
     }
 
     @Test(
-        "Names of keys, the stronger first",
+        "A primary key is inferred from its name, and the stronger name wins",
         arguments: [
             (#"{"uuid": "a", "_id": "b", "user_id": 1}"#, "id"), (#"{"user_id": 1, "uuid": "a"}"#, "uuid"),
             (#"{"objectId": "a", "user_id": 1}"#, "objectId"), (#"{"name": "a", "user_id": 1}"#, "userID"),
             (#"{"userId": 1}"#, "userId"), (#"{"UserID": 1}"#, "userID"), (#"{"id": 1, "user_id": 2}"#, "id"),
         ])
-    func names(_ record: String, _ name: String) throws { #expect(try key("[\(record)]") == [name]) }
+    func infersKeyFromName(_ record: String, _ name: String) throws { #expect(try key("[\(record)]") == [name]) }
 
-    @Test("Nested objects that all have one are rows")
-    func nested() throws {
+    @Test("Nested objects that all have a key become rows with that primary key")
+    func infersKeysOfNestedObjects() throws {
         let json = #"[{"id": 1, "authors": [{"author_id": 5, "name": "A"}], "place": {"uuid": "x", "a": 1}}]"#
         let model = try SyncModel(inferredFrom: Data(json.utf8), entity: "Book")
         #expect(try model.primaryKey(of: "Author")?.local == "authorID")
         #expect(try model.primaryKey(of: "Place")?.local == "uuid")
     }
 
-    /// Records → what the error says of them.
+    /// Records, and a part of the error's message.
     @Test(
-        "Without a name, the values say what could be a key",
+        "Without a known name, the error suggests keys whose values are unique",
         arguments: [
             (
                 #"{"name": "a", "geonameid": 1}, {"name": "b", "geonameid": 2}"#,
@@ -54,14 +54,14 @@ struct KeyEvidenceTests {
             (#"{"a": null}, {"a": 1}"#, "and none that could"),
             (#"{"the key": 1, "q": 1}, {"the key": 2, "q": 1}"#, "--primary-key 'the key'"),
         ])
-    func evidence(_ records: String, _ text: String) throws {
+    func suggestsUniqueKeys(_ records: String, _ text: String) throws {
         let error = try #require(throws: SyncError.self) { try key("[\(records)]") }
         #expect(error.code == .primaryKeyMissing)
         #expect(error.message.contains(text), "\(error.message)")
     }
 
-    @Test("The best is taken if that is wanted, and said")
-    func inferred() throws {
+    @Test("The best suggestion is used and noted if infersKey is set")
+    func usesBestSuggestion() throws {
         let json = #"[{"name": "a", "version": 1}, {"name": "a", "version": 2}, {"name": "b", "version": 2}]"#
         #expect(try key(json, infersKey: true) == ["name", "version"])
         var sample = InferenceSample(Data(json.utf8), entity: "Package")
@@ -73,8 +73,8 @@ struct KeyEvidenceTests {
         #expect(throws: SyncError.self) { try key(#"[{"a": 1}, {"a": 1}]"#, infersKey: true) }
     }
 
-    @Test("A key of several parts can be named")
-    func named() throws {
+    @Test("A composite key can be given by name")
+    func acceptsCompositeKey() throws {
         let json = Data(#"[{"Name": "a", "Version": 1, "size": 2}, {"Name": "a", "Version": 2, "size": 2}]"#.utf8)
         let model = try SyncModel(inferredFrom: json, entity: "Package", primaryKey: ["Name", "Version"])
         #expect(model.entity(named: "Package")?.primaryKey == ["name", "version"])
@@ -84,14 +84,14 @@ struct KeyEvidenceTests {
         #expect(error.message.contains("the keys 'Name', 'Major'"))
     }
 
-    @Test("What tells 100,000 records apart is found in a few passes")
-    func many() throws {
+    @Test("A composite key of 20,000 records is found")
+    func findsKeyOfManyRecords() throws {
         let records = (0..<20_000).map { #"{"a":\#($0 / 200),"b":\#($0 % 200),"c":\#($0 % 7),"d":"x"}"# }
         #expect(try key("[\(records.joined(separator: ","))]", infersKey: true) == ["a", "b"])
     }
 
     @Test(
-        "JSON of another form is recognised",
+        "The format of another kind of payload is detected",
         arguments: [
             (#"{"data": [{"type": "a", "id": "1", "attributes": {}}]}"#, .jsonAPI),
             (#"{"data": {"users": {"nodes": [{"id": 1}]}}}"#, .graphQL),
@@ -101,21 +101,21 @@ struct KeyEvidenceTests {
                 .entities(["users": "User", "companies": "Company"])
             ),
         ] as [(String, DetectedFormat)])
-    func forms(_ json: String, _ form: DetectedFormat) throws {
+    func detectsFormat(_ json: String, _ form: DetectedFormat) throws {
         let error = try #require(throws: SyncError.self) { try key(json) }
         #expect(error.likelyForm == form, "\(error)")
     }
 
-    @Test("An answer of GraphQL whose list is deeper says where the lists are")
-    func deeperLists() throws {
+    @Test("An error about deeper GraphQL lists has their key paths")
+    func errorHasKeyPathsOfDeeperLists() throws {
         let json = #"{"data": {"repository": {"issues": {"edges": [{"node": {"id": "1"}}]}, "labels": {"nodes": []}}}}"#
         let sample = InferenceSample(Data(json.utf8), entity: "Issue", form: .graphQL)
         let error = try #require(throws: SyncError.self) { try InferredModel(from: [sample]) }
         #expect(error.keyPaths.contains(["repository", "issues"]), "\(error)")
     }
 
-    @Test("Resources of JSON:API are of entities named after their types, linked by what they refer to")
-    func resources() throws {
+    @Test("JSON:API resources become entities named after their types, with relationships")
+    func infersFromJSONAPI() throws {
         let json = #"""
             {"included": [{"type": "people", "id": "1", "attributes": {"name": "A"}}], "data": [
               {"type": "blog-posts", "id": "1", "attributes": {"title": "T"}, "links": {"self": "x"}, "relationships": {
@@ -130,8 +130,8 @@ struct KeyEvidenceTests {
         #expect(model.entity(named: "Person")?.attributes.map(\.name) == ["id", "name"])
     }
 
-    @Test("Connections of GraphQL, lists of several entities and keyed records are read as such")
-    func otherForms() throws {
+    @Test("GraphQL connections, several lists and keyed records are inferred in their format")
+    func infersFromOtherFormats() throws {
         let graph = #"""
             {"data": {"users": {"edges": [{"node":
               {"id": 1, "__typename": "User", "notes": {"nodes": [{"id": 2}]}}}]}}}

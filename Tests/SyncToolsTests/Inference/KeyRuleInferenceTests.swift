@@ -3,10 +3,10 @@ import SyncCore
 import SyncTools
 import Testing
 
-@Suite("Rules for keys, where models are inferred and extended,")
+@Suite("Key rules in inference and model evolution")
 struct KeyRuleInferenceTests {
-    @Test("come from samples: the spelling of most keys, and of entities that differ")
-    func inferred() throws {
+    @Test("The model gets the case of most keys, and entities that differ get their own")
+    func infersKeyCase() throws {
         func rules(_ json: String) throws -> [String] {
             let model = try SyncModel(inferredFrom: Data(json.utf8), entity: "User")
             return [model.keys?.word ?? "-"] + model.entities.map { "\($0.name) \($0.keys?.word ?? "-")" }
@@ -22,8 +22,8 @@ struct KeyRuleInferenceTests {
                 == ["camelCase", "Town snake_case", "User -"])
     }
 
-    @Test("keep what is ignored from extending a model, whatever stands in it")
-    func extensions() throws {
+    @Test("Ignored keys do not extend a model, whatever their values")
+    func ignoredKeysDoNotExtendModel() throws {
         let model = try SyncModel(
             entities: [
                 SyncModel.Entity(

@@ -4,7 +4,7 @@ import Testing
 @testable import SyncCore
 @testable import SyncTools
 
-@Suite("A model extended by samples")
+@Suite("Model evolution")
 struct ModelEvolutionTests {
     private static let model = """
         {"entities": {
@@ -24,19 +24,19 @@ struct ModelEvolutionTests {
     }
 
     @Test(
-        "is the same where the samples have nothing new",
+        "Samples without new data leave the model unchanged",
         arguments: [
             #"[{"id": 1}]"#, #"[{"id": 1, "age": null, "born": "2024-01-01", "active": true}]"#,
             #"[{"id": 1, "age": true, "born": 5, "contact": {"mail": "a"}, "employer": {"id": 2, "name": 5}}]"#,
         ])
-    func nothing(json: String) throws {
+    func keepsModelWithoutNewData(json: String) throws {
         let found = try extended(by: json)
         #expect(found.remarks.isEmpty, "\(found.remarks)")
         #expect(try found.model == SyncModel(schema: Data(Self.model.utf8)))
     }
 
-    @Test("has new attributes, wider types and new entities, and keeps what it had")
-    func additions() throws {
+    @Test("New attributes, wider types and new entities are added, and the rest is kept")
+    func addsNewData() throws {
         let json = """
             [{"id": 1, "age": 1.5, "active": 7, "Shoe Size": 9, "employer": {"id": 2, "city": "Bonn"},
               "posts": [{"id": 5, "title": "x", "author": {"id": 1}}]}]
@@ -58,7 +58,7 @@ struct ModelEvolutionTests {
     }
 
     @Test(
-        "widens a type as little as it must",
+        "A type is widened as little as necessary",
         arguments: [
             (.integer, .double, .double), (.integer, .decimal, .decimal), (.integer, .string, .string),
             (.integer, .boolean, nil), (.boolean, .integer, .integer), (.boolean, .string, .string),
@@ -66,12 +66,12 @@ struct ModelEvolutionTests {
             (.uuid, .string, .string), (.url, .uuid, .string), (.string, .date, nil), (.string, .json, .json),
             (.json, .string, nil), (.binary, .string, nil), (.transformable, .json, nil),
         ] as [(AttributeType, AttributeType, AttributeType?)])
-    func wider(type: AttributeType, found: AttributeType, expected: AttributeType?) {
+    func widensTypesMinimally(type: AttributeType, found: AttributeType, expected: AttributeType?) {
         #expect(ModelEvolution.wider(type, for: found) == expected)
     }
 
-    @Test("never widens its key")
-    func key() throws {
+    @Test("The type of a primary key is never widened")
+    func keepsTypeOfPrimaryKey() throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity("User", attributes: [SyncModel.Attribute("id", .integer)])
         ])

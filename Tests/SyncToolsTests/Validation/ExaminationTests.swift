@@ -3,7 +3,7 @@ import Testing
 @testable import SyncCore
 @testable import SyncTools
 
-@Suite("An examination")
+@Suite("Validation of models")
 struct ExaminationTests {
     private func findings(_ kind: SyncExamination.Finding.Kind, _ entities: [SyncModel.Entity]) throws
         -> [SyncExamination.Finding]
@@ -11,8 +11,8 @@ struct ExaminationTests {
         SyncExamination(of: try SyncModel(entities: entities)).findings.filter { $0.kind == kind }
     }
 
-    @Test("of a sound model finds nothing")
-    func sound() throws {
+    @Test("A valid model has no findings")
+    func validModelHasNoFindings() throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "User", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("firstName", .string)],
@@ -24,8 +24,8 @@ struct ExaminationTests {
         #expect(SyncExamination(of: model).findings == [])
     }
 
-    @Test("names the attribute and the relationship that read the same key")
-    func ambiguousRelationship() throws {
+    @Test("A key that fills an attribute and a relationship is reported with both")
+    func reportsAmbiguousKey() throws {
         let found = try findings(
             .ambiguousName,
             [
@@ -38,8 +38,8 @@ struct ExaminationTests {
         #expect(found.first?.path == "entities.Note")
     }
 
-    @Test("says that a to-many without a way back is many-to-many, and that a to-one needs none")
-    func lonely() throws {
+    @Test("A to-many relationship without an inverse is reported, and a to-one is not")
+    func reportsMissingInverse() throws {
         let found = try findings(
             .missingInverse,
             [
@@ -54,8 +54,8 @@ struct ExaminationTests {
         #expect(found.map(\.path) == ["entities.User.relationships.photos"])
     }
 
-    @Test("puts what loses data first")
-    func order() {
+    @Test("Findings that lose data come first")
+    func findingsWithLossComeFirst() {
         let note = SyncExamination.Finding(.missingInverse, entity: nil, path: nil, message: "", advice: "")
         let loss = SyncExamination.Finding(.damage, entity: nil, path: nil, message: "", advice: "")
         #expect(SyncExamination([note, loss]).findings == [loss, note])
@@ -64,12 +64,12 @@ struct ExaminationTests {
     }
 
     @Test(
-        "knows the name most like a key, if one is",
+        "The name nearest to a key is found, if one is similar",
         arguments: [
             ("fist_name", "firstName"), ("lastname", nil), ("firstNames", "firstName"), ("profile.age_", "age"),
             ("xyz", nil), ("note", "notes"), ("gae", "age"), ("frist_name", "firstName"),
         ] as [(String, String?)])
-    func nearest(key: String, name: String?) throws {
+    func findsNearestName(key: String, name: String?) throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "User",

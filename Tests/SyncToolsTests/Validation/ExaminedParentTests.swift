@@ -3,9 +3,9 @@ import Sync
 import SyncTools
 import Testing
 
-@Suite("Examining children of a row that nothing has stored")
+@Suite("Validation of the children of a parent")
 struct ExaminedParentTests {
-    /// A parent that requires values, one whose key is made of others, and one that only its sub-entities have rows of.
+    /// A parent with required values, one with a composite key, and an abstract one with a sub-entity.
     static let schema = """
         { "entities": {
             "Owner": { "attributes": {
@@ -33,8 +33,8 @@ struct ExaminedParentTests {
         ("Sale", "Shop", .string("x")),
     ]
 
-    @Test("nothing is found but what is wrong with them", arguments: parents)
-    func children(entity: String, parent: String, id: JSONValue) async throws {
+    @Test("Children of a parent that is not stored have only their own findings", arguments: parents)
+    func childrenHaveOwnFindingsOnly(entity: String, parent: String, id: JSONValue) async throws {
         let model = try SyncModel(schema: Data(Self.schema.utf8))
         let json = Data(#"[{"day": "mon", "note": "a"}, {"day": "tue", "note": "b", "x": 1}, {"note": "c"}]"#.utf8)
         let found = try await Sync.examine(json, inEntity: entity, model: model, parent: (parent, id)).findings
@@ -44,8 +44,8 @@ struct ExaminedParentTests {
         #expect(advice.count == 3 && advice.allSatisfy { $0.contains("--parent \(parent):id") }, "\(advice)")
     }
 
-    @Test("a parent is advised where one is missing, and nowhere else")
-    func advice() async throws {
+    @Test("A parent is suggested only if the owner of a record is missing")
+    func suggestsMissingParent() async throws {
         let model = try SyncModel(
             schema: Data(
                 """
@@ -67,8 +67,8 @@ struct ExaminedParentTests {
         #expect(try await !isAdvised(#"[{"id": "a", "issues": [{"number": 1}, {"n": 2}]}]"#, "Owner"))
     }
 
-    @Test("a parent that is none is refused as by a sync")
-    func wrong() async throws {
+    @Test("An invalid parent is rejected as in a sync")
+    func rejectsInvalidParent() async throws {
         let model = try SyncModel(schema: Data(Self.schema.utf8))
         let json = Data(#"[{"day": "mon"}]"#.utf8)
         for (parent, code) in [

@@ -3,8 +3,8 @@ import Sync
 import SyncTools
 import Testing
 
-/// What an examination says is true, and what is lost it says.
-@Suite("An examination of a payload raises no false alarm")
+/// Every finding of a validation is true, and every loss has a finding.
+@Suite("Accuracy of payload validation")
 struct FalseAlarmTests {
     private func findings(
         _ model: String, _ json: String, _ entity: String = "Item", _ options: SyncOptions = SyncOptions()
@@ -14,8 +14,8 @@ struct FalseAlarmTests {
             .filter(\.kind.losesData)
     }
 
-    @Test("where a json attribute keeps what is inside, though a dotted key leads there too")
-    func json() async throws {
+    @Test("Values inside of a json attribute are kept, even if a remote key leads there too")
+    func jsonAttributesKeepTheirValues() async throws {
         let model = """
             {"entities": {"Item": {"attributes": {
               "id": "integer", "a": "json", "b": {"type": "string", "remoteKey": "a.b"},
@@ -30,8 +30,8 @@ struct FalseAlarmTests {
         #expect(result.unmappedKeys.map(\.key) == ["o.q"])
     }
 
-    @Test("where a remote key walks into the object under the attribute's own name; but what is not in it is missed")
-    func ownName() async throws {
+    @Test("A remote key into the attribute's own object loses only the other members")
+    func remoteKeysIntoOwnObject() async throws {
         let model = """
             {"entities": {"Item": {"primaryKey": "id", "attributes": {
               "id": {"type": "string", "remoteKey": "id.videoId"}, "title": {"type": "string", "remoteKey": "title.rendered"}}}}}
@@ -46,8 +46,8 @@ struct FalseAlarmTests {
         #expect(try await stack.fetch("Item").compactMap { $0["title"]?.string } == ["x", "y"])
     }
 
-    @Test("and tells of two keys that name different rows, once for all records, but not of those that agree")
-    func disagreeingLinks() async throws {
+    @Test("Two keys are reported if they reference different rows, and not if they agree")
+    func reportsDisagreeingKeys() async throws {
         let model = """
             {"entities": {
               "Item": {"attributes": {"id": "integer"}, "relationships": {"user": {"entity": "User"}}},
@@ -79,8 +79,8 @@ struct FalseAlarmTests {
           "Photo": {"parent": "Subject", "attributes": {"width": "integer"}}}}
         """
 
-    @Test("where a kind stands beside a reference, and says what is lost beside a kind")
-    func kinds() async throws {
+    @Test("A discriminator beside a reference is no loss, and lost values beside one are reported")
+    func checksDiscriminators() async throws {
         let beside = try await findings(
             Self.kinds,
             #"[{"id": 1, "subject_type": "post", "subject": {"id": 7, "text": "t", "meta": {"kind": "post"}}}]"#)
@@ -94,8 +94,8 @@ struct FalseAlarmTests {
         #expect(unknown.map(\.kind) == [.unknownKind])
     }
 
-    @Test("of what the form of a document has of its own")
-    func forms() async throws {
+    @Test("Members that belong to the payload format are not reported")
+    func ignoresMembersOfFormat() async throws {
         let model = """
             {"entities": {"Item": {"type": "items", "attributes": {"id": "integer", "name": "string"},
               "relationships": {"parts": {"entity": "Part", "many": true}}},
@@ -118,8 +118,8 @@ struct FalseAlarmTests {
         #expect(try await findings(model, answer, "Item", options) == [])
     }
 
-    @Test("nor does its advice take from one key what another fills")
-    func advice() async throws {
+    @Test("Advice does not suggest a name that another key fills")
+    func suggestsOnlyFreeNames() async throws {
         let model = """
             {"entities": {"Item": {"attributes": {"id": "integer", "name": "string", "title": "string"}}}}
             """
@@ -130,8 +130,8 @@ struct FalseAlarmTests {
         #expect(free.first?.advice.contains("did you mean 'title'") == true)
     }
 
-    @Test("Several entities in one payload are examined together")
-    func entities() async throws {
+    @Test("Several entities of one payload are validated together")
+    func validatesSeveralEntities() async throws {
         let model = """
             {"entities": {
               "User": {"attributes": {"id": "integer"}, "relationships": {"company": {"entity": "Company"}}},

@@ -5,11 +5,11 @@ import Testing
 
 @testable import SyncTools
 
-/// Models and objects of thousands of members. If an examination took as long for each as there are members, these would take minutes.
-@Suite("Many members")
+/// Models and objects of thousands of members. With quadratic work these tests would take minutes.
+@Suite("Validation of many members")
 struct ManyMembersTests {
-    @Test("with their inverses are examined")
-    func inverses() throws {
+    @Test("Many properties with inverses are validated")
+    func validatesManyInverses() throws {
         let names = (0..<LongTests.count(300, many: 5000)).map { "m\($0)" }
         let model = try SyncModel(entities: [
             SyncModel.Entity(
@@ -25,8 +25,8 @@ struct ManyMembersTests {
         #expect(SyncExamination(of: model).findings.filter { $0.kind == .missingInverse } == [])
     }
 
-    @Test("without an inverse are told one by one, each with a few that could be it")
-    func openInverses() throws {
+    @Test("Many relationships without an inverse are reported, each with a few candidates")
+    func reportsManyMissingInverses() throws {
         let count = LongTests.count(300, many: 3000)
         let names = (0..<count).map { "m\($0)" }
         let model = try SyncModel(entities: [
@@ -44,8 +44,8 @@ struct ManyMembersTests {
                 == "A.m0 names no inverse, and B.m0 or B.m1 or B.m2 or B.m3 or B.m4 and \(count - 5) more could be it")
     }
 
-    @Test("of a record are examined, and hundreds of them compared with every name; of thousands the first hundreds")
-    func examined() throws {
+    @Test("Hundreds of unmapped keys are compared with every name, and of thousands only the first")
+    func limitsNameComparisons() throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "User",

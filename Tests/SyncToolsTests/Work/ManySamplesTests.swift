@@ -4,11 +4,10 @@ import SyncTools
 import TestSize
 import Testing
 
-/// Samples of thousands of keys. Each of these takes seconds at most; if it took as long for each key as there are keys,
-/// it would take minutes.
+/// Samples of thousands of keys. Each test takes seconds at most; with quadratic work it would take minutes.
 @Suite("Inference from many keys")
 struct ManySamplesTests {
-    /// No more are inferred.
+    /// The most keys that are inferred.
     private static let count = 2_000
 
     private func object(_ count: Int = count, _ member: (Int) -> String) -> String {
@@ -19,15 +18,15 @@ struct ManySamplesTests {
         try InferredModel(from: [InferenceSample(Data(text.utf8), entity: "User")])
     }
 
-    @Test("gives each an attribute")
-    func attributes() throws {
+    @Test("Each of many keys becomes an attribute")
+    func infersManyAttributes() throws {
         let found = try inferred(object { $0 == 0 ? "\"id\": 1" : "\"some_key_\($0)\": \($0)" })
         #expect(found.model.entity(named: "User")?.attributes.count == Self.count)
         #expect(found.remarks.count == Self.count + 1)
     }
 
-    @Test("is refused for more keys or kinds of objects than it takes")
-    func limits() throws {
+    @Test("More keys or entities than the limit are rejected")
+    func limitsKeysAndEntities() throws {
         for member in [{ "\"k\($0)\": \($0)" }, { "\"k\($0)\": {\"id\": \($0), \"v\($0)\": 1}" }] as [(Int) -> String] {
             let error = try #require(throws: SyncError.self) {
                 try inferred(object(Self.count + 2) { $0 == 0 ? "\"id\": 1" : member($0) })
@@ -46,8 +45,8 @@ struct ManySamplesTests {
         #expect(error.code == .invalidModel)
     }
 
-    @Test("gives keys without letters names that differ")
-    func signs() throws {
+    @Test("Keys without letters become attributes with unique names")
+    func namesKeysWithoutLetters() throws {
         let found = try inferred(
             object {
                 $0 == 0
@@ -58,8 +57,8 @@ struct ManySamplesTests {
         #expect(names.count == Self.count && Set(names).count == Self.count)
     }
 
-    @Test("takes keys that are data for the names of records, or for a dictionary, at the root too")
-    func dictionaries() throws {
+    @Test("Keys that are data become keyed records or a json attribute, and are rejected at the root")
+    func detectsKeysThatAreData() throws {
         let cities = object { "\"\($0)\": {\"name\": \"a\", \"size\": \($0)}" }
         #expect(throws: SyncError.self) { try inferred(cities) }
         let nested = try inferred("[{\"id\": 1, \"cities\": \(cities)}]")
@@ -70,8 +69,8 @@ struct ManySamplesTests {
         #expect(deep.model.entity(named: "Home")?.attributes.last?.type == .json)
     }
 
-    @Test("finds out that thousands of objects are of one entity, and that as many others are not")
-    func twins() throws {
+    @Test("Thousands of equal objects are one entity, and different ones are separate")
+    func mergesManyEqualObjects() throws {
         let count = LongTests.count(200, many: 2000)
         let same = try inferred(object(count) { $0 == 0 ? "\"id\": 1" : "\"p\($0)a\": {\"id\": 7, \"name\": \"Ann\"}" })
         #expect(same.model.entities.map(\.name) == ["P1a", "User"])
@@ -81,8 +80,8 @@ struct ManySamplesTests {
         #expect(others.model.entities.count == count)
     }
 
-    @Test("tells keys that hold ids, and lists, from each other")
-    func links() throws {
+    @Test("Many lists with keys for IDs beside them become one relationship each")
+    func infersManyRelationships() throws {
         let count = LongTests.count(200, many: 900)
         let found = try inferred(
             object(2 * count) {
@@ -95,8 +94,8 @@ struct ManySamplesTests {
         #expect(found.model.entity(named: "User")?.relationships.count == count)
     }
 
-    @Test("extends a model by each")
-    func extended() throws {
+    @Test("Many attributes of a model are widened")
+    func widensManyAttributes() throws {
         let count = LongTests.count(500, many: Self.count)
         let model = try SyncModel(entities: [
             SyncModel.Entity(
@@ -110,8 +109,8 @@ struct ManySamplesTests {
         #expect(found.remarks.count { $0.message == "double, was integer" } == count - 1)
     }
 
-    @Test("of the first bytes alone looks at the whole records in them, and at no others")
-    func size() throws {
+    @Test("A sample of limited size has the whole records in its first bytes")
+    func limitsSampleSize() throws {
         func keys(_ size: Int?, _ text: String, _ form: SyncOptions.Form = .json) throws -> [String]? {
             let sample = InferenceSample(Data(text.utf8), entity: "User", form: form, size: size)
             return try InferredModel(from: [sample]).model.entity(named: "User")?.attributes.map(\.name)
