@@ -4,7 +4,7 @@ import SyncCore
 import SyncSQLite
 import Testing
 
-/// A store that is brought to another model while somebody has it open.
+/// A store that another stack migrates while stacks have it open.
 @Suite final class ChangedModelTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     private var url: URL { folder.appendingPathComponent("store.sqlite") }
@@ -27,7 +27,7 @@ import Testing
         try #require(throws: SyncError.self, performing: body)
     }
 
-    @Test func whoHasItOpenIsTold() throws {
+    @Test func openStacksThrowModelMismatchAfterAMigration() throws {
         let old = try DataStack(model: model(SyncModel.Attribute("name", .string)), at: url)
         try old.insert("User", values: ["id": 1, "name": "Ann"])
         let reader = try DataStack(reading: url)
@@ -41,7 +41,7 @@ import Testing
         #expect(try new.fetch("User").map { $0["title"]?.string } == ["Ann"])
     }
 
-    @Test func tablesOfOthersAndAnotherMappingAreNoOtherModel() throws {
+    @Test func openStacksAcceptOtherTablesAndOtherRemoteKeys() throws {
         let old = try DataStack(model: model(SyncModel.Attribute("name", .string)), at: url)
         let other = try DataStack(model: model(SyncModel.Attribute("name", .string, remoteKey: "full_name")), at: url)
         try other.write { db in try db.execute(sql: "CREATE TABLE other (id INTEGER PRIMARY KEY)") }

@@ -23,13 +23,13 @@ import Testing
 
     private func ids(_ records: [SyncRow]) -> [Int64] { records.compactMap { $0["id"]?.int } }
 
-    @Test func recordsComeByKey() throws {
+    @Test func rowsAreFetchedInKeyOrder() throws {
         #expect(ids(try users().fetch("User")) == [1, 2, 3])
         #expect(ids(try users().fetch("User", limit: 2)) == [1, 2])
         #expect(try users().fetch("User", limit: 0).isEmpty)
     }
 
-    @Test func recordsComeInTheOrderAskedForThenByKey() throws {
+    @Test func rowsAreFetchedInTheGivenOrderThenByKey() throws {
         let stack = try users()
         #expect(ids(try stack.fetch("User", orderedBy: "name")) == [2, 1, 3])
         #expect(ids(try stack.fetch("User", orderedBy: "-name")) == [1, 3, 2])
@@ -41,7 +41,7 @@ import Testing
         #expect(ids(try users().fetch("User", orderedBy: "price")) == [2, 1, 3])
     }
 
-    @Test func anUnknownAttributeOrEntityIsATypedError() throws {
+    @Test func unknownAttributesAndEntitiesThrowTypedErrors() throws {
         let stack = try users()
         #expect(
             try #require(throws: SyncError.self) { try stack.fetch("User", orderedBy: "age") }.code == .unknownAttribute
@@ -49,7 +49,7 @@ import Testing
         #expect(try #require(throws: SyncError.self) { try stack.fetch("Usr") }.code == .unknownEntity)
     }
 
-    @Test func aKeyIsBroughtToItsType() throws {
+    @Test func keysAreCoercedToTheirType() throws {
         let stack = try users()
         #expect(try stack.fetch("User", id: "2")?["name"]?.string == "a")
         #expect(try stack.fetch("User", id: 2.0)?["name"]?.string == "a")
@@ -58,7 +58,7 @@ import Testing
         #expect(try stack.fetch("User", id: nil) == nil)
     }
 
-    @Test func rowsOfSubEntitiesCountForTheParent() throws {
+    @Test func fetchesOfAParentEntityIncludeItsSubEntities() throws {
         let stack = try DataStack.inMemory(Models.trees())
         try stack.insert("Dog", values: ["id": 2, "tricks": 1])
         try stack.insert("Cat", values: ["id": 1])
@@ -76,7 +76,7 @@ import Testing
         #expect(try stack.fetch("Film", id: 5)?["minutes"] == .null)
     }
 
-    @Test func keysAreReportedInTheirForm() throws {
+    @Test func keysAreReportedInTheFormOfTheirType() throws {
         for (type, value, expected) in [
             (AttributeType.date, "2024-02-29T18:29:59.999Z", PrimaryKeyValue.text("2024-02-29T18:29:59.999Z")),
             (.date, "2024-02-29", .text("2024-02-29T00:00:00Z")),
@@ -93,13 +93,13 @@ import Testing
         }
     }
 
-    @Test func aRecordDescribesItself() throws {
+    @Test func rowDescriptionsListTheValues() throws {
         let stack = try users()
         #expect(try stack.fetch("User", id: 1)?.description == #"User 1 (id: 1, name: "b", price: 9.5)"#)
         #expect(try stack.fetch("User", id: 2)?.description == #"User 2 (id: 2, name: "a")"#)
     }
 
-    @Test func conditionsFilterAndCount() throws {
+    @Test func conditionsFilterFetchesAndCounts() throws {
         let stack = try users()
         #expect(ids(try stack.fetch("User", where: "name == 'b' AND price > 9.75")) == [3])
         #expect(try stack.count("User", where: "price == nil") == 1)
@@ -112,7 +112,7 @@ import Testing
         #expect(throws: SyncError.self) { try stack.count("User", where: "nothing == 1") }
     }
 
-    @Test func aConditionAppliesToRowsOfTheEntityOnly() throws {
+    @Test func conditionsApplyToRowsOfTheEntityOnly() throws {
         let stack = try DataStack.inMemory(Models.trees())
         try stack.insert("Dog", values: ["id": 2, "tricks": 1])
         try stack.insert("Cat", values: ["id": 1])

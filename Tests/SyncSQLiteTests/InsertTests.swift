@@ -5,7 +5,7 @@ import SyncSQLite
 import Testing
 
 @Suite struct InsertTests {
-    @Test func aRowOfEveryTypeReadsAsItWasInserted() throws {
+    @Test func valuesOfEveryTypeAreReadAsInserted() throws {
         let stack = try DataStack.inMemory(Models.everyType())
         let uuid = UUID()
         let values: [String: StoredValue] = [
@@ -60,7 +60,7 @@ import Testing
         #expect(throws: SyncError.self) { try stack.targets(of: boss, "enemies") }
     }
 
-    @Test func defaultsAreForMissingValuesAndForNilWhereAValueIsRequired() throws {
+    @Test func defaultsReplaceMissingValuesAndNilsOfRequiredAttributes() throws {
         let stack = try DataStack.inMemory(Models.trees())
         let cat = try stack.insert("Cat", values: ["id": 1, "name": nil, "lives": nil])
         #expect(cat["name"]?.string == "?")
@@ -75,7 +75,7 @@ import Testing
             ("Cat", ["id": "x"], .valueDoesNotFit), ("Dog", ["id": 2], .valueDoesNotFit),
             ("Dog", ["id": 1, "tricks": 2], .keyTaken), ("Film", ["code": 7], .keyTaken),
         ] as [(String, [String: JSONValue], SyncError.Code)])
-    func whatCannotBeInsertedIsATypedErrorAndWritesNothing(
+    func invalidInsertsThrowTypedErrorsAndWriteNothing(
         _ entity: String, _ values: [String: JSONValue], _ code: SyncError.Code
     ) throws {
         let stack = try DataStack.inMemory(Models.trees())
@@ -88,13 +88,13 @@ import Testing
     }
 
     @Test(arguments: ["company", "company_id", "companyID"])
-    func aRelationshipAmongTheValuesIsSaidToBeOne(_ name: String) throws {
+    func relationshipsAmongTheValuesAreReportedAsRelationships(_ name: String) throws {
         let stack = try DataStack.inMemory(Models.links())
         let error = try #require(throws: SyncError.self) { try stack.insert("User", values: [name: 1]) }
         #expect(error.message.hasSuffix("; 'company' is a relationship: 'links' takes its rows"), "\(error.message)")
     }
 
-    @Test func linksThatDoNotFitAreTypedErrorsAndWriteNothing() throws {
+    @Test func invalidLinksThrowTypedErrorsAndWriteNothing() throws {
         let stack = try DataStack.inMemory(Models.links())
         let photo = try stack.insert("Photo", values: ["id": 1])
         let other = try stack.insert("Photo", values: ["id": 2])
@@ -112,7 +112,7 @@ import Testing
         #expect(try stack.count("User") == 0)
     }
 
-    @Test func targetsOfAToOneWayBackMove() throws {
+    @Test func linkedRowsMoveIfTheInverseIsToOne() throws {
         let stack = try DataStack.inMemory(Models.links())
         let passport = try stack.insert("Passport", values: ["number": "P"])
         let note = try stack.insert("Note", values: ["id": 1])
@@ -130,7 +130,7 @@ import Testing
         #expect(try stack.targets(of: passport, "user").isEmpty)
     }
 
-    @Test func everySideOfAnOrderedLinkKeepsItsOrder() throws {
+    @Test func bothEndsOfAnOrderedAssociationKeepTheirOrder() throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "A", attributes: [SyncModel.Attribute("id", .integer)],
@@ -148,7 +148,7 @@ import Testing
         #expect(try stack.targets(of: bs[0], "as") == [second, first])
     }
 
-    @Test func linksToTablesWithAHiddenKeyHoldIt() throws {
+    @Test func linksToTablesWithASurrogateKeyStoreThatKey() throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "User", attributes: [SyncModel.Attribute("id", .integer)],
@@ -169,7 +169,7 @@ import Testing
         #expect(try #require(throws: SyncError.self) { try stack.newKey(for: "Address") }.code == .keylessEntity)
     }
 
-    @Test func theStoreIsSoundAfterInserts() throws {
+    @Test func insertsKeepForeignKeysAndIntegrity() throws {
         let stack = try DataStack.inMemory(Models.links())
         let boss = try stack.insert("User")
         let tag = try stack.insert("Tag")
@@ -184,7 +184,7 @@ import Testing
         #expect(integrity == ["ok"])
     }
 
-    @Test func asyncCallersUseTheSameNames() async throws {
+    @Test func asyncCallsHaveTheSameNames() async throws {
         let stack = try DataStack.inMemory(Models.links())
         let company = try await stack.insert("Company", values: ["id": 1, "name": "Apple"])
         let user = try await stack.insert("User", values: ["id": 2], links: ["company": [company]])

@@ -3,9 +3,9 @@ import SyncCore
 
 @testable import SyncSQLite
 
-/// The models the store tests share.
+/// Models that the store tests share.
 enum Models {
-    /// One attribute of every type, under an integer key.
+    /// A model with an attribute of every type, and an integer key.
     static func everyType() throws -> SyncModel {
         let types = AttributeType.allCases.map { SyncModel.Attribute("\($0.rawValue)Value", $0) }
         return try SyncModel(entities: [
@@ -13,7 +13,7 @@ enum Models {
         ])
     }
 
-    /// A link of every kind.
+    /// A model with every kind of association.
     static func links() throws -> SyncModel {
         try SyncModel(entities: [
             SyncModel.Entity(
@@ -47,7 +47,7 @@ enum Models {
         ])
     }
 
-    /// A tree with a common key, one whose entities each have their own, and an entity without a key.
+    /// A model with a hierarchy that has a common key, one whose entities have separate keys, and a keyless entity.
     static func trees() throws -> SyncModel {
         try SyncModel(entities: [
             SyncModel.Entity(

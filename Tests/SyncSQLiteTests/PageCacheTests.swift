@@ -3,12 +3,12 @@ import Testing
 
 @testable import SyncSQLite
 
-@Suite("The page cache")
+@Suite("Page cache")
 struct PageCacheTests {
     private func size(_ db: Database) throws -> Int? { try Int.fetchOne(db, sql: "PRAGMA cache_size") }
 
-    @Test("grows for many rows and is what it was when the transaction ends", arguments: [true, false])
-    func grows(commits: Bool) throws {
+    @Test("The page cache grows for many rows until the transaction ends", arguments: [true, false])
+    func growsUntilTransactionEnds(commits: Bool) throws {
         let queue = try DatabaseQueue(configuration: StoreFile.configuration())
         try queue.inDatabase { db in
             try db.inTransaction {
@@ -24,8 +24,8 @@ struct PageCacheTests {
         }
     }
 
-    @Test("is not made smaller by fewer rows")
-    func keeps() throws {
+    @Test("Fewer rows do not shrink the page cache")
+    func fewerRowsKeepSize() throws {
         let queue = try DatabaseQueue(configuration: StoreFile.configuration())
         try queue.inDatabase { db in
             try db.inTransaction {

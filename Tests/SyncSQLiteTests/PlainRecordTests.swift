@@ -4,7 +4,7 @@ import SyncCore
 import SyncSQLite
 import Testing
 
-/// The store read and written by GRDB records that know nothing of it.
+/// A store that is read and written by plain GRDB records.
 @Suite struct PlainRecordTests {
     struct Thing: Codable, FetchableRecord, PersistableRecord, Equatable {
         var id: Int64
@@ -19,7 +19,7 @@ import Testing
         var binaryValue: Data?
         var jsonValue: [String: Int]?
 
-        /// The one line a record needs, where it has a UUID.
+        /// The only customization that a record with a UUID needs.
         static func databaseUUIDEncodingStrategy(for column: String) -> DatabaseUUIDEncodingStrategy {
             .uppercaseString
         }
@@ -40,7 +40,7 @@ import Testing
             urlValue: URL(string: "https://example.com/x?y=1"), binaryValue: Data([1, 2, 3]), jsonValue: ["a": 1])
     }
 
-    @Test func aRecordReadsWhatTheStoreWrote() throws {
+    @Test func recordsReadRowsWrittenByTheStore() throws {
         let stack = try DataStack.inMemory(Models.everyType())
         try stack.insert(
             "Thing",
@@ -53,7 +53,7 @@ import Testing
         #expect(read == thing(1))
     }
 
-    @Test func theStoreReadsWhatARecordWrote() throws {
+    @Test func theStoreReadsRowsWrittenByRecords() throws {
         let stack = try DataStack.inMemory(Models.everyType())
         let thing = thing(2)
         try stack.write { db in try thing.insert(db) }
@@ -70,7 +70,7 @@ import Testing
         #expect(record["jsonValue"]?.json == ["a": 1])
     }
 
-    @Test func aUUIDIsUpperCaseTextWithTheOneLine() throws {
+    @Test func recordsStoreUUIDsAsUpperCaseText() throws {
         let stack = try DataStack.inMemory(Models.everyType())
         try stack.write { db in try thing(1).insert(db) }
         let text = try stack.read { db in try String.fetchOne(db, sql: "SELECT uuidValue FROM Thing") }
@@ -79,7 +79,7 @@ import Testing
         #expect(found == 1)
     }
 
-    @Test func strictTablesRefuseWhatDoesNotFit() throws {
+    @Test func strictTablesRejectValuesOfAnotherType() throws {
         let stack = try DataStack.inMemory(Models.everyType())
         #expect(throws: DatabaseError.self) {
             try stack.write { db in try db.execute(sql: "INSERT INTO Thing (id, integerValue) VALUES (1, 'x')") }
@@ -87,7 +87,7 @@ import Testing
         #expect(try stack.count("Thing") == 0)
     }
 
-    @Test func aRecordReadsAView() throws {
+    @Test func recordsReadTheViewOfASubEntity() throws {
         let stack = try DataStack.inMemory(Models.trees())
         try stack.insert("Dog", values: ["id": 1, "name": "Rex", "tricks": 3])
         try stack.insert("Cat", values: ["id": 2])

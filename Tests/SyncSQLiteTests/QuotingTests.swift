@@ -3,12 +3,12 @@ import Testing
 
 @testable import SyncSQLite
 
-@Suite("A quoted name or text")
+@Suite("SQL quoting")
 struct QuotingTests {
     @Test(
-        "is what SQLite reads, whatever stands beside its quotes",
+        "A quoted name or text is read back exactly",
         arguments: ["plain", "a\"b", "it's", "\"", "a\"\u{301}b", "it'\u{301}s", "\u{1F468}\u{200D}\"", "é\"'"])
-    func readsBack(name: String) throws {
+    func readsBackQuotedText(name: String) throws {
         let queue = try DatabaseQueue()
         try queue.write { db in
             try db.execute(sql: "CREATE TABLE \(SchemaSQL.quoted(name)) (\(SchemaSQL.quoted(name)) TEXT)")

@@ -3,7 +3,7 @@ import SyncCore
 import SyncSQLite
 import Testing
 
-@Suite("More than SQLite takes")
+@Suite("Limits of SQLite")
 struct SQLiteLimitTests {
     private let stack: DataStack
 
@@ -19,24 +19,24 @@ struct SQLiteLimitTests {
         }
     }
 
-    @Test("is said of an order with too many terms")
-    func order() throws {
+    @Test("An order with too many terms is rejected")
+    func rejectsTooManyOrderTerms() throws {
         let order = RowOrder(Array(repeating: "name", count: 3000))
         let error = try #require(throws: SyncError.self) { try stack.fetch("User", orderedBy: order) }
         #expect(error.code == .invalidOption)
         #expect(error.message == "the order has too many terms for SQLite")
     }
 
-    @Test("is said of a condition through too many relationships")
-    func path() throws {
+    @Test("A condition through too many relationships is rejected")
+    func rejectsTooLongPath() throws {
         let path = String(repeating: "boss.", count: 300) + "name"
         let error = try #require(throws: SyncError.self) { try stack.count("User", where: .where("%K == 'x'", path)) }
         #expect(error.code == .invalidPredicate)
         #expect(error.message == "a path of the condition is too long for SQLite")
     }
 
-    @Test("is no reason to wait for a regular expression that never ends")
-    func expression() throws {
+    @Test("A regular expression with exponential backtracking is rejected")
+    func rejectsEndlessExpression() throws {
         let endless = RowPredicate.where("name MATCHES '(a+)+b'")
         let error = try #require(throws: SyncError.self) { try stack.count("User", where: endless) }
         #expect(error.code == .invalidPredicate)

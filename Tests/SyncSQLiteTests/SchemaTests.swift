@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func indexesHaveNamesOfTheirOwn() throws {
+    @Test func indexNamesAreUnique() throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "Post", attributes: [SyncModel.Attribute("id", .integer)],
@@ -98,13 +98,13 @@ import Testing
         }
     }
 
-    @Test func attributesOfSubEntitiesMayBeNullInTheTable() throws {
+    @Test func attributesOfSubEntitiesAreNullableInTheTable() throws {
         let stack = try DataStack.inMemory(Models.trees())
         let required = try column(stack, "SELECT name FROM pragma_table_info('Animal') WHERE \"notnull\" = 1")
         #expect(required.sorted() == ["name", "sync_entity"])
     }
 
-    @Test func aToOneIsAnIndexedDeferredForeignKey() throws {
+    @Test func toOneRelationshipsAreIndexedDeferredForeignKeys() throws {
         let stack = try DataStack.inMemory(Models.links())
         let keys = try rows(
             stack, "SELECT \"from\", \"table\", \"to\", on_update, on_delete FROM pragma_foreign_key_list('User')"
@@ -124,7 +124,7 @@ import Testing
         #expect(sql.components(separatedBy: "DEFERRABLE INITIALLY DEFERRED").count == 5)
     }
 
-    @Test func foreignKeysCascadeWhereTheOtherSideDoes() throws {
+    @Test func foreignKeysCascadeIfTheInverseCascades() throws {
         let stack = try DataStack.inMemory(Models.links())
         let note = try rows(stack, "SELECT on_delete FROM pragma_foreign_key_list('Note')")
         #expect(note.map { $0["on_delete"] } == ["CASCADE"])
@@ -134,7 +134,7 @@ import Testing
         #expect(passport.map { $0["on_delete"] } == ["CASCADE"])
     }
 
-    @Test func manyToManyIsATableIndexedBothWays() throws {
+    @Test func manyToManyAssociationsAreJoinTablesIndexedBothWays() throws {
         let stack = try DataStack.inMemory(Models.links())
         let name = try column(stack, "SELECT name FROM sqlite_schema WHERE name IN ('User_tags', 'Tag_users')")[0]
         let columns = try rows(stack, "SELECT name, type, \"notnull\", pk FROM pragma_table_info('\(name)')")
@@ -155,20 +155,20 @@ import Testing
         #expect(Set(indexes) == ["userID,tagID", "tagID,userID"])
     }
 
-    @Test func selfLinksHaveTwoColumns() throws {
+    @Test func joinTablesOfOneEntityHaveTwoColumns() throws {
         let stack = try DataStack.inMemory(Models.links())
         let columns = try column(stack, "SELECT name FROM pragma_table_info('User_friends')")
         #expect(columns == ["userID", "friendsID"])
     }
 
-    @Test func treesWithACommonKeyHaveItAsPrimaryKey() throws {
+    @Test func hierarchiesWithACommonKeyHaveItAsPrimaryKey() throws {
         let stack = try DataStack.inMemory(Models.trees())
         let columns = try rows(stack, "SELECT name, pk FROM pragma_table_info('Animal')")
         #expect(columns.first { $0["pk"] == 1 }?["name"] == "id")
         #expect(columns.contains { $0["name"] == "kennelID" })
     }
 
-    @Test func treesWithoutACommonKeyHaveAHiddenOneAndUniqueKeys() throws {
+    @Test func hierarchiesWithoutACommonKeyHaveASurrogateKeyAndUniqueKeys() throws {
         let stack = try DataStack.inMemory(Models.trees())
         let columns = try rows(stack, "SELECT name, pk FROM pragma_table_info('Media')")
         #expect(columns.first { $0["pk"] == 1 }?["name"] == "sync_id")
@@ -193,7 +193,7 @@ import Testing
         #expect(!cats[0].hasColumn("tricks"))
     }
 
-    @Test func namesAreQuoted() throws {
+    @Test func unusualNamesAreQuoted() throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "order",

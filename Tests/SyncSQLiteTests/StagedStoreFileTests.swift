@@ -33,7 +33,7 @@ import Testing
         return try stack.fetch("User").compactMap { $0["id"]?.int }
     }
 
-    @Test func aDraftIsOutOfSightAndTellsNothing() throws {
+    @Test func stagedFilesAreHiddenAndPrivate() throws {
         let drafts = try (0..<20).map { _ in try StagedStoreFile(for: url) }
         let names = try files()
         #expect(Set(names).count == 20)
@@ -48,7 +48,7 @@ import Testing
         #expect(try files() == [])
     }
 
-    @Test func aDraftBecomesTheStore() throws {
+    @Test func publishingMakesAStagedFileTheStore() throws {
         let draft = try StagedStoreFile(for: url)
         try fill(draft, userID: 1)
         #expect(try files().count == 1)
@@ -58,7 +58,7 @@ import Testing
         #expect(try files() == ["store.sqlite"])
     }
 
-    @Test func whatAppearsMeanwhileStays() throws {
+    @Test func publishingKeepsAStoreThatAppearedMeanwhile() throws {
         let (first, second) = try (StagedStoreFile(for: url), StagedStoreFile(for: url))
         try fill(first, userID: 1)
         try fill(second, userID: 2)
@@ -70,7 +70,7 @@ import Testing
         #expect(try files() == ["store.sqlite"])
     }
 
-    @Test func anEmptyFileIsFilledAndStaysTheFileItIs() throws {
+    @Test func publishingFillsAnEmptyFileInPlace() throws {
         try Data().write(to: url)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
         try FileManager.default.linkItem(at: url, to: folder.appendingPathComponent("other"))
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: ["-wal", "-journal"])
-    func theLogOfAnotherStoreIsRefused(_ suffix: String) throws {
+    func journalsOfAnotherStoreAreRejected(_ suffix: String) throws {
         let log = Data("left by another".utf8)
         try log.write(to: URL(fileURLWithPath: url.path + suffix))
         let url = url
@@ -101,7 +101,7 @@ import Testing
         #expect(try files() == ["store.sqlite\(suffix)"])
     }
 
-    @Test func aLinkToNothingYetLeadsToTheStore() throws {
+    @Test func aSymbolicLinkToAMissingFileLeadsToTheNewStore() throws {
         try FileManager.default.createSymbolicLink(atPath: url.path, withDestinationPath: "real.sqlite")
         let stack = try DataStack(model: Models.links(), at: url)
         try stack.close()
@@ -109,15 +109,15 @@ import Testing
         #expect(try files() == ["real.sqlite", "store.sqlite"])
     }
 
-    // MARK: What killed processes left
+    // MARK: Files of killed processes
 
-    @Test func onlyDraftsOfTheDeadAreRemoved() throws {
+    @Test func onlyDraftsOfKilledProcessesAreRemoved() throws {
         let live = try DraftFolder(in: folder.path)
         var dead: DraftFolder? = try DraftFolder(in: folder.path)
         for suffix in StoreFiles.suffixes {
             try Data("rows".utf8).write(to: URL(fileURLWithPath: try #require(dead).path + suffix))
         }
-        // Its lock goes as it does with a process.
+        // Its lock is released, as at the end of a process.
         dead = nil
         #expect(try files().count == 2)
         let next = try DraftFolder(in: folder.path)
@@ -129,7 +129,7 @@ import Testing
         #expect(try files() == [])
     }
 
-    @Test func whatIsNotCertainlyADraftIsKept() throws {
+    @Test func filesThatAreNotCertainlyDraftsAreKept() throws {
         let other = folder.appendingPathComponent("other")
         try FileManager.default.createDirectory(at: other, withIntermediateDirectories: true)
         try Data("mine".utf8).write(to: other.appendingPathComponent("draft"))
@@ -151,9 +151,9 @@ import Testing
         }
     }
 
-    // MARK: Creating
+    // MARK: Creation
 
-    @Test func aStoreCreatedByManyAtOnceIsOne() async throws {
+    @Test func concurrentCreationsMakeOneStore() async throws {
         let (url, model) = (url, try Models.links())
         try await withThrowingTaskGroup(of: Void.self) { group in
             for id in 1...8 {

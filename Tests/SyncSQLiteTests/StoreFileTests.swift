@@ -45,7 +45,7 @@ import Testing
         #expect(try files() == ["store.sqlite"])
     }
 
-    @Test func aStoreIsConfigured() throws {
+    @Test func connectionsOfAStoreAreConfigured() throws {
         let stack = try DataStack(model: Models.links(), at: url)
         func pragma(_ name: String) throws -> String? {
             try stack.write { db in try String.fetchOne(db, sql: "PRAGMA \(name)") }
@@ -63,7 +63,7 @@ import Testing
         #expect(try files().isEmpty)
     }
 
-    @Test func whatIsNotADatabaseIsRefusedAndKept() throws {
+    @Test func aFileThatIsNoDatabaseIsRejectedAndKept() throws {
         let text = Data(String(repeating: "not a database\n", count: 100).utf8)
         try text.write(to: url)
         let url = url
@@ -74,7 +74,7 @@ import Testing
         #expect(try files() == ["store.sqlite"])
     }
 
-    @Test func aDatabaseOfSomeoneElseIsRefusedAndKept() throws {
+    @Test func aDatabaseOfAnotherAppIsRejectedAndKept() throws {
         let queue = try DatabaseQueue(path: url.path)
         try queue.write { db in try db.execute(sql: "CREATE TABLE other (id INTEGER PRIMARY KEY)") }
         try queue.close()
@@ -108,7 +108,7 @@ import Testing
         #expect(try files().isEmpty)
     }
 
-    @Test func aModelWithoutAPlaceForValuesIsRefusedSayingWhich() throws {
+    @Test func aModelThatWouldLoseValuesIsRejectedWithItsPath() throws {
         let stack = try DataStack(
             model: user([
                 SyncModel.Attribute("age", .integer), SyncModel.Attribute("name", .string),
@@ -130,7 +130,7 @@ import Testing
         #expect(try files() == ["store.sqlite"])
     }
 
-    @Test func aModelThatMapsOtherwiseIsKept() throws {
+    @Test func aModelWithAnotherRemoteKeyIsStored() throws {
         try DataStack(model: user([SyncModel.Attribute("name", .string)]), at: url).close()
         let mapped = try user([SyncModel.Attribute("name", .string, remoteKey: "full_name")])
         try DataStack(model: mapped, at: url).close()
@@ -139,7 +139,7 @@ import Testing
         try stack.close()
     }
 
-    @Test func aClosedStoreFailsWithATypedError() throws {
+    @Test func aClosedStoreThrowsATypedError() throws {
         let stack = try DataStack(model: Models.links(), at: url)
         try stack.close()
         #expect(try error { _ = try stack.fetch("User") }.code == .storeClosed)
@@ -166,7 +166,7 @@ import Testing
     @Test(arguments: [
         "UPDATE sync_model SET version = 99", "UPDATE sync_model SET schema = '{'", "DELETE FROM sync_model",
     ])
-    func aStoreWhoseModelCannotBeReadIsRefused(_ damage: String) throws {
+    func aStoreWithAnUnreadableModelIsRejected(_ damage: String) throws {
         let model = try Models.links()
         let stack = try DataStack(model: model, at: url)
         try stack.write { db in try db.execute(sql: damage) }
@@ -176,7 +176,7 @@ import Testing
         #expect(try error { _ = try DataStack(model: model, at: url) }.code == .unreadableStore)
     }
 
-    @Test func aStoreLeftOpenIsOneFileToo() throws {
+    @Test func aStoreThatIsNotClosedLeavesOneFile() throws {
         do {
             let stack = try DataStack(model: Models.links(), at: url)
             try stack.insert("User", values: ["id": 1])

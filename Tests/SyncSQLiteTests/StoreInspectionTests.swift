@@ -3,7 +3,7 @@ import SyncCore
 import SyncSQLite
 import Testing
 
-@Suite("A store under inspection")
+@Suite("Store inspection")
 struct StoreInspectionTests {
     static func stack() throws -> DataStack {
         try .inMemory(
@@ -20,8 +20,8 @@ struct StoreInspectionTests {
             ]))
     }
 
-    @Test("counts written rows, and reads as none")
-    func totalChanges() async throws {
+    @Test("totalChanges counts written rows and no reads")
+    func totalChangesCountsWrites() async throws {
         let stack = try Self.stack()
         let before = try await stack.totalChanges()
         _ = try await stack.count("Band")
@@ -30,8 +30,8 @@ struct StoreInspectionTests {
         #expect(try await stack.totalChanges() > before)
     }
 
-    @Test("tells which tables differ, links included")
-    func contents() async throws {
+    @Test("contents shows which tables differ, including join tables")
+    func contentsShowsDifferences() async throws {
         let stack = try Self.stack()
         let label = try await stack.insert("Label", values: ["id": 1, "name": "Blue"])
         let band = try await stack.insert("Band", values: ["id": 1], links: ["label": [label]])
@@ -46,8 +46,8 @@ struct StoreInspectionTests {
         #expect(differences.map { String($0.prefix { $0 != ":" }) } == ["Band", "Band_members", "Label"])
     }
 
-    @Test("shows rows that refer to missing ones")
-    func damage() async throws {
+    @Test("damage shows rows that reference missing rows")
+    func damageShowsDanglingLinks() async throws {
         let stack = try Self.stack()
         #expect(try await stack.damage() == [])
         try await stack.database.writeWithoutTransaction { db in

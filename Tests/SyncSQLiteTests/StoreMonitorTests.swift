@@ -4,7 +4,7 @@ import Testing
 
 @testable import SyncSQLite
 
-@Suite("What a store knows from one transaction to the next")
+@Suite("Store monitor")
 struct StoreMonitorTests {
     private typealias Moment = StoreMonitor.Moment
     private let stack: DataStack
@@ -27,7 +27,7 @@ struct StoreMonitorTests {
     // MARK: Settled tables
 
     @Test("Tables are settled until anything is written")
-    func settledTables() throws {
+    func tablesAreSettledUntilWrite() throws {
         #expect(try settled().isEmpty)
         try stack.write { db in try settle(tables, in: db) }
         #expect(try settled() == tables)
@@ -35,8 +35,8 @@ struct StoreMonitorTests {
         #expect(try settled().isEmpty)
     }
 
-    @Test("They still are when what a sync wrote is taken back")
-    func takenBack() throws {
+    @Test("Tables stay settled if the writes of a sync are rolled back")
+    func rolledBackSyncKeepsSettledTables() throws {
         struct Refusal: Error {}
         try stack.write { db in try settle(tables, in: db) }
         #expect(throws: Refusal.self) {
@@ -50,8 +50,8 @@ struct StoreMonitorTests {
         #expect(try settled() == tables)
     }
 
-    @Test("They are not if others had written before")
-    func writtenBefore() throws {
+    @Test("Tables are not settled after a rollback if other writes came before the sync")
+    func otherWritesUnsettleTables() throws {
         struct Refusal: Error {}
         try stack.write { db in try settle(tables, in: db) }
         #expect(throws: Refusal.self) {
@@ -64,8 +64,8 @@ struct StoreMonitorTests {
         #expect(try settled().isEmpty)
     }
 
-    @Test("What is learnt in a caller's transaction is forgotten")
-    func callers() throws {
+    @Test("Nothing is remembered of a caller's transaction")
+    func forgetsCallersTransaction() throws {
         try stack.write { db in
             try settle(tables, in: db, isOwn: false)
             try stack.watch.visit(db, isOwn: false)
@@ -76,10 +76,10 @@ struct StoreMonitorTests {
         #expect(try settled(isOwn: false).isEmpty)
     }
 
-    // MARK: Runs of an engine
+    // MARK: Engine runs
 
-    @Test("They stay settled in a transaction to which rows come by syncs alone")
-    func run() throws {
+    @Test("Tables stay settled in a transaction in which only syncs add rows")
+    func onlySyncsAddRows() throws {
         try stack.write { db in try settle(tables, in: db) }
         try stack.write { db in
             try stack.watch.bringingRowsBySyncs(db) {
@@ -90,8 +90,8 @@ struct StoreMonitorTests {
         #expect(try settled() == tables)
     }
 
-    @Test("They are settled no more once a row came by other means", arguments: [false, true])
-    func arrival(aSyncWasBefore: Bool) throws {
+    @Test("Tables are not settled after a row was added by other means", arguments: [false, true])
+    func otherRowsUnsettleTables(aSyncWasBefore: Bool) throws {
         try stack.write { db in try settle(tables, in: db) }
         try stack.write { db in
             try stack.watch.bringingRowsBySyncs(db) {
@@ -104,8 +104,8 @@ struct StoreMonitorTests {
         #expect(try settled().isEmpty)
     }
 
-    @Test("They are settled by a sync after that")
-    func syncAfterArrival() throws {
+    @Test("A sync after such a row settles the tables again")
+    func laterSyncSettlesTables() throws {
         try stack.write { db in
             try stack.watch.bringingRowsBySyncs(db) {
                 try settle([], in: db)
@@ -118,7 +118,7 @@ struct StoreMonitorTests {
         #expect(try settled() == tables)
     }
 
-    // MARK: Sound links
+    // MARK: Valid links
 
     private func links() throws -> StoreMonitor.ValidLinks {
         try stack.write { db in try stack.watch.visit(db, isOwn: true).soundLinks(at: Moment(db)) }
@@ -130,8 +130,8 @@ struct StoreMonitorTests {
         try stack.watch.visit(db, isOwn: true).keep(StoreMonitor.ValidLinks(checked: links, sound: links), at: moment)
     }
 
-    @Test("Links stay sound when this connection writes, and until another commits")
-    func soundLinks() throws {
+    @Test("Links stay valid until another connection commits")
+    func linksStayValidUntilOtherCommit() throws {
         try stack.write { db in
             try keep([AssociationID(1)], in: db)
             try insert(1, in: db)
@@ -142,8 +142,8 @@ struct StoreMonitorTests {
         #expect(try links().sound.isEmpty)
     }
 
-    @Test("Links that were mended in a transaction which is taken back are not sound")
-    func mendedLinks() throws {
+    @Test("Links that were repaired in a rolled back transaction are not valid")
+    func rolledBackRepairIsForgotten() throws {
         struct Refusal: Error {}
         #expect(throws: Refusal.self) {
             try stack.write { db in
@@ -156,7 +156,7 @@ struct StoreMonitorTests {
 
     // MARK: Unique indexes
 
-    /// What is there of indexes while those of others are deferred.
+    /// Returns the number of the app's indexes while unique indexes are deferred, and afterwards.
     private func indexes() throws -> (during: Int, after: Int) {
         try stack.write { db in
             func count() throws -> Int {
@@ -167,8 +167,8 @@ struct StoreMonitorTests {
         }
     }
 
-    @Test("A unique index that others make between two transactions is deferred in the second")
-    func addedIndex() throws {
+    @Test("A unique index that the app adds between two transactions is deferred in the second")
+    func defersAddedUniqueIndex() throws {
         #expect(try indexes() == (0, 0))
         try stack.write { db in try db.execute(sql: "CREATE UNIQUE INDEX mine ON User (name)") }
         #expect(try indexes() == (0, 1))

@@ -14,7 +14,7 @@ import Testing
             ]))
     }
 
-    @Test func integersCountUpFromTheSmallest() throws {
+    @Test func temporaryIntegersCountUpFromTheSmallest() throws {
         let stack = try stack(.integer)
         #expect(try stack.newKey(for: "Row") == JSONValue(Int64.min))
         #expect(try stack.newKey(for: "Row") == JSONValue(Int64.min + 1))
@@ -24,7 +24,7 @@ import Testing
         #expect(try stack.insert("Row").key == .integer(.min + 3))
     }
 
-    @Test func integersGoOnWhereTheTableEnds() throws {
+    @Test func temporaryIntegersContinueAfterTheStoredOnes() throws {
         let stack = try stack(.integer)
         try stack.write { db in
             try db.execute(
@@ -33,14 +33,14 @@ import Testing
         #expect(try stack.insert("Row").key == .integer(.min + 10))
     }
 
-    @Test func onlyIntegersBelowTheBoundAreLocal() throws {
+    @Test func onlyIntegersBelowTheBoundAreTemporary() throws {
         let stack = try stack(.integer)
         let bound = -(Int64(1) << 62)
         #expect(try stack.insert("Row", values: ["code": JSONValue(bound)])["code"]?.int == bound)
         #expect(try stack.insert("Row", values: ["code": JSONValue(bound - 1)])["code"] == .null)
     }
 
-    @Test func stringsAreMarkedAndReadAsNil() throws {
+    @Test func temporaryStringsHaveAPrefixAndReadAsNil() throws {
         let stack = try stack(.string)
         let record = try stack.insert("Row")
         #expect(record.key.description.hasPrefix("local-"))
@@ -50,28 +50,30 @@ import Testing
         #expect(try stack.insert("Row", values: ["code": "local-1"])["code"]?.string == "local-1")
     }
 
-    @Test func uuidsAreSimplyNew() throws {
+    @Test func newUUIDsAreNotTemporary() throws {
         let stack = try stack(.uuid)
         let record = try stack.insert("Row")
         #expect(record["code"]?.uuid?.uuidString == record.key.description)
     }
 
-    @Test(arguments: [AttributeType.date, .decimal, .double]) func otherKeysCannotBeMade(_ type: AttributeType) throws {
+    @Test(arguments: [AttributeType.date, .decimal, .double]) func keysOfOtherTypesCannotBeMade(_ type: AttributeType)
+        throws
+    {
         let stack = try stack(type)
         let error = try #require(throws: SyncError.self) { try stack.insert("Row") }
         #expect(error.code == .primaryKeyMissing)
         #expect(try stack.count("Row") == 0)
     }
 
-    @Test func aGivenNewKeyCanBeInserted() throws {
+    @Test func keysFromNewKeyCanBeInserted() throws {
         let stack = try stack(.integer)
         let keys = try (0..<3).map { _ in try stack.newKey(for: "Row") }
         for key in keys.reversed() { try stack.insert("Row", values: ["code": key]) }
         #expect(try stack.fetch("Row").map(\.key) == [.integer(.min), .integer(.min + 1), .integer(.min + 2)])
     }
 
-    @Test("A text is a local key by one definition, in Swift and in SQL")
-    func textsByOneDefinition() throws {
+    @Test("Swift and SQL agree on which texts are temporary keys")
+    func swiftAndSQLAgreeOnTemporaryTexts() throws {
         let uuid = "0F8FAD5B-D9CB-469F-A165-70867728950E"
         let texts = [
             "local-\(uuid)", "local-\(uuid.lowercased())", "local-\(String(repeating: "z", count: 36))",

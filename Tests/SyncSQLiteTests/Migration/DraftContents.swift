@@ -4,11 +4,11 @@ import SyncStore
 
 @testable import SyncSQLite
 
-/// What a store of a ``DraftModel`` holds, by the identities of the draft. Every row has a mark of its own.
+/// The rows and links of a store of a ``DraftModel``, by the identities of the draft. Each row has a unique mark.
 struct DraftContents: Equatable {
     struct RowContents: Equatable {
         var entity: Int
-        /// By attribute, NULL left out.
+        /// The values by attribute, without NULL.
         var values: [Int: DatabaseValue] = [:]
     }
 
@@ -19,7 +19,7 @@ struct DraftContents: Equatable {
     }
 
     var rows: [Int64: RowContents] = [:]
-    /// By pair, in the order of the first side, then of the second.
+    /// The links by pair, in the order of the first side, then of the second.
     var links: [Int: [LinkContents]] = [:]
 
     // MARK: Filling
@@ -104,7 +104,7 @@ struct DraftContents: Equatable {
         let condition = table.hasEntityColumn ? "WHERE sync_entity = \(entity.name.literal)" : ""
         for row in try Row.fetchAll(db, sql: "SELECT * FROM \(table.name.quoted) \(condition)") {
             var contents = RowContents(entity: entity.id)
-            // Rows of other entities of the table may have nothing in columns that are not theirs.
+            // A value in a column of another entity is read too, so that the comparison with the expected row fails.
             let own = draft.lineage(entity.id).flatMap(\.attributes)
             for attribute in own { contents.values[attribute.id] = row[attribute.name] as DatabaseValue }
             for attribute in draft.entities.flatMap(\.attributes) where !own.contains(where: { $0.id == attribute.id })

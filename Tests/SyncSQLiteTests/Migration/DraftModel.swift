@@ -1,7 +1,7 @@
 import SyncCore
 
-/// A model under random edits. Its parts have identities that renaming leaves alone, so that a test knows what became of
-/// what without asking the migration.
+/// A model under random edits. Its parts keep their identities when they are renamed, so a test can derive the expected
+/// rows without the migration.
 struct DraftModel {
     struct Attribute {
         var id: Int
@@ -16,7 +16,7 @@ struct DraftModel {
         var name: String
         var oldName: String?
         var parent: Int?
-        /// `code`, `mark` or none.
+        /// `code`, `mark` or nil.
         var key: String?
         var codeType = AttributeType.integer
         var attributes: [Attribute] = []
@@ -43,7 +43,7 @@ struct DraftModel {
     var pairs: [Pair] = []
     private var lastID = 0
 
-    // MARK: Making
+    // MARK: Creation
 
     init(_ random: inout RandomSource) {
         for _ in 0..<Int.random(in: 2...3, using: &random) { addEntity(&random) }
@@ -87,7 +87,7 @@ struct DraftModel {
 
     // MARK: Editing
 
-    /// Takes the present names for those of the earlier model.
+    /// Makes the present names those of the stored model, to which the next names refer.
     mutating func settle() {
         for index in entities.indices {
             entities[index].oldName = nil
@@ -132,7 +132,7 @@ struct DraftModel {
         entities[index].parent = entities[index].parent == nil ? roots.randomElement(using: &random)?.id : nil
     }
 
-    /// Up or down a tree.
+    /// Moves an attribute from an entity to its parent, or the other way.
     private mutating func moveAttribute(of index: Int) {
         guard let parent = entities.firstIndex(where: { $0.id == entities[index].parent }) else { return }
         let isUp = !entities[index].attributes.isEmpty
@@ -140,7 +140,7 @@ struct DraftModel {
         if let attribute = entities[from].attributes.popLast() { entities[to].attributes.append(attribute) }
     }
 
-    /// Up or down a tree.
+    /// Moves the first side of a pair from an entity to its parent, or to a child.
     private mutating func movePair(from id: Int) {
         guard let place = pairs.firstIndex(where: { $0.first.entity == id }) else { return }
         let child = entities.first { $0.parent == id }?.id
@@ -161,7 +161,7 @@ struct DraftModel {
         entities[index].attributes[place] = attribute
     }
 
-    /// What each type can become without a loss.
+    /// The types that each type can become without a loss.
     private static let widened: [AttributeType: [AttributeType]] = [
         .integer: [.double, .string, .decimal, .json], .double: [.string], .boolean: [.integer, .string],
         .date: [.string], .string: [.json],
@@ -184,11 +184,11 @@ struct DraftModel {
         pairs[index] = pair
     }
 
-    // MARK: As a model
+    // MARK: Conversion to a model
 
     func entity(_ id: Int) -> Entity? { entities.first { $0.id == id } }
 
-    /// The entity and those above it.
+    /// Returns the entity and its ancestors.
     func lineage(_ id: Int) -> [Entity] {
         guard let entity = entity(id) else { return [] }
         return [entity] + (entity.parent.map(lineage) ?? [])

@@ -6,9 +6,9 @@ import Testing
 
 @testable import SyncSQLite
 
-/// Stores of hundreds of tables. These take a second or so; if SQLite read its whole schema again for each of the tables,
-/// they would take minutes.
-@Suite("A store of many tables")
+/// Stores of hundreds of tables. Each test takes about a second. If SQLite read its whole schema again for each table,
+/// it would take minutes.
+@Suite("Stores of many tables")
 struct ManyTablesTests {
     private static let count = LongTests.count(40, many: 250)
 
@@ -28,8 +28,8 @@ struct ManyTablesTests {
         }.joined(separator: ",\n")
     }
 
-    @Test("gets an attribute more in each, and keeps rows, links and what others made")
-    func attribute() throws {
+    @Test("Adding an attribute to many tables keeps rows, links, and the app's indexes and triggers")
+    func addsAttributeToManyTables() throws {
         let store = try MigratingStore()
         try store.open(schema("")) { stack in
             try stack.write { db in
@@ -60,8 +60,8 @@ struct ManyTablesTests {
         #expect(try store.rows("SELECT * FROM E0_both") == ["1|7"])
     }
 
-    @Test("has names for all columns and indexes of a table that refers to many")
-    func names() throws {
+    @Test("A table with thousands of relationships has a unique name for each index and column")
+    func namesManyIndexes() throws {
         let names = (0..<4000).map { "m\($0)" }
         let model = try SyncModel(entities: [
             SyncModel.Entity(

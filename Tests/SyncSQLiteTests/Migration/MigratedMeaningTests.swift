@@ -4,8 +4,8 @@ import SyncCore
 import SyncSQLite
 import Testing
 
-/// Changes that leave the columns as they are, but not what they mean.
-@Suite("A store whose columns mean something else in the new model")
+/// Migrations that keep the columns but change what they mean.
+@Suite("Migrations that change the meaning of columns")
 struct MigratedMeaningTests {
     private func filled(_ schema: String, _ statements: [String]) throws -> MigratingStore {
         let store = try MigratingStore()
@@ -15,7 +15,7 @@ struct MigratedMeaningTests {
         return store
     }
 
-    /// The paths of what would be lost. The store is then opened all the same.
+    /// Returns the losses that the migration reports, then migrates with losses allowed.
     private func losses(_ store: MigratingStore, _ schema: String) throws -> [String] {
         let error = try #require(throws: SyncError.self) { try store.open(schema) { _ in } }
         #expect(error.code == .modelMismatch)
@@ -31,8 +31,8 @@ struct MigratedMeaningTests {
         """
     }
 
-    @Test("An inverse that becomes to-one has one link")
-    func oneToOne() throws {
+    @Test("An inverse that becomes to-one keeps one link")
+    func inverseThatBecomesToOneKeepsOneLink() throws {
         let store = try filled(
             Self.pair(manyNotes: true),
             ["INSERT INTO User VALUES (1), (2)", "INSERT INTO Note VALUES (1, 1), (2, 1), (3, 2)"])
@@ -49,8 +49,8 @@ struct MigratedMeaningTests {
         "INSERT INTO Person VALUES (9)",
     ]
 
-    @Test("A relationship that moves down a tree leaves the rows of other entities without")
-    func relationshipDown() throws {
+    @Test("A relationship that moves to a sub-entity is cleared in rows of other entities")
+    func relationshipMovesToSubEntity() throws {
         let before = #"""
             "Animal": {"attributes": {"id": "integer", "name": "string"}, "relationships": {"owner": {"entity": "Person"}}},
             "Cat": {"parent": "Animal"}, "Dog": {"parent": "Animal"}, "Person": {"attributes": {"id": "integer"}}
@@ -68,8 +68,8 @@ struct MigratedMeaningTests {
         #expect(try store.rows("SELECT id, name, ownerID FROM Animal") == ["1|Tom|NULL", "2|Rex|9"])
     }
 
-    @Test("An attribute that moves down a tree leaves the rows of other entities without")
-    func attributeDown() throws {
+    @Test("An attribute that moves to a sub-entity is cleared in rows of other entities")
+    func attributeMovesToSubEntity() throws {
         let before = #""A": {"attributes": {"id": "integer", "n": "string"}}, "B": {"parent": "A"}"#
         let after = #""A": {"attributes": {"id": "integer"}}, "B": {"parent": "A", "attributes": {"n": "string"}}"#
         let store = try filled(before, ["INSERT INTO A (id, sync_entity, n) VALUES (1, 'A', 'a'), (2, 'B', 'b')"])
@@ -80,8 +80,8 @@ struct MigratedMeaningTests {
         #expect(try store.rows("SELECT id, n FROM A") == ["1|NULL", "2|b"])
     }
 
-    @Test("An entity that becomes abstract has no rows")
-    func abstract() throws {
+    @Test("An entity that becomes abstract loses its rows")
+    func abstractEntityLosesRows() throws {
         let before = #""A": {"attributes": {"id": "integer"}}, "B": {"parent": "A"}"#
         let after = #""A": {"abstract": true, "attributes": {"id": "integer"}}, "B": {"parent": "A"}"#
         let store = try filled(before, ["INSERT INTO A (id, sync_entity) VALUES (1, 'A'), (2, 'B')"])
@@ -92,12 +92,12 @@ struct MigratedMeaningTests {
     }
 
     @Test(
-        "A number that another type cannot hold exactly does not fit it",
+        "A number that the new type cannot hold exactly is a loss",
         arguments: [
             ("integer", "double", "9007199254740993"), ("decimal", "double", "'12345678901234567890.5'"),
             ("double", "integer", "1.5"), ("integer", "boolean", "2"),
         ])
-    func numbers(_ old: String, _ new: String, _ value: String) throws {
+    func inexactNumbersAreLosses(_ old: String, _ new: String, _ value: String) throws {
         let store = try filled(
             "\"T\": {\"attributes\": {\"id\": \"integer\", \"n\": \"\(old)\"}}",
             ["INSERT INTO T VALUES (1, \(value)), (2, \(old == "decimal" ? "'1'" : "1"))"])
@@ -109,8 +109,8 @@ struct MigratedMeaningTests {
         #expect(try store.rows("SELECT id, n = 1 FROM T") == ["1|NULL", "2|1"])
     }
 
-    @Test("Links of a relationship that becomes its own inverse go both ways")
-    func symmetric() throws {
+    @Test("A relationship that becomes its own inverse has its links in both directions")
+    func selfInverseHasLinksInBothDirections() throws {
         let before =
             #""P": {"attributes": {"id": "integer"}, "relationships": {"f": {"entity": "P", "many": true}, "s": {"entity": "P"}}}"#
         let after = before.replacing("\"many\": true", with: "\"many\": true, \"inverse\": \"f\"")
@@ -123,8 +123,8 @@ struct MigratedMeaningTests {
         #expect(try store.rows("SELECT id, sID FROM P") == ["1|2", "2|1", "3|3"])
     }
 
-    @Test("A tree that is taken apart keeps the links of both parts")
-    func apart() throws {
+    @Test("An inheritance hierarchy that is split keeps the links of both entities")
+    func splitHierarchyKeepsLinks() throws {
         let before = #"""
             "A": {"attributes": {"id": "integer"}, "relationships": {"t": {"entity": "T"}}}, "B": {"parent": "A"},
             "T": {"attributes": {"id": "integer"}}
@@ -143,8 +143,8 @@ struct MigratedMeaningTests {
         #expect(try store.rows("SELECT id, tID FROM B") == ["2|7"])
     }
 
-    @Test("Keys with any text are kept, and so are their links")
-    func keysOfAnyText() throws {
+    @Test("Text keys with null characters are kept, and so are their links")
+    func keysWithNullCharactersKeepLinks() throws {
         let before = #""P": {"attributes": {"id": "string"}, "relationships": {"s": {"entity": "P"}}}"#
         let store = try filled(
             before,
@@ -158,8 +158,8 @@ struct MigratedMeaningTests {
             ) == ["610062|610063"])
     }
 
-    @Test("Exchanged names do not mix up the references that wait")
-    func exchanged() throws {
+    @Test("Pending references of renamed entities are not mixed up")
+    func pendingReferencesOfRenamedEntities() throws {
         func schema(_ a: String, _ b: String, old: Bool) -> String {
             func entity(_ name: String, _ from: String) -> String {
                 """
@@ -181,8 +181,8 @@ struct MigratedMeaningTests {
         }
     }
 
-    @Test("An index that somebody else made on an entity that goes is a loss")
-    func extraOfRemovedEntity() throws {
+    @Test("An app's index on a removed entity is a loss")
+    func indexOnRemovedEntityIsLoss() throws {
         let before = #""A": {"attributes": {"id": "integer"}}, "B": {"attributes": {"id": "integer", "n": "string"}}"#
         let store = try filled(before, ["CREATE INDEX mine ON B (n)"])
         let after = #""A": {"attributes": {"id": "integer"}}"#
@@ -192,8 +192,8 @@ struct MigratedMeaningTests {
             ])
     }
 
-    @Test("What is renamed is called so, and not gone and new")
-    func renamed() throws {
+    @Test("A renamed entity, attribute or relationship is reported as renamed, without a loss")
+    func reportsRenames() throws {
         let before = #""A": {"attributes": {"id": "integer", "n": "string"}, "relationships": {"to": {"entity": "A"}}}"#
         let after = #"""
             "B": {"renamedFrom": "A", "attributes": {"id": "integer", "m": {"type": "string", "renamedFrom": "n"}},

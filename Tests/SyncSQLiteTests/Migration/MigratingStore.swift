@@ -4,7 +4,7 @@ import SyncCore
 import SyncSQLite
 import Testing
 
-/// A store file that is opened with one model after the other. Removed when the test lets go of it.
+/// A store file that is opened with different models in turn. Its folder is deleted with this object.
 final class MigratingStore {
     let folder: URL
     var url: URL { folder.appendingPathComponent("store.sqlite") }
@@ -16,7 +16,7 @@ final class MigratingStore {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// Gives `body` the store as one of this model.
+    /// Opens the store with this model, and passes it to `body`.
     @discardableResult
     func open<Result>(
         _ schema: String, _ policy: MigrationPolicy = .keepingData, _ body: (DataStack) throws -> Result
@@ -27,12 +27,12 @@ final class MigratingStore {
         return result
     }
 
-    /// The entities of a schema file, without the braces around them.
+    /// Creates a model from the entities of a schema file, without the braces around them.
     static func model(_ schema: String) throws -> SyncModel {
         try SyncModel(schema: Data("{\"entities\": {\(schema)}}".utf8))
     }
 
-    /// The schema of this store, which must be that of a store just made with the model.
+    /// Checks that the schema of this store equals that of a new store with the model.
     func expectFreshSchema(_ schema: String, _ place: SourceLocation = #_sourceLocation) throws {
         let fresh = try DataStack.inMemory(Self.model(schema))
         let expected = try fresh.read(Self.schema)
@@ -53,7 +53,7 @@ final class MigratingStore {
         ).sorted()
     }
 
-    /// Rows as text, `a|b|NULL`.
+    /// Returns the rows as text, for example `a|b|NULL`.
     func rows(_ sql: String) throws -> [String] {
         let queue = try DatabaseQueue(path: url.path)
         defer { try? queue.close() }

@@ -4,16 +4,16 @@ import SyncCore
 import SyncSQLite
 import Testing
 
-@Suite("A store opened with another model")
+@Suite("Migrations")
 struct MigrationTests {
-    /// A change of model that keeps everything.
+    /// A change of the model, and the rows that the store has afterwards.
     struct Change: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var before: String
         var after: String
-        /// Run on the tables of the first model.
+        /// The SQL that fills the tables of the first model.
         var fill: [String]
-        /// What a query finds afterwards.
+        /// A query of the migrated store.
         var query: String
         var rows: [String]
 
@@ -149,8 +149,8 @@ struct MigrationTests {
             fill: owned, "SELECT id, authorID FROM Note", ["10|1", "11|1", "12|NULL"]),
     ]
 
-    @Test("keeps what it has, in the tables of a fresh store", arguments: attributes + entities + relationships)
-    func keeps(_ change: Change) throws {
+    @Test("A migration keeps all data, in the tables of a new store", arguments: attributes + entities + relationships)
+    func migrationKeepsData(_ change: Change) throws {
         let store = try MigratingStore()
         try store.open(change.before) { stack in
             try stack.write { db in
@@ -162,7 +162,7 @@ struct MigrationTests {
         #expect(try store.rows(change.query) == change.rows)
     }
 
-    // MARK: Refusals
+    // MARK: Losses
 
     static let losses: [Change] = [
         Change(
@@ -191,8 +191,8 @@ struct MigrationTests {
             ["entities.Note.relationships.user", "10", "11", "12"]),
     ]
 
-    @Test("is refused where something would be lost, unless that is allowed", arguments: losses)
-    func refuses(_ change: Change) throws {
+    @Test("A migration that would lose data is rejected unless losses are allowed", arguments: losses)
+    func rejectsLosses(_ change: Change) throws {
         let store = try MigratingStore()
         try store.open(change.before) { stack in
             try stack.write { db in
@@ -214,8 +214,8 @@ struct MigrationTests {
         #expect(try store.rows(change.query) == Array(change.rows.dropFirst()))
     }
 
-    @Test("is refused where rows lack what is required now, whatever may be lost")
-    func required() throws {
+    @Test("A migration is rejected if rows lack a required value, even if losses are allowed")
+    func rejectsMissingRequiredValues() throws {
         let store = try MigratingStore()
         try store.open(Self.user) { stack in
             try stack.insert("User", values: ["id": 1])
@@ -232,12 +232,12 @@ struct MigrationTests {
         try store.expectFreshSchema(after)
     }
 
-    @Test("leaves the old store behind when it breaks off")
-    func interrupted() throws {
+    @Test("A migration that fails leaves the old store unchanged")
+    func failedMigrationKeepsOldStore() throws {
         let store = try MigratingStore()
         try store.open(Self.oneToMany) { stack in
             try stack.write { db in for sql in Self.owned { try db.execute(sql: sql) } }
-            // Fails where the old table is set aside, after the first ones were.
+            // The name is taken, so the migration fails after it has set the first tables aside.
             try stack.write { db in
                 try db.execute(sql: "CREATE TABLE sync_old_1 (x)")
             }
@@ -252,8 +252,8 @@ struct MigrationTests {
         #expect(try store.open(Self.oneToMany) { stack in try stack.count("Note") } == 3)
     }
 
-    @Test("keeps references that wait for their rows, under their new names")
-    func remembered() throws {
+    @Test("A migration renames pending references")
+    func renamesPendingReferences() throws {
         let store = try MigratingStore()
         try store.open(Self.oneToMany) { stack in
             try stack.write { db in
@@ -278,8 +278,8 @@ struct MigrationTests {
         try store.expectFreshSchema(after)
     }
 
-    @Test("lists references that wait for rows which are told apart by something else now")
-    func waiting() throws {
+    @Test("Pending references are losses if the primary key of their rows changes")
+    func pendingReferencesToChangedKeysAreLosses() throws {
         let store = try MigratingStore()
         let before = """
             "Item": {"attributes": {"id": "integer", "region": "string", "code": "string"},
@@ -308,8 +308,8 @@ struct MigrationTests {
         }
     }
 
-    @Test("keeps indexes and triggers that somebody else made")
-    func extras() throws {
+    @Test("A migration keeps the app's indexes and triggers")
+    func keepsIndexesAndTriggersOfApp() throws {
         let store = try MigratingStore()
         try store.open(Self.user) { stack in
             try stack.write { db in

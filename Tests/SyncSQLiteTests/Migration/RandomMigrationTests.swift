@@ -6,12 +6,13 @@ import Testing
 
 @testable import SyncSQLite
 
-/// Random models with random rows under random edits.
-@Suite("A store under random edits of its model")
+/// Migrations of random models with random rows, after random edits.
+@Suite("Random migrations")
 struct RandomMigrationTests {
     @Test(
-        "keeps what the model has a place for, and is refused where it has none", arguments: RandomTest.migration.range)
-    func migrates(seed: Int) throws {
+        "A random migration keeps the data that fits the new model, and is rejected if some does not",
+        arguments: RandomTest.migration.range)
+    func migratesRandomModels(seed: Int) throws {
         var random = RandomSource(seed: UInt64(seed))
         var draft = DraftModel(&random)
         let store = try MigratingStore()
@@ -60,19 +61,19 @@ struct RandomMigrationTests {
         return stack
     }
 
-    /// The list of each first row.
+    /// Returns the list of each first row.
     private static func lists(_ links: [DraftContents.LinkContents]) -> [Int64: [Int64]] {
         Dictionary(grouping: links, by: \.first).mapValues { $0.map(\.second) }
     }
 }
 
-/// What must become of a store, worked out from what was edited.
+/// The expected contents of a migrated store, derived from the edits of the model.
 private struct Expectation {
     var rows: [Int64: DraftContents.RowContents] = [:]
     var links: [Int: [DraftContents.LinkContents]] = [:]
-    /// Pairs some of whose links have no place.
+    /// The pairs that lose links.
     var narrowed: Set<Int> = []
-    /// Pairs whose first side has an order before and after.
+    /// The pairs whose first side is ordered before and after.
     var ordered: Set<Int> = []
     var losesData = false
 

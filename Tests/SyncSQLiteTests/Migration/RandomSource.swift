@@ -1,4 +1,4 @@
-/// Random numbers that a seed repeats.
+/// A random number generator that repeats its numbers for the same seed.
 struct RandomSource: RandomNumberGenerator {
     private var state: UInt64
 
@@ -12,6 +12,6 @@ struct RandomSource: RandomNumberGenerator {
         return value ^ (value >> 31)
     }
 
-    /// True once in so many times.
+    /// Returns true once in `times` calls on average.
     mutating func once(in times: Int) -> Bool { Int.random(in: 0..<times, using: &self) == 0 }
 }

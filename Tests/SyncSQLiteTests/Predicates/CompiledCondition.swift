@@ -1,11 +1,11 @@
 import SyncCore
 
-/// A condition on the rows of a ``PredicateStore``, and what it is compiled to for SQLite.
+/// A condition on the rows of a ``PredicateStore``, and the SQL that it compiles to.
 struct CompiledCondition: Sendable {
     let entity: String
     let predicate: RowPredicate
-    /// With the condition that rows are of the entity, if the table has others.
+    /// Includes the entity condition if the table has rows of other entities.
     let sql: String
-    /// The values bound, as literals.
+    /// The bound values, as literals.
     let arguments: String
 }

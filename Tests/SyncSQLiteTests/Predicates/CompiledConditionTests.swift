@@ -4,11 +4,11 @@ import Testing
 
 @testable import SyncSQLite
 
-@Suite("The SQL of a predicate, to the letter")
+@Suite("Exact SQL of conditions")
 struct CompiledConditionTests {
-    /// SQLite finds an index by how a condition is spelled, which tests of what it means do not notice.
-    @Test("is what it has always been", arguments: CompiledCondition.all)
-    func isUnchanged(expected: CompiledCondition) throws {
+    /// SQLite chooses an index by the spelling of a condition, which tests of the results do not notice.
+    @Test("The SQL of a condition does not change", arguments: CompiledCondition.all)
+    func sqlDoesNotChange(expected: CompiledCondition) throws {
         let store = try PredicateStore()
         let entity = try store.layout.model.entity(named: expected.entity)
         let condition = try PredicateSQL(expected.predicate, on: entity, layout: store.layout, alias: "row")

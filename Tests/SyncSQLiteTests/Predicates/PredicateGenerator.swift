@@ -2,7 +2,7 @@ import Foundation
 
 @testable import SyncCore
 
-/// SplitMix64: the same numbers for the same seed, everywhere.
+/// A SplitMix64 generator, which gives the same numbers for the same seed on every platform.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
@@ -23,7 +23,7 @@ struct SeededGenerator: RandomNumberGenerator {
     mutating func chance(_ parts: Int, of all: Int) -> Bool { Int.random(in: 0..<all, using: &self) < parts }
 }
 
-/// Conditions at random, most of which suit the model.
+/// A generator of random conditions, most of which fit the model.
 struct PredicateGenerator {
     private let model: CompiledModel
     var random: SeededGenerator
@@ -61,7 +61,7 @@ struct PredicateGenerator {
         return test(PredicatePath(components: names + [attribute.name], quantifier: quantifier), attribute.type)
     }
 
-    /// Its count, whether it leads anywhere, or the key of what it leads to.
+    /// Returns a condition on a relationship: its count, whether it has rows, or the key of its rows.
     private mutating func relationship(
         _ hop: CompiledRelationship, after names: [String], _ quantifier: PredicatePath.Quantifier?
     ) -> RowPredicate {
@@ -113,7 +113,7 @@ struct PredicateGenerator {
     }
 }
 
-/// What rows hold and conditions ask for.
+/// Values of rows and of conditions.
 enum PredicateValues {
     static let stored: [AttributeType: [StoredValue]] = [
         .integer: [-3, 0, 1, 2, 17, .max, .min].map { .integer($0) },

@@ -7,10 +7,10 @@ import Testing
 @testable import SyncCore
 @testable import SyncSQLite
 
-@Suite("A condition means the same in SQL and in memory")
+@Suite("Conditions in SQL and in memory")
 struct PredicatePropertyTests {
-    @Test("for rows and conditions at random", arguments: RandomTest.predicate.range)
-    func random(seed: Int) throws {
+    @Test("A random condition has the same result in SQL and in memory", arguments: RandomTest.predicate.range)
+    func randomConditionsHaveSameResult(seed: Int) throws {
         let seed = UInt64(seed)
         let store = try RandomPredicateStore(seed: seed)
         var generator = PredicateGenerator(store.model.compiled, seed: seed &+ 1000)
@@ -34,7 +34,7 @@ struct PredicatePropertyTests {
     }
 }
 
-/// Rows of every type and kind of link, at random, in a store and in memory.
+/// Random rows of every type and association, in a store and in memory.
 private struct RandomPredicateStore {
     let model: SyncModel
     private let stack: DataStack
@@ -135,7 +135,7 @@ private struct RandomPredicateStore {
     }
 }
 
-/// Every row of a store and where its relationships lead, read without a condition.
+/// All rows of a store and the rows that they are linked to, read without a condition.
 private final class MemoryGraph {
     struct Row: PredicateRow {
         let record: SyncRow

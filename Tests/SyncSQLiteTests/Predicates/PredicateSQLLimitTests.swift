@@ -7,13 +7,13 @@ import Testing
 
 @testable import SyncSQLite
 
-@Suite("A condition, compiled")
+@Suite("Compilation of conditions")
 struct PredicateSQLLimitTests {
     private let store: PredicateStore
 
     init() throws { store = try PredicateStore() }
 
-    /// Conditions on users that cannot be, the column, and a part of the message.
+    /// Invalid conditions on users, the column of the error, and a part of its message.
     static let mistakes: [(String, Int, String)] = [
         ("agee == 1", 1, "unknown attribute or relationship 'agee'; User has the attributes ref, id, name, age"),
         ("id == 1 AND firm.name == 'x'", 13, "unknown relationship 'firm'; User has"),
@@ -60,8 +60,8 @@ struct PredicateSQLLimitTests {
         ("ANY tags.@count == 1", 5, "ANY needs a to-many relationship"),
     ]
 
-    @Test("is refused where it does not suit the model", arguments: mistakes)
-    func mistake(text: String, column: Int, message: String) throws {
+    @Test("A condition that does not fit the model is rejected with its column", arguments: mistakes)
+    func rejectsConditionsThatDoNotFit(text: String, column: Int, message: String) throws {
         let predicate = try RowPredicate(parsing: text)
         let error = try #require(throws: SyncError.self) { try store.refs(predicate) }
         #expect(error.code == .invalidPredicate)
@@ -70,14 +70,14 @@ struct PredicateSQLLimitTests {
         #expect(error.column == column)
     }
 
-    @Test("throws what was wrong with its text")
-    func invalid() {
+    @Test("A condition with invalid text throws when it is compiled")
+    func throwsForInvalidText() {
         #expect(throws: SyncError.self) { try store.refs("age ==") }
         #expect(throws: SyncError.self) { try store.refs(.attribute("age") > 1 && .where("age > %@")) }
     }
 
-    @Test("may be as deep as a condition may be nested")
-    func deep() throws {
+    @Test("A condition of the maximum depth is compiled")
+    func compilesMaximumDepth() throws {
         var predicate = RowPredicate.attribute("id") == 1
         for level in 0..<99 {
             let isEven = level.isMultiple(of: 2)
@@ -90,8 +90,10 @@ struct PredicateSQLLimitTests {
         #expect(try store.refs(negations) == "a")
     }
 
-    @Test("may be wide, and have long lists", .enabled(if: LongTests.areWanted, "make check runs it"))
-    func wide() throws {
+    @Test(
+        "Conditions with many alternatives and long lists are compiled, up to the limit of SQLite",
+        .enabled(if: LongTests.areWanted, "make check runs it"))
+    func compilesWideConditions() throws {
         let text = (2...10_000).map { "id == \($0)" }.joined(separator: " OR ")
         #expect(try store.refs(.where(text)) == "bcd")
         #expect(try store.refs(.where("NOT (\(text))")) == "ae")
@@ -103,8 +105,8 @@ struct PredicateSQLLimitTests {
         #expect(throws: SyncError.self) { try store.refs(tooMany) }
     }
 
-    @Test("means the same where many alternatives are made one list")
-    func alternatives() throws {
+    @Test("Many alternatives that are merged into one list have the same result")
+    func mergedAlternativesHaveSameResult() throws {
         for path in ["id", "company", "company.id", "ANY tags.id", "ANY tags", "age", "name"] {
             let numbers = (0..<120).map { "\($0 % 60)" }
             let values = path == "name" ? numbers.map { "'n\($0)'" } + ["'bob'"] : numbers
@@ -119,7 +121,7 @@ struct PredicateSQLLimitTests {
         }
     }
 
-    @Test("looks keys and foreign keys up by index")
+    @Test("Conditions on keys and foreign keys use an index")
     func usesIndexes() throws {
         try store.queue.write { try $0.execute(sql: "CREATE INDEX byCompany ON User(companyID)") }
         for text in ["id == 1", "id IN {1, 2}", "company.id == 1", "company == 1", "company == nil", "id > 5"] {
@@ -134,7 +136,7 @@ struct PredicateSQLLimitTests {
         }
     }
 
-    @Test("binds every value")
+    @Test("Every value of a condition is bound")
     func bindsValues() throws {
         let user = try store.layout.model.entity(named: "User")
         let predicate = RowPredicate.where("name == %@ OR name CONTAINS %@ OR age > 12345", "x'; --", "evil")
@@ -143,8 +145,8 @@ struct PredicateSQLLimitTests {
         #expect(condition.arguments.count == 3)
     }
 
-    @Test("orders decimals by value")
-    func decimalOrder() throws {
+    @Test("Decimals are ordered by value")
+    func ordersDecimalsByValue() throws {
         let sorted = try store.queue.read { db in
             try String.fetchAll(
                 db,

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SyncSQLite
 
-@Suite("A condition, asked of a store")
+@Suite("Results of conditions")
 struct PredicateSQLTests {
     private let store: PredicateStore
 
@@ -23,7 +23,7 @@ struct PredicateSQLTests {
         #expect(try store.refs(try RowPredicate(parsing: predicate.description), entity) == refs)
     }
 
-    /// Conditions on users a to e, and those for which they hold.
+    /// Conditions on users a to e, and the users for which they hold.
     static let attributes: [(String, String)] = [
         ("TRUEPREDICATE", "abcde"), ("FALSEPREDICATE", ""),
         ("id == 1", "a"), ("id == 1.0", "a"), ("id == '1'", "a"), ("id == 99", ""), ("id != 1", "bcde"),
@@ -80,8 +80,8 @@ struct PredicateSQLTests {
         ("!(age == 17 && name == 'bob') && id > 0", "acd"),
     ]
 
-    @Test("on attributes", arguments: attributes)
-    func attribute(text: String, refs: String) throws { try check(text, refs, of: "User", all: "abcde") }
+    @Test("Conditions on attributes hold for the expected rows", arguments: attributes)
+    func conditionOnAttribute(text: String, refs: String) throws { try check(text, refs, of: "User", all: "abcde") }
 
     static let relationships: [(String, String)] = [
         ("company == nil", "cd"), ("company != nil", "abe"), ("company == 1", "a"), ("company != 1", "bcde"),
@@ -128,10 +128,10 @@ struct PredicateSQLTests {
         ("favourite.owner == 1", "b"), ("favourite.owner.name == 'Ann'", "b"),
     ]
 
-    @Test("through relationships", arguments: relationships)
-    func relationship(text: String, refs: String) throws { try check(text, refs, of: "User", all: "abcde") }
+    @Test("Conditions on relationships hold for the expected rows", arguments: relationships)
+    func conditionOnRelationship(text: String, refs: String) throws { try check(text, refs, of: "User", all: "abcde") }
 
-    /// Entity, its rows, condition, those for which it holds.
+    /// An entity, its rows, a condition, and the rows for which it holds.
     static let others: [(String, String, String, String)] = [
         ("Country", "hlu", "code == 'local-hero'", "h"), ("Country", "hlu", "code == nil", "l"),
         ("Country", "hlu", "code == 'local-0B6AE2F7-5E0B-4A55-8B46-3F8D3B7D0A11'", ""),
@@ -148,8 +148,10 @@ struct PredicateSQLTests {
         ("Cat", "c", "chip == '1'", "c"), ("Dog", "de", "fan == 2", "d"), ("Dog", "de", "fan == nil", "e"),
     ]
 
-    @Test("on other entities, sub-entities and local text keys", arguments: others)
-    func other(entity: String, all: String, text: String, refs: String) throws {
+    @Test(
+        "Conditions on other entities, sub-entities and temporary text keys hold for the expected rows",
+        arguments: others)
+    func conditionOnOtherEntity(entity: String, all: String, text: String, refs: String) throws {
         try check(text, refs, of: entity, all: all)
     }
 }

@@ -4,9 +4,9 @@ import SyncStore
 
 @testable import SyncSQLite
 
-/// A small store, its tables made by hand, to ask conditions of.
+/// A small store with tables made by hand, for tests of conditions.
 ///
-/// Every row has a `ref`, by which tests name it.
+/// Tests name each row by its `ref`.
 struct PredicateStore {
     let layout: StoreLayout
     let queue: DatabaseQueue
@@ -25,7 +25,7 @@ struct PredicateStore {
         }
     }
 
-    /// The `ref`s of the rows of an entity for which a condition holds, in order, in one string.
+    /// Returns the `ref`s of the rows of an entity for which a condition holds, sorted, in one string.
     func refs(_ predicate: RowPredicate, _ entity: String = "User") throws -> String {
         let entity = try layout.model.entity(named: entity)
         let condition = try PredicateSQL(predicate, on: entity, layout: layout, alias: "row")
@@ -120,7 +120,7 @@ struct PredicateStore {
         ])
     }
 
-    /// Users a to e; d has nothing, e has a local key and only things with local keys.
+    /// Users a to e. User d has no values. User e has a temporary key, and all its rows have temporary keys.
     private static let rows = """
         INSERT INTO Country(ref, code) VALUES ('u', 'US'), ('l', 'local-0B6AE2F7-5E0B-4A55-8B46-3F8D3B7D0A11'),
             ('h', 'local-hero');

@@ -3,9 +3,9 @@ import SyncCore
 import SyncSQLite
 import Testing
 
-@Suite("Rows read one by one")
+@Suite("Row selection")
 struct RowSelectionTests {
-    /// Users of companies, which have an owner each: users again.
+    /// Creates a store of users and companies. Each company has a user as its owner.
     private func stack() throws -> DataStack {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
@@ -38,7 +38,7 @@ struct RowSelectionTests {
         return stack
     }
 
-    /// The rows as text, NULL as `-`.
+    /// Returns the rows as text, with `-` for NULL.
     private func rows(
         _ stack: DataStack, _ columns: [String]?, orderedBy order: RowOrder = .byKey, limit: Int? = nil,
         offset: Int = 0
@@ -71,8 +71,8 @@ struct RowSelectionTests {
         func add(_ line: String) { lock.withLock { lines.append(line) } }
     }
 
-    @Test("have all attributes and to-one relationships where nothing else is asked for, from either end")
-    func everything() async throws {
+    @Test("All attributes and to-one relationships are selected by default, from either end")
+    func selectsAllColumnsByDefault() async throws {
         let stack = try stack()
         let selection = try stack.selection(of: "User")
         #expect(selection.columns.map(\.name) == ["id", "name", "size", "price", "company", "owned"])
@@ -80,15 +80,15 @@ struct RowSelectionTests {
         #expect(try await rows(stack, nil) == ["1 Ada 10 9 y x", "2 Bo - 10.5 x y", "3 - - - - -"])
     }
 
-    @Test("have what paths lead to, and how many rows a to-many relationship leads to")
-    func paths() async throws {
+    @Test("Key paths and counts of to-many relationships can be selected")
+    func selectsKeyPathsAndCounts() async throws {
         let found = try await rows(
             stack(), ["company.name", "company.owner.name", "size", "company.users.@count", "owned"])
         #expect(found == ["Ypsilon Bo 10 1 x", "Xerxes Ada - 1 y", "- - - 0 -"])
     }
 
-    @Test("are ordered by paths, limited, and passed over")
-    func order() async throws {
+    @Test("Rows are ordered by key paths, with limit and offset")
+    func ordersByKeyPaths() async throws {
         let stack = try stack()
         #expect(try await rows(stack, ["id"], orderedBy: "company.name") == ["3", "2", "1"])
         #expect(try await rows(stack, ["id"], orderedBy: "-company") == ["1", "2", "3"])
@@ -100,8 +100,8 @@ struct RowSelectionTests {
         #expect(try await stack.fetch("User", orderedBy: "company.name").compactMap { $0["id"]?.int } == [3, 2, 1])
     }
 
-    @Test("A local key reads as nil, as it does everywhere")
-    func localKeys() async throws {
+    @Test("A temporary key reads as nil")
+    func temporaryKeyReadsAsNil() async throws {
         let stack = try stack()
         let row = try await stack.insert("User", values: ["name": "New"])
         let selection = try stack.selection(of: "User", columns: ["id", "name"], where: "name == 'New'")
@@ -112,7 +112,7 @@ struct RowSelectionTests {
     }
 
     @Test(
-        "What has no single value, or is not there, is refused with what there is",
+        "Columns that are unknown or have several values are rejected with a hint",
         arguments: [
             ("wings", SyncError.Code.unknownAttribute, "there are id, name"),
             ("nmae", .unknownAttribute, "did you mean 'name'?"),
@@ -123,7 +123,7 @@ struct RowSelectionTests {
             ("company.users.name", .invalidOption, "leads to many rows"), ("company.@count", .invalidOption, "to-many"),
             ("", .unknownAttribute, "unknown attribute ''"), ("company.", .unknownAttribute, "unknown attribute ''"),
         ])
-    func mistakes(path: String, code: SyncError.Code, message: String) throws {
+    func rejectsInvalidColumns(path: String, code: SyncError.Code, message: String) throws {
         let stack = try stack()
         let column = try #require(throws: SyncError.self) { _ = try stack.selection(of: "User", columns: [path]) }
         #expect(column.code == code)
@@ -134,8 +134,8 @@ struct RowSelectionTests {
         #expect(order.code == code)
     }
 
-    @Test("An error of who reads them ends the reading and passes through")
-    func ended() async throws {
+    @Test("An error of the caller ends the reading and is rethrown")
+    func callerErrorEndsReading() async throws {
         struct Enough: Error {}
         let stack = try stack()
         let selection = try stack.selection(of: "User", columns: ["id"])

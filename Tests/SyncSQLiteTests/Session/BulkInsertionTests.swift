@@ -3,16 +3,16 @@ import Testing
 
 @testable import SyncSQLite
 
-@Suite("Rows that are inserted many to a statement")
+@Suite("Bulk insertion")
 struct BulkInsertionTests {
-    /// Inserts rows with the numbers from 0 on and their squares.
+    /// Inserts rows with the numbers from 0 and their squares.
     ///
-    /// - Returns: What is stored, and how many rows were not the first ones of their statements.
+    /// - Returns: The stored rows, and how many of them were not the first row of a statement.
     private func insert(_ count: Int, _ schema: String = "") throws -> (rows: [[Int]], inBulk: Int) {
         let queue = try DatabaseQueue()
         return try queue.write { db in
             try db.execute(sql: "CREATE TABLE Item (square INTEGER, note TEXT DEFAULT 'x', number INTEGER); \(schema)")
-            // Of three parameters a row, the second is that of no column.
+            // Each row has three parameters. The second belongs to no column.
             let insertion = try BulkInsertion(
                 into: "Item", names: ["\"number\"", "\"square\""], parameters: [1, 3], width: 3, rowCount: count, in: db
             )
@@ -28,17 +28,17 @@ struct BulkInsertionTests {
     }
 
     @Test(
-        "are all stored, in order, whether there are fewer, as many or more than a statement takes",
+        "Rows are stored in order, whether they fill no, one or several statements",
         arguments: [(0, 0), (1, 0), (15, 0), (16, 15), (17, 15), (31, 15), (32, 30), (40, 30)])
-    func counts(count: Int, inBulk: Int) throws {
+    func storesAnyCount(count: Int, inBulk: Int) throws {
         let inserted = try insert(count)
         #expect(inserted.rows == (0..<count).map { [$0, $0 * $0] } && inserted.inBulk == inBulk)
     }
 
     @Test(
-        "go one by one into a table with a trigger",
+        "Rows of a table with a trigger are inserted one by one",
         arguments: ["CREATE TRIGGER", "CREATE TEMP TRIGGER"], ["Item", "ITEM"])
-    func trigger(_ create: String, _ table: String) throws {
+    func triggerPreventsBulk(_ create: String, _ table: String) throws {
         let inserted = try insert(
             20,
             """
@@ -48,8 +48,8 @@ struct BulkInsertionTests {
         #expect(inserted.rows == (0..<20).map { [$0, $0 * $0] } && inserted.inBulk == 0)
     }
 
-    @Test("do not mind a trigger on another table")
-    func otherTrigger() throws {
+    @Test("A trigger on another table does not prevent bulk insertion")
+    func otherTriggerAllowsBulk() throws {
         let inserted = try insert(
             20,
             """
@@ -59,8 +59,8 @@ struct BulkInsertionTests {
         #expect(inserted.rows.count == 20 && inserted.inBulk == 15)
     }
 
-    @Test("fail as those of other statements do")
-    func failure() throws {
+    @Test("A violated constraint throws a DatabaseError")
+    func violatedConstraintThrows() throws {
         #expect(throws: DatabaseError.self) { try insert(20, "CREATE UNIQUE INDEX odd ON Item (number % 19)") }
     }
 }

@@ -6,12 +6,12 @@ import Testing
 
 @testable import SyncSQLite
 
-/// How many operations a sync asks of a store: as many for a thousand rows as for ten.
-@Suite("Counted operations")
+/// The number of store operations of a sync, which does not grow with the number of rows.
+@Suite("Number of store operations")
 struct CountedOperationsTests {
     private static let limit = 60
 
-    /// Owners with notes, which go with them, with boxes without a key, and with tags; all lists are in order.
+    /// Owners with tags, a badge, and notes and keyless boxes, which are deleted with them. All lists are ordered.
     private static let schema = """
         { "entities": {
           "Owner": { "attributes": { "id": "integer", "name": "string" },
@@ -33,12 +33,12 @@ struct CountedOperationsTests {
         """
 
     private let stack: DataStack
-    /// As many of everything.
+    /// The numbers of rows with which each test runs.
     private static let sizes = [10, 1000]
 
     init() throws { stack = try DataStack.inMemory(SyncModel(schema: Data(Self.schema.utf8))) }
 
-    /// Syncs, and counts what that asks of the store.
+    /// Syncs a payload, and returns the store operations that the sync used.
     private func operations(
         _ json: String, of entity: String, options: SyncOptions = SyncOptions(), predicate: RowPredicate? = nil
     ) throws -> (names: [String], result: SyncResult) {
@@ -71,8 +71,8 @@ struct CountedOperationsTests {
         _ = try operations(list(1...count, owner), of: "Owner")
     }
 
-    @Test("Importing, and importing the same again", arguments: sizes)
-    func importing(_ count: Int) throws {
+    @Test("Importing rows, and importing them again, takes few operations for any number of rows", arguments: sizes)
+    func importsRows(_ count: Int) throws {
         let first = try operations(list(1...count, owner), of: "Owner")
         #expect(first.result.entities["Note"]?.insertedCount == 2 * count)
         #expect(first.names.count <= Self.limit, "\(first.names)")
@@ -81,8 +81,10 @@ struct CountedOperationsTests {
         #expect(again.names.count <= Self.limit, "\(again.names)")
     }
 
-    @Test("Deleting rows, with all they own and are linked to", arguments: sizes, [false, true])
-    func deleting(_ count: Int, collectsValues: Bool) throws {
+    @Test(
+        "Deleting rows, with their owned rows and links, takes few operations for any number of rows",
+        arguments: sizes, [false, true])
+    func deletesRows(_ count: Int, collectsValues: Bool) throws {
         try fill(count)
         var options = SyncOptions()
         options.collectsValues = collectsValues
@@ -93,8 +95,8 @@ struct CountedOperationsTests {
         #expect(names.count <= Self.limit, "\(names)")
     }
 
-    @Test("Deleting rows that a condition is true of", arguments: sizes)
-    func deletingInScope(_ count: Int) throws {
+    @Test("Deleting rows in the scope of a condition takes few operations for any number of rows", arguments: sizes)
+    func deletesRowsInScope(_ count: Int) throws {
         try fill(count)
         let predicate = try RowPredicate(parsing: "badge.id > 0")
         let (names, result) = try operations("[]", of: "Owner", predicate: predicate)
@@ -102,8 +104,8 @@ struct CountedOperationsTests {
         #expect(names.count <= Self.limit, "\(names)")
     }
 
-    @Test("Rows that lists leave out, some to go and some to stay", arguments: sizes)
-    func leftOut(_ count: Int) throws {
+    @Test("Deleting and unlinking rows that lists omit takes few operations for any number of rows", arguments: sizes)
+    func deletesOmittedRows(_ count: Int) throws {
         try fill(count)
         let json = list(1...count) {
             #"{ "id": \#($0), "notes": [{ "id": \#(2 * $0 + 1) }], "boxes": [], "tag_ids": ["a"], "badge": null }"#
@@ -114,8 +116,8 @@ struct CountedOperationsTests {
         #expect(names.count <= Self.limit, "\(names)")
     }
 
-    @Test("Linking rows that arrive after the ids that name them", arguments: sizes, [false, true])
-    func lateReferences(_ count: Int, collectsValues: Bool) throws {
+    @Test("Resolving pending references takes few operations for any number of rows", arguments: sizes, [false, true])
+    func resolvesPendingReferences(_ count: Int, collectsValues: Bool) throws {
         var options = SyncOptions()
         options.collectsValues = collectsValues
         let owners = list(1...count) {
@@ -136,8 +138,8 @@ struct CountedOperationsTests {
         #expect(badges.names.count <= Self.limit, "\(badges.names)")
     }
 
-    @Test("Rows that turn up in a list long after another one waits for them", arguments: sizes)
-    func orders(_ count: Int) throws {
+    @Test("Reversing a long list takes few operations for any number of rows", arguments: sizes)
+    func reversesLongList(_ count: Int) throws {
         let ids = (1...count).map { "\($0)" }
         _ = try operations(list(1...count) { #"{"id":\#($0)}"# }, of: "Note")
         _ = try operations(#"[{"id":1,"note_ids":[\#(ids.joined(separator: ","))]}]"#, of: "Owner")
@@ -151,8 +153,10 @@ struct CountedOperationsTests {
         #expect(places == 0)
     }
 
-    @Test("Reordering links of many rows, with others that came beside the list", arguments: sizes)
-    func reordering(_ count: Int) throws {
+    @Test(
+        "Reordering lists, and adding rows beside them, takes few operations for any number of rows",
+        arguments: sizes)
+    func reordersLists(_ count: Int) throws {
         try fill(count)
         let turned = list(1...count) {
             #"{ "id": \#($0), "note_ids": [\#(2 * $0 + 1), \#(2 * $0)], "tag_ids": ["b\#($0 % 7)", "a"] }"#

@@ -3,7 +3,7 @@ import SyncStore
 
 @testable import SyncSQLite
 
-/// A session that counts what is asked of it: over a network each operation may be a round trip.
+/// A session that records its operations. Over a network, each operation may be a round trip.
 final class CountingSession: StoreSession {
     private let session: SQLiteSession
     private(set) var operations: [String] = []

@@ -5,19 +5,19 @@ import Testing
 @testable import SyncSQLite
 @testable import SyncStore
 
-@Suite("The ways in which rows are met")
+@Suite("Ways of matching rows")
 struct MeetingRoutesTests {
     private static let payload = #"""
         [{"id": 30, "name": "c", "shelf_id": 2}, {"id": 10, "name": "a", "shelf_id": 2}, {"id": 20, "name": "x"},
          {"id": 40, "name": "d"}]
         """#
 
-    /// More rows, under these keys.
+    /// Returns SQL that inserts rows with these keys.
     private static func more(_ keys: ClosedRange<Int>) -> String {
         keys.map { "INSERT OR IGNORE INTO Song (id, name, shelfID) VALUES (\($0), 'more', 2);" }.joined()
     }
 
-    /// What each route must find: the rows 10, 20 and 30, of which 20 has another name.
+    /// Checks that the rows 10, 20 and 30 are matched, and that 20 has another name.
     private func check(_ more: String, isScanned: Bool) throws {
         let rows = """
             INSERT INTO Shelf (id) VALUES (1), (2);
@@ -40,17 +40,17 @@ struct MeetingRoutesTests {
         }
     }
 
-    @Test("A small table is read whole")
-    func scan() throws { try check("", isScanned: true) }
+    @Test("A small table is scanned")
+    func scansSmallTable() throws { try check("", isScanned: true) }
 
-    @Test("Of a large one the range of the keys is, where they are close to each other")
-    func range() throws {
+    @Test("The key range of a large table is scanned if the keys are close to each other")
+    func scansKeyRange() throws {
         let more = Self.more(1...9) + Self.more(100...200)
         try check(more, isScanned: false)
     }
 
-    @Test("or each key is looked up")
-    func lookUp() throws {
+    @Test("Distant keys of a large table are looked up one by one")
+    func looksUpDistantKeys() throws {
         let sparse = #"[{"id": 3000, "name": "c"}, {"id": 10, "name": "a"}, {"id": 20, "name": "x"}]"#
         try MeetingStore.with(
             "INSERT INTO Shelf (id) VALUES (2); INSERT INTO Song (id, name) VALUES (10, 'a'), (3000, 'b');"
@@ -63,8 +63,8 @@ struct MeetingRoutesTests {
         }
     }
 
-    @Test("Texts are keys too, in a small table and a large one", arguments: [0, 100])
-    func texts(more: Int) throws {
+    @Test("Rows with text keys are matched in a small and in a large table", arguments: [0, 100])
+    func matchesTextKeys(more: Int) throws {
         let rows = (0..<more).map { "INSERT INTO Album (code, name) VALUES ('m\($0)', 'x');" }.joined()
         try MeetingStore.with(
             "INSERT INTO Album (code, name) VALUES ('b', 'B'), ('a', 'A');" + rows,
@@ -77,8 +77,9 @@ struct MeetingRoutesTests {
         }
     }
 
-    @Test("Rows under hidden keys are met by their own, each kind for itself", arguments: [0, 100])
-    func hiddenKeys(more: Int) throws {
+    @Test(
+        "Rows under surrogate keys are matched by their primary key, separately for each entity", arguments: [0, 100])
+    func matchesSurrogateKeys(more: Int) throws {
         let rows = (0..<more).map { "INSERT INTO Media (sync_entity, code) VALUES ('Film', \($0 + 100));" }.joined()
         try MeetingStore.with(
             """
@@ -94,8 +95,8 @@ struct MeetingRoutesTests {
         }
     }
 
-    @Test("Rows that are met through their owners are read by their row keys")
-    func owned() throws {
+    @Test("Rows that are matched through their owners are read by row key")
+    func readsOwnedRowsByRowKey() throws {
         try MeetingStore.with(
             "INSERT INTO Booklet (sync_id, pages) VALUES (4, 8), (5, 16)",
             #"[{"id": 1, "booklet": {"pages": 9}}, {"id": 2, "booklet": {"pages": 16}}]"#

@@ -5,7 +5,7 @@ import SyncCore
 @testable import SyncSQLite
 @testable import SyncStore
 
-/// Rows that a payload of songs meets.
+/// A store whose rows are matched with a payload of songs.
 enum MeetingStore {
     private static let schema = """
         { "entities": {
@@ -35,13 +35,13 @@ enum MeetingStore {
 }
 
 extension UnmatchedRowFilter {
-    /// No other rows matter.
+    /// A filter that collects no unmatched rows.
     static func none(_ table: SyncTable) -> UnmatchedRowFilter {
         UnmatchedRowFilter(
             watched: table.tree.foreignKeys.map { _ in false }, scope: nil, coversAll: false, keeping: nil)
     }
 
-    /// Those matter that point to nodes, or that are of an entity.
+    /// A filter that collects unmatched rows that reference nodes, or that are in scope.
     static func pointing(
         _ table: SyncTable, scope: Int? = nil, coversAll: Bool = false,
         keeping: (([UnmatchedRows.Row]) throws -> [UnmatchedRows.Row])? = nil
@@ -52,7 +52,7 @@ extension UnmatchedRowFilter {
 }
 
 extension SyncTable {
-    /// The names of the columns of a node that differ.
+    /// Returns the names of the columns in which a node differs from its row.
     func differing(_ node: Int) -> [String] {
         met.changed.columns(met.changed.mask(of: NodeID(node))).map(column).compactMap(name)
     }

@@ -5,9 +5,9 @@ import Testing
 @testable import SyncSQLite
 @testable import SyncStore
 
-@Suite("What is noted of rows that are met")
+@Suite("Row matching")
 struct RowMatcherTests {
-    /// The columns of the song 1 that differ from a payload.
+    /// Returns the columns in which song 1 differs from a payload.
     private func differing(_ values: String, _ json: String) throws -> [String] {
         var found: [String] = []
         try MeetingStore.with("INSERT INTO Song (id, name, length, price, extra, made) VALUES (1, \(values))", json) {
@@ -21,7 +21,7 @@ struct RowMatcherTests {
     private static let stored = "'a', 1.5, '2.5', '{\"a\":[1]}', '2024-02-29 18:29:59.999'"
 
     @Test(
-        "Columns differ where the payload says something else",
+        "A column differs if the payload has another value",
         arguments: [
             (#"{"id": 1}"#, []), (#"{"id": 1, "name": "a", "length": 1.5, "price": 2.5}"#, []),
             (#"{"id": 1, "name": "A"}"#, ["name"]), (#"{"id": 1, "name": null, "length": 2}"#, ["length", "name"]),
@@ -30,12 +30,12 @@ struct RowMatcherTests {
             (#"{"id": 1, "made": "2024-02-29T18:29:59.999Z"}"#, []),
             (#"{"id": 1, "made": "2024-02-29T18:29:59.998Z"}"#, ["made"]),
         ] as [(String, [String])])
-    func differing(json: String, expected: [String]) throws {
+    func columnsDifferByValue(json: String, expected: [String]) throws {
         #expect(try differing(Self.stored, "[\(json)]") == expected)
     }
 
-    @Test("JSON and decimals that somebody else spelled differently are the same")
-    func spellings() throws {
+    @Test("JSON and decimals in another spelling are equal")
+    func otherSpellingsAreEqual() throws {
         let values = "NULL, NULL, '2.500', ' { \"b\" : 1.0, \"a\" : [ ] } ', NULL"
         #expect(try differing(values, #"[{"id": 1, "price": 2.5, "extra": {"a": [], "b": 1.0}}]"#) == [])
         #expect(
@@ -46,8 +46,8 @@ struct RowMatcherTests {
             ])
     }
 
-    @Test("Rows are met first, and compared when it is known what counts")
-    func passes() throws {
+    @Test("Rows are matched first, and compared when the effective values are known")
+    func matchesBeforeComparing() throws {
         try MeetingStore.with(
             "INSERT INTO Song (id, name) VALUES (1, 'a'), (2, 'a')",
             #"[{"id": 1, "name": "b"}, {"id": 2, "name": "b"}]"#
@@ -63,8 +63,8 @@ struct RowMatcherTests {
         }
     }
 
-    @Test("A row of another kind is told of, and its kind remembered")
-    func kinds() throws {
+    @Test("A row of another entity is reported, and its node gets the stored entity")
+    func reportsEntityMismatch() throws {
         try MeetingStore.with(
             "INSERT INTO Animal (id, sync_entity) VALUES (1, 'Cat'), (2, 'Dog'), (3, 'Animal')",
             #"[{"id": 1}, {"id": 2}, {"id": 3}, {"id": 4}]"#, of: "Dog"
@@ -78,8 +78,8 @@ struct RowMatcherTests {
         }
     }
 
-    @Test("A row of no kind that the model has is refused")
-    func unknownKind() throws {
+    @Test("A row of an entity that the model lacks is rejected")
+    func rejectsUnknownEntity() throws {
         try MeetingStore.with(
             "PRAGMA ignore_check_constraints = 1; INSERT INTO Animal (id, sync_entity) VALUES (1, 'Bird')",
             #"[{"id": 1}]"#, of: "Dog"

@@ -14,7 +14,7 @@ struct SessionStore {
 
     var model: CompiledModel { session.model }
 
-    /// Fills a store, and begins a sync of a payload; without one, a sync that says nothing.
+    /// Fills a store, and begins a sync of a payload, or of an empty payload graph.
     static func with(
         _ model: SyncModel, _ sql: String, payload: (entity: String, json: String)? = nil,
         _ body: (SessionStore) throws -> Void

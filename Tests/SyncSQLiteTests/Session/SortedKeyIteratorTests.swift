@@ -9,8 +9,8 @@ struct SortedKeyIteratorTests {
         (0..<64).map { Int64(bitPattern: 1 << UInt64($0)) },
     ]
 
-    @Test("meet the rows that are there, and pass over the others", arguments: lists)
-    func met(_ keys: [Int64]) {
+    @Test("Stored rows in key order find their nodes, and other rows find none", arguments: lists)
+    func findsNodesInKeyOrder(_ keys: [Int64]) {
         var cursor = SortedKeyIterator(keys)
         let rows = Set(keys.flatMap { [$0, $0 == .max ? $0 : $0 + 1] }).sorted()
         for row in rows {
@@ -19,8 +19,8 @@ struct SortedKeyIteratorTests {
         }
     }
 
-    @Test("tell which come next, where that is not their own order")
-    func ahead() {
+    @Test("The next nodes in key order are known if the nodes have another order")
+    func looksAhead() {
         var cursor = SortedKeyIterator([30, 10, 20])
         #expect((0..<4).map { cursor.node(ahead: $0) } == [1, 2, 0, nil])
         #expect(cursor.node(for: 20) == 2 && cursor.node(ahead: 0) == 2 && cursor.node(ahead: 1) == 0)

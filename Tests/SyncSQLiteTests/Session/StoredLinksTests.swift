@@ -6,11 +6,11 @@ import Testing
 @testable import SyncSQLite
 @testable import SyncStore
 
-/// Links of single rows, as a foreign key or as pairs: what is asked of them is right before they are written, and the
-/// database has it after.
+/// Changes of single links, as foreign keys and as join rows. They are visible before they are written, and stored
+/// afterwards.
 @Suite("Stored links")
 struct StoredLinksTests {
-    /// Lists of songs in order; a song is on one shelf, in order too.
+    /// Lists and shelves with ordered songs. A song is on one shelf.
     private static let schema = """
         { "entities": {
           "List": { "attributes": { "id": "integer" },
@@ -24,7 +24,7 @@ struct StoredLinksTests {
                                        "shelf": { "entity": "Shelf", "inverse": "songs" } } } } }
         """
 
-    /// The links of a store, and where a link leads from.
+    /// The tracked links of a store.
     private struct Links {
         let store: SessionStore
         let links: LinkChangeTracker
@@ -34,7 +34,7 @@ struct StoredLinksTests {
             links = LinkChangeTracker(store.session, store.model)
         }
 
-        /// The link of a relationship, and the end it leads from.
+        /// Returns the association of a relationship, and the end of the relationship's entity.
         func link(_ entity: String, _ name: String) throws -> (id: AssociationID, end: CompiledAssociation.End) {
             let found = try #require(try store.model.entity(named: entity).relationship(named: name))
             return (found.link, found.end)
@@ -59,13 +59,13 @@ struct StoredLinksTests {
             try links.setTarget(.integer(shelf), of: .integer(song), link("Song", "shelf").id)
         }
 
-        /// Writes all, and forgets what is known.
+        /// Writes all changes, and forgets the loaded links.
         func write() throws {
             try links.write { _ in }
             links.removeAll()
         }
 
-        /// Songs with their shelves and places, or lists with their songs and places, as the database has them.
+        /// Returns the stored links with their positions.
         func rows(_ columns: String, _ table: String) throws -> [String] {
             try Row.fetchAll(store.db, sql: "SELECT \(columns) FROM \(table) ORDER BY 1, 2").map { row in
                 row.map { "\($0.1)" }.joined(separator: " ")
@@ -85,8 +85,8 @@ struct StoredLinksTests {
         try SessionStore.with(SyncModel(schema: Data(Self.schema.utf8)), sql) { try body(Links($0)) }
     }
 
-    @Test("A foreign key is set as the last of its target's, moved and cleared")
-    func foreignKey() throws {
+    @Test("A foreign key is set at the end of the referenced row's list, moved and cleared")
+    func setsMovesAndClearsForeignKeys() throws {
         try withStore { store in
             let (id, _) = try store.link("Song", "shelf")
             for song in [2, 1, 3] as [Int64] { try store.put(song, on: 1) }
@@ -109,8 +109,8 @@ struct StoredLinksTests {
         }
     }
 
-    @Test("Pairs are added once, as the last of both rows, and removed from either end")
-    func pairs() throws {
+    @Test("A join row is added once, at the end of both lists, and removed from either end")
+    func addsAndRemovesJoinRows() throws {
         try withStore { store in
             let (id, end) = try store.link("List", "songs")
             #expect(try store.add(1, 3) && store.add(1, 1) && store.add(2, 3))
@@ -131,8 +131,8 @@ struct StoredLinksTests {
         }
     }
 
-    @Test("A row takes its place in a list; what has it moves away", arguments: ["List", "Shelf"])
-    func places(_ entity: String) throws {
+    @Test("A row takes a position in a list, and the row there moves on", arguments: ["List", "Shelf"])
+    func takesPosition(_ entity: String) throws {
         try withStore { store in
             let (id, end) = try store.link(entity, "songs")
             for song in [1, 2, 3] as [Int64] {
@@ -147,7 +147,7 @@ struct StoredLinksTests {
             try store.write()
             #expect(try store.targets(entity, 1, "songs") == [3, 2, 1])
             #expect(try store.store.session.nextPositions(in: [.integer(1)], store.store.model[id], end) == [8])
-            // Places that nobody gave come last.
+            // Rows without a position come last.
             let table = entity == "Shelf" ? "Song SET sync_shelf_order" : "List_songs SET sync_order"
             let song = entity == "Shelf" ? "id" : "songID"
             try store.store.db.execute(sql: "UPDATE \(table) = NULL WHERE \(song) = 3")
@@ -157,8 +157,8 @@ struct StoredLinksTests {
         }
     }
 
-    @Test("A link to a row that is not stored is none")
-    func dangling() throws {
+    @Test("A dangling link is not read, and fails the check of links")
+    func ignoresDanglingLinks() throws {
         try withStore { store in
             let shelf = try store.link("Song", "shelf").id
             try store.store.db.execute(
@@ -171,8 +171,8 @@ struct StoredLinksTests {
         }
     }
 
-    @Test("Lists keep the places of the rows they wait for")
-    func preservedPositions() throws {
+    @Test("Lists reserve the positions of pending references")
+    func reservesPendingPositions() throws {
         try withStore { store in
             let (id, end) = try store.link("List", "songs")
             let (link, session) = (store.store.model[id], store.store.session)
@@ -192,8 +192,8 @@ struct StoredLinksTests {
         }
     }
 
-    @Test("Only pairs that are stored are said to be")
-    func stored() throws {
+    @Test("Only stored join rows are returned as stored")
+    func returnsStoredJoinRows() throws {
         try withStore { store in
             let (id, end) = try store.link("List", "songs")
             try store.store.db.execute(sql: "INSERT INTO List_songs (listID, songID) VALUES (1, 3), (2, 1)")

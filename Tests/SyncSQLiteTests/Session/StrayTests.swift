@@ -5,7 +5,7 @@ import Testing
 @testable import SyncSQLite
 @testable import SyncStore
 
-@Suite("Rows that no record speaks of")
+@Suite("Unmatched rows")
 struct StrayTests {
     private static let rows = """
         INSERT INTO Shelf (id) VALUES (1), (2), (3);
@@ -15,8 +15,8 @@ struct StrayTests {
 
     private func keys(_ table: SyncTable) -> [RowKey] { table.met.strays.rows.map(\.key) }
 
-    @Test("matter where they point to a row that the payload speaks of")
-    func pointing() throws {
+    @Test("Unmatched rows that reference a node are collected")
+    func collectsRowsThatReferenceNodes() throws {
         try MeetingStore.with(Self.rows, Self.json) { store in
             let songs = try store.table("Song")
             try store.session.meet(songs, .both, .pointing(songs))
@@ -27,8 +27,8 @@ struct StrayTests {
         }
     }
 
-    @Test("matter where they are in scope, and only the first time")
-    func scope() throws {
+    @Test("Unmatched rows in scope are collected, in the first pass only")
+    func collectsRowsInScopeOnce() throws {
         try MeetingStore.with(Self.rows, Self.json) { store in
             let songs = try store.table("Song")
             let watch = UnmatchedRowFilter(
@@ -42,8 +42,8 @@ struct StrayTests {
         }
     }
 
-    @Test("in scope are found in a table that is much larger than the payload, too")
-    func largeScope() throws {
+    @Test("Unmatched rows in scope are collected from a table that is much larger than the payload")
+    func collectsFromLargeTable() throws {
         let more = (100..<200).map { "INSERT INTO Song (id) VALUES (\($0));" }.joined()
         try MeetingStore.with(Self.rows + more, Self.json) { store in
             let songs = try store.table("Song")
@@ -57,8 +57,8 @@ struct StrayTests {
         }
     }
 
-    @Test("are weighed some at a time, and those that do not matter are dropped")
-    func weighed() throws {
+    @Test("Unmatched rows are filtered in batches of 4096")
+    func filtersInBatches() throws {
         let more = (100..<10_000).map { "(\($0))" }.joined(separator: ", ")
         try MeetingStore.with("INSERT INTO Song (id) VALUES \(more)", Self.json) { store in
             let songs = try store.table("Song")
@@ -73,8 +73,8 @@ struct StrayTests {
         }
     }
 
-    @Test("raise doubts where the payload speaks of all there is and they point elsewhere")
-    func doubts() throws {
+    @Test("An association is doubtful if the payload covers all rows and an unmatched row references another row")
+    func findsDoubtfulEnds() throws {
         try MeetingStore.with(Self.rows, Self.json) { store in
             let songs = try store.table("Song")
             try store.session.meet(songs, .both, .pointing(songs, coversAll: true))
@@ -83,8 +83,8 @@ struct StrayTests {
         }
     }
 
-    @Test("are of the entities below the scope's only")
-    func entities() throws {
+    @Test("Unmatched rows of other entities than that of the scope are not collected")
+    func collectsEntityOfScope() throws {
         try MeetingStore.with(
             "INSERT INTO Animal (id, sync_entity) VALUES (1, 'Cat'), (2, 'Dog'), (3, 'Animal'), (4, 'Dog')",
             #"[{"id": 4}]"#, of: "Dog"

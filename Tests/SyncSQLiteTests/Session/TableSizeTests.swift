@@ -4,15 +4,15 @@ import Testing
 
 @testable import SyncSQLite
 
-@Suite("How large a table is")
+@Suite("Table size")
 struct TableSizeTests {
     @Test(
-        "is told from its limit on",
+        "A table with more rows than the limit is large",
         arguments: [
             (0, 0, .empty), (0, 5, .empty), (1, 0, .large), (1, 1, .small), (5, 6, .small), (5, 5, .small),
             (5, 4, .large),
         ] as [(Int, Int, TableSize)])
-    func size(rows: Int, limit: Int, expected: TableSize) throws {
+    func sizeDependsOnLimit(rows: Int, limit: Int, expected: TableSize) throws {
         let queue = try DatabaseQueue()
         try queue.write { db in
             try db.execute(sql: "CREATE TABLE \"My items\" (number INTEGER)")
@@ -21,8 +21,8 @@ struct TableSizeTests {
         }
     }
 
-    @Test("is not measured again where it was large before, for no more rows")
-    func remembered() throws {
+    @Test("A table that was large is not counted again for the same or a lower limit")
+    func remembersLargeTables() throws {
         try SessionStore.with(
             Models.links(), "INSERT INTO Company (id) VALUES (1), (2), (3), (4)"
         ) { store in
