@@ -56,9 +56,7 @@ import Testing
         #expect(record["code"]?.uuid?.uuidString == record.key.description)
     }
 
-    @Test(arguments: [AttributeType.date, .decimal, .double]) func keysOfOtherTypesCannotBeMade(_ type: AttributeType)
-        throws
-    {
+    @Test(arguments: [AttributeType.date, .decimal, .double]) func otherKeysCannotBeMade(_ type: AttributeType) throws {
         let stack = try stack(type)
         let error = try #require(throws: SyncError.self) { try stack.insert("Row") }
         #expect(error.code == .primaryKeyMissing)

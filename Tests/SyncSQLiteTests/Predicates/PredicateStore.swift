@@ -120,7 +120,7 @@ struct PredicateStore {
         ])
     }
 
-    /// Users a to e. User d has no values. User e has a temporary key, and all its rows have temporary keys.
+    /// Users a to e. User d has no values. User e, its company and its tag have temporary keys.
     private static let rows = """
         INSERT INTO Country(ref, code) VALUES ('u', 'US'), ('l', 'local-0B6AE2F7-5E0B-4A55-8B46-3F8D3B7D0A11'),
             ('h', 'local-hero');
