@@ -2,7 +2,7 @@ import Foundation
 import SyncCore
 import SyncStore
 
-// T4: a page, its tombstones, the merges and where to go on are one transaction.
+// One transaction writes a page, its tombstones, its merges and the next cursor.
 extension EngineRun {
     func pull() async throws {
         tell(.phase(.pulling))
@@ -20,7 +20,7 @@ extension EngineRun {
     private func pull(_ entity: String, from known: PullState?) async throws {
         let cursor = known?.cursor
         var trail = PageLoopDetector(entity, from: known?.next)
-        // The page where an earlier run ended, until it was read.
+        // The page at which an earlier run was interrupted, until this run has read it.
         var rest = known?.next
         var count = 0
         while true {
@@ -29,7 +29,7 @@ extension EngineRun {
             do {
                 answer = try await asking { [service] in try await service.pull(request) }
             } catch let failure as ServiceError where rest != nil && failure.isOfPage {
-                // It is not known any more, or cannot be read.
+                // The service does not accept the token of the page any more: begin with the first page.
                 (trail, rest) = (PageLoopDetector(entity), nil)
                 continue
             }
@@ -38,7 +38,7 @@ extension EngineRun {
             try checkTimes(answer.rows, of: entity)
             if answer.isListing, page == nil { try await store.beginListing(of: entity, lease) }
             var outcome = try await store.apply(PulledPage(answer, of: entity, takesOlder: cursor == nil), lease)
-            // They are tried again before the run ends.
+            // Quarantined records are tried again before the run ends. They are counted then.
             outcome[entity].parked = 0
             record(outcome)
             recordSkipped(answer, of: entity, after: count)
@@ -51,7 +51,7 @@ extension EngineRun {
         }
     }
 
-    /// Whether there is another page. Where the pages have no end, the next run begins with the first one.
+    /// Returns whether there is another page. If the pages have no end, the next run begins with the first page.
     private func goes(on answer: PullPage, _ trail: inout PageLoopDetector, _ entity: String) async throws -> Bool {
         do {
             return try trail.goes(on: answer.next, after: answer.rows.map(\.id))
@@ -62,7 +62,7 @@ extension EngineRun {
         }
     }
 
-    /// Where the later one wins, the service has to say when each record was changed.
+    /// Checks that each record has a modification time, which the policy `lastWriterWins` needs.
     func checkTimes(_ rows: [RemoteRecord], of entity: String) throws {
         guard registration.entities.contains(where: { $0.name == entity && $0.policy == .lastWriterWins }),
             let row = rows.first(where: { $0.record != nil && $0.time == nil })
@@ -73,7 +73,7 @@ extension EngineRun {
                 + (row.version.map { "'\($0)' is no time" } ?? "it says no version"), entity: entity)
     }
 
-    /// - Parameter count: How many records the pages before had.
+    /// - Parameter count: The number of records of the pages before.
     private func recordSkipped(_ page: PullPage, of entity: String, after count: Int) {
         guard let first = page.skipped.first else { return }
         recordChanges(of: entity) { changes in
@@ -99,7 +99,7 @@ extension EngineRun {
         }
     }
 
-    /// Whether the service has anything that the store has not.
+    /// Returns whether the service has changes that the store does not have.
     static func isAnythingNew(
         _ store: any EngineStore, _ service: any SyncService, _ registration: EngineRegistration
     ) async throws -> Bool {
@@ -112,7 +112,7 @@ extension EngineRun {
             let cursor = cursors[entity]?.cursor
             var trail = PageLoopDetector(entity)
             do {
-                // What is on the first page may be known, and the news on the next one.
+                // The first page may have known records only, and a later page changes.
                 while true {
                     let page = try await service.pull(PullRequest(entity: entity, cursor: cursor, page: trail.page))
                     if try await store.hasNews(PulledPage(page, of: entity, takesOlder: cursor == nil)) { return true }
@@ -142,9 +142,9 @@ extension EngineRun {
         }
     }
 
-    // MARK: Single answers
+    // MARK: Single records
 
-    /// Stores records that the app fetched itself.
+    /// Stores records that the app fetched.
     func write(_ json: JSONValue, _ entity: String) async throws {
         let records: [JSONValue] =
             switch json {
@@ -214,10 +214,10 @@ extension PulledPage.Record {
     }
 }
 
-// MARK: - Pulling together
+// MARK: - Pulling with one cursor for all entities
 
-// T4 of a service that has one cursor for all entities: the pages of all and where each goes on are one transaction, so that no
-// row is there without those that changed with it.
+// One transaction writes the pages of all entities and their cursors, so that no row is stored without the rows that
+// changed with it.
 extension EngineRun {
     func pullTogether() async throws {
         let cursors = try await store.cursors(registration)
@@ -241,7 +241,7 @@ extension EngineRun {
             entities.compactMap { entity in pages[entity].map { PulledPage($0, of: entity, takesOlder: isWhole) } },
             lease)
         for entity in entities {
-            // They are tried again before the run ends.
+            // Quarantined records are tried again before the run ends. They are counted then.
             outcome[entity].parked = 0
             pulled.withLock { $0.insert(entity) }
             if let page = pages[entity], !page.rows.isEmpty {
@@ -256,8 +256,8 @@ extension EngineRun {
         try await asking { [service, entities] in try await service.pull(entities, since: cursor) }
     }
 
-    /// Where all entities can be asked for: from the oldest of their cursors; from the beginning if one has none, or nobody can
-    /// tell which is older.
+    /// Returns the oldest cursor. Returns nil, which pulls everything, if an entity has no cursor or if the cursors
+    /// have no order.
     static func oldest(_ cursors: [String?]) -> String? {
         guard let first = cursors.first, !cursors.contains(nil) else { return nil }
         let known = cursors.compactMap(\.self)
@@ -266,7 +266,7 @@ extension EngineRun {
         return numbers.count == known.count ? numbers.min { $0.1 < $1.1 }?.0 : nil
     }
 
-    /// Before a push of a service that asks what was pulled.
+    /// Sets the cursor for a push, if the service requires the cursor of the last pull.
     func findCursor() async throws {
         guard service.capabilities.pushesTogether else { return }
         let cursors = try await store.cursors(registration)

@@ -1,10 +1,11 @@
 import SyncCore
 import SyncStore
 
-// T5 and T6: what is sent is kept before it is sent, and settled by what became of it.
+// Requests are stored before they are sent, so that an interrupted run can resolve them. Their outcomes are stored as
+// they arrive.
 extension EngineRun {
     private static let freezeSize = 100
-    /// So often a push is made again because something changed meanwhile.
+    /// The most pulls during one push, each after the service rejected the push as outdated.
     private static let mostRounds = 4
 
     func push() async throws {
@@ -12,17 +13,17 @@ extension EngineRun {
         heldBack.withLock { $0 = [] }
         try await recover()
         var batchSize = max(1, service.capabilities.batchSize)
-        // A row may have been refused because of one that is known to be gone by now.
+        // A change may have been blocked by a row whose deletion is known by now.
         if report.value.total.deleted > 0 { _ = try await store.retryBlocked(entities, lease) }
-        // What a refused row belongs to may be there by now, or again.
+        // The rows that a blocked row references may exist by now, or again.
         if start.isAnyBlocked || report.value.total.parked > 0 { _ = try await store.retryBelow(entities, lease) }
         var count = try await pushAll(&batchSize)
-        // What waits below a row that the service took can be sent once that is listed.
+        // Rows below a row that the service accepted can be sent once the service lists that row.
         if try await awaitTaken() {
             count += try await pushAll(&batchSize)
             tell(.pushed(rows: count))
         }
-        // What is unique on the server may have been taken by a row that is deleted by now.
+        // A deletion that was pushed may have freed a unique value that a blocked row needs.
         let changes = report.value.total
         guard changes.parked > 0 else { return }
         let freed = changes.removed > 0 ? try await store.retryBlocked(entities, lease) : 0
@@ -32,16 +33,16 @@ extension EngineRun {
         tell(.pushed(rows: count))
     }
 
-    /// Deletes what the service turned out not to have any more, and sends what comes back by that.
+    /// Applies the deletions that the push discovered, and pushes rows that the deletions restored.
     func pushAfterDeletions() async throws {
         guard !foundGone.value.isEmpty else { return }
         try await delete()
         try await push()
     }
 
-    /// Sends what was edited when this began, and once more what was edited meanwhile. Later edits are of the next run.
+    /// Pushes the pending changes, then once more those that were made meanwhile. The next run pushes later changes.
     ///
-    /// - Returns: How many changes were done.
+    /// - Returns: The number of changes that the service applied.
     private func pushAll(_ batchSize: inout Int) async throws -> Int {
         var count = 0
         for _ in 0..<2 { try await pushEdited(&batchSize, &count) }
@@ -65,12 +66,12 @@ extension EngineRun {
                 try await catchUp()
             }
             tell(.pushed(rows: count))
-            // What became of a request that was not answered is asked before anything else of its row is sent.
+            // An in-doubt request is resolved before another change of its row is sent.
             try await recoverAll()
         }
     }
 
-    /// Pulls and merges what kept a push from being done.
+    /// Pulls and merges the changes because of which the service rejected a push.
     private func catchUp() async throws {
         try await pull()
         try await sweep()
@@ -78,8 +79,8 @@ extension EngineRun {
         tell(.phase(.pushing))
     }
 
-    /// - Parameter rounds: How often what changed was pulled because a push was refused.
-    /// - Returns: How many were done.
+    /// - Parameter rounds: The number of pulls that rejected pushes caused.
+    /// - Returns: The number of changes that the service applied.
     private func send(
         _ requests: [OutgoingRequest], _ batchSize: inout Int, rounds: Int
     ) async throws -> Int {
@@ -103,7 +104,7 @@ extension EngineRun {
                 }
                 batchSize = max(1, batch.count / 2)
             } catch ServiceError.refusedTogether(let reason) {
-                // It may be the service's word for what should have been pulled.
+                // The service may report an outdated push this way: pull first.
                 guard rounds > 0 else {
                     try await postpone(rest)
                     throw ServiceError.outdated
@@ -127,8 +128,8 @@ extension EngineRun {
         return count
     }
 
-    /// A service that fails did nothing. But of a push that is done as a whole the answer may have been lost: the next run finds
-    /// requests that were never answered, and what became of their rows meanwhile.
+    /// Returns unsent requests to the outbox after a failure. If the service pushes atomically, the response may have
+    /// been lost: the requests stay in doubt, and the next run resolves them.
     private func leave(_ requests: ArraySlice<OutgoingRequest>, after failure: ServiceError) async throws {
         switch failure {
         case .unreachable, .malformed: if service.capabilities.pushesTogether { return }
@@ -137,7 +138,7 @@ extension EngineRun {
         try await postpone(requests)
     }
 
-    /// Of changes that were refused together finds the one that is to blame: sends half as many, until it is alone.
+    /// Finds the rejected change of a batch: halves the batch until the change is alone.
     private func isolate(
         _ batch: [OutgoingRequest], _ outcome: RequestOutcome.Outcome, _ rest: inout ArraySlice<OutgoingRequest>,
         _ batchSize: inout Int
@@ -148,10 +149,10 @@ extension EngineRun {
         record(try await store.settle([RequestOutcome(request: request, outcome: outcome)], serverTime: nil, lease))
     }
 
-    /// What another device has brought back already is merged with what is here. A service with keys says so itself when it is asked to
-    /// make the row; one with ids of the client's may write over it.
+    /// Merges rows that this push restores and another device has restored already. A service with idempotency keys
+    /// reports such rows on the create. A service with IDs of the client may overwrite them.
     ///
-    /// - Returns: The others.
+    /// - Returns: The requests that are still to be sent.
     private func matchRestored(_ requests: [OutgoingRequest]) async throws -> [OutgoingRequest] {
         let isNamed = service.capabilities.createIdempotency == .clientID
         guard service.capabilities.marker != nil || isNamed, requests.contains(where: \.isRevival) else {
@@ -175,28 +176,30 @@ extension EngineRun {
     }
 
     func postpone(_ requests: ArraySlice<OutgoingRequest>) async throws {
-        // Of one that may have been carried out before nobody can say that it was not.
+        // An earlier attempt may have been applied: such a request stays in doubt.
         let certain = requests.filter { service.capabilities.pushesTogether || !$0.isTriedAgain }
         let replies = certain.map { RequestOutcome(request: $0, outcome: .postponed) }
         _ = try await store.settle(replies, serverTime: nil, lease)
     }
 
-    /// A change that is too large by itself. A deletion has nothing that could be: who says so refuses it for another reason, which may
-    /// pass.
+    /// Resolves a request that the service rejected as too large. A deletion has no large body, so the reason may be
+    /// another one that passes.
     func settle(tooLarge request: OutgoingRequest) async throws {
         let reason = "the service takes no request of this size"
         let outcome: RequestOutcome.Outcome = request.kind == .delete ? .failing(reason) : .rejected(reason)
         record(try await store.settle([RequestOutcome(request: request, outcome: outcome)], serverTime: nil, lease))
     }
 
-    /// - Parameter isReplay: Whether it was sent just so before, and never answered.
-    /// - Returns: How many were done.
+    /// Stores the outcomes of requests.
+    ///
+    /// - Parameter isReplay: Whether the requests are in doubt and were sent again unchanged.
+    /// - Returns: The number of changes that the service applied.
     func settle(_ requests: [OutgoingRequest], _ outcomes: [PushOutcome], isReplay: Bool = false) async throws -> Int {
         var replies: [RequestOutcome] = []
         var done = 0
         var failure: ServiceError?
         for (index, request) in requests.enumerated() {
-            // An answer that is missing says nothing.
+            // A missing outcome is unknown.
             let outcome = index < outcomes.count ? outcomes[index] : .unknown("there was no answer to it")
             if case .retry(let after) = outcome { failure = .busy(after: after, "it asked to try again later") }
             let settled = try await settled(outcome, request, isReplay: isReplay)
@@ -221,7 +224,7 @@ extension EngineRun {
         let settled = try await settled(outcome, request)
         guard request.kind == .create, isReplay || request.isTriedAgain else { return settled }
         switch settled {
-        // It was edited since a try that may have made it, and that may be what is answered.
+        // The row was edited after the attempt that may have created it, and the response may show that attempt.
         case .applied(let row?) where !isReplay && row.record != nil: return .conflict(row)
         case .rejected(let reason) where !isReplay:
             leftOpen.withLock { $0.insert(request.id) }
@@ -236,7 +239,7 @@ extension EngineRun {
 
     private func settled(_ outcome: PushOutcome, _ request: OutgoingRequest) async throws -> RequestOutcome.Outcome {
         switch outcome {
-        // A row was made, and no answer says which: it is looked for, and not sent again.
+        // The service created a row and did not return its ID: look for the row instead of sending the request again.
         case .applied(nil) where request.kind == .create && request.remoteID == nil,
             .silent where request.kind == .create && request.remoteID == nil:
             guard let row = try await find(request) else {
@@ -296,13 +299,13 @@ extension PulledPage.Record {
     }
 }
 
-// MARK: - Answers
+// MARK: - Checking responses
 
-// An answer counts only if it has the row that was asked for. One that has another row, as a cache may give it, says nothing.
+// A response is used only if it has the requested row. A cache may return another row: the outcome is then unknown.
 extension EngineRun {
-    /// Sends changes. The outcome of one whose answer has another row is unknown.
+    /// Sends changes. The outcome is unknown if the response has another row.
     ///
-    /// - Parameter isReplay: Whether they were sent before, and never answered.
+    /// - Parameter isReplay: Whether the requests are in doubt.
     func pushed(_ requests: [OutgoingRequest], isReplay: Bool = false) async throws -> [PushOutcome] {
         let outcomes = try await service.pushed(requests.map(operation))
         var counts: [AnsweredRow: Int] = [:]
@@ -322,23 +325,23 @@ extension EngineRun {
         return checked
     }
 
-    /// What a service has of a row.
+    /// Fetches the record of a row.
     ///
-    /// - Returns: Nil if the answer has another row, or none.
+    /// - Returns: Nil if the response has another row, or no row.
     func fetch(_ id: JSONValue, _ entity: String) async throws -> FetchOutcome? {
         let rows = try await asking { [service] in try await service.fetch([id], of: entity) }
         return try checked(rows.first, id, entity)
     }
 
-    /// An answer to a request for a row; nil if it has another row.
+    /// Returns the response to a fetch; nil if it has another row.
     func checked(_ answer: FetchOutcome?, _ id: JSONValue, _ entity: String) throws -> FetchOutcome? {
         if case .found(let row)? = answer, try !store.areSame(row.id, id, of: entity) { return nil }
         return answer
     }
 
-    /// Whether a row is the one that a change is of.
+    /// Returns whether a record is the row of a request.
     ///
-    /// - Parameter isRepeated: Whether answers to several changes have the row.
+    /// - Parameter isRepeated: Whether the outcomes of several requests have this record.
     private func isAnswer(
         _ row: RemoteRecord, to request: OutgoingRequest, isReplay: Bool, isRepeated: Bool
     ) async throws -> Bool {
@@ -347,24 +350,25 @@ extension EngineRun {
             guard operation(of: request).mayGiveAnotherID else { return false }
         }
         if request.kind == .create, !isRepeated {
-            // Since a lost try made the row it may have been pulled.
+            // The lost attempt may have created the row, and a pull may have stored it since.
             let since = isReplay || request.isTriedAgain ? request.edit : nil
             if try await !store.unknown([row.id], of: request.entity, since: since).isEmpty { return true }
-            // Another device brought the row back with the same key, and its row was pulled: the service always answers with that.
+            // Another device restored the row with the same key, and a pull stored its row: the service always returns
+            // that row.
             if request.isRevival, request.attempts >= Self.mostTries - 1 { return true }
         }
         return isSame(row, request)
     }
 }
 
-/// The row that an answer has.
+/// The row that a response has.
 private struct AnsweredRow: Hashable {
     let entity: String
     let id: JSONValue
 }
 
 extension PushOutcome {
-    /// The row that an answer has.
+    /// The record that a response has.
     fileprivate var row: RemoteRecord? {
         switch self {
         case .applied(let row), .conflict(let row), .exists(let row): row
@@ -374,7 +378,7 @@ extension PushOutcome {
 }
 
 extension PushOperation {
-    /// Whether the row may have another id afterwards: a new row, and one of whose key a part is changed.
+    /// Whether the row may have another ID afterwards: a new row, or a row whose composite key changes.
     var mayGiveAnotherID: Bool {
         switch (kind, id) {
         case (.create, _), (.update, .array?): true

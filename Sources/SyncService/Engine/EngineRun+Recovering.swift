@@ -2,25 +2,26 @@ import Foundation
 import SyncCore
 import SyncStore
 
-// T3: a request without an answer may have been carried out. What became of it is found out before anything is pulled: a row
-// that was made would come back as another one.
+// The service may have applied an in-doubt request. It is resolved before the pull: a row that it created would
+// otherwise be pulled as a second row.
 extension EngineRun {
-    /// So often a request is tried whose outcome stays unknown.
+    /// The most attempts for a request whose outcome stays unknown.
     static let mostTries = 3
 
-    /// Finds out what became of requests that earlier runs left.
+    /// Resolves the in-doubt requests of earlier runs.
     ///
-    /// - Parameter isBeforePull: Whether a pull comes before the push.
+    /// - Parameter isBeforePull: Whether a pull follows before the push.
     func recover(isBeforePull: Bool = false) async throws {
         if start.isAnyUnanswered { try await recoverAll(isBeforePull: isBeforePull) }
     }
 
-    /// The same for all requests, those of this run too.
+    /// Resolves all in-doubt requests, including those of this run.
     func recoverAll(isBeforePull: Bool = false) async throws {
         var requests = try await unanswered()
         if !requests.isEmpty { tell(.phase(.recovering)) }
         if service.capabilities.pushesTogether, !requests.isEmpty {
-            // They are sent again: where they were carried out, what was pulled before says so, or the push is refused until it does.
+            // They are sent again. If the service applied them, the last pull shows it, or the service rejects the push
+            // as outdated.
             let replies = requests.map { RequestOutcome(request: $0, outcome: .unanswered) }
             _ = try await store.settle(replies, serverTime: nil, lease)
             return
@@ -34,8 +35,8 @@ extension EngineRun {
         }
     }
 
-    /// A row that has its id from here, and is not there, may have been made, and been deleted by somebody since: where a pull says
-    /// so, that comes first. See `LocalRowState.isTried`.
+    /// Returns whether a create waits for the pull. Its row may have been created and then deleted by another device:
+    /// the tombstone must be pulled first. See `LocalRowState.isTried`.
     private func holdsBack(_ request: OutgoingRequest) async throws -> Bool {
         let capabilities = service.capabilities
         guard request.kind == .create, capabilities.createIdempotency == .clientID,
@@ -79,7 +80,7 @@ extension EngineRun {
             _ = try await settle([request], [outcome])
             return try await patience.wait(after: .unreachable(reason))
         }
-        // A service that answers otherwise fails at this row, which keeps no other one waiting.
+        // The service accepts other requests, so the failure belongs to this row and does not stop the others.
         if let row = try await foundAtLast(request) {
             _ = try await settle([request], [.applied(row)])
             return
@@ -90,16 +91,16 @@ extension EngineRun {
         record(try await store.settle([settled], serverTime: nil, lease))
     }
 
-    // MARK: Rows that the service took
+    // MARK: Accepted rows that the service does not list yet
 
-    /// How long a push waits before it asks again for rows that the service took and does not list yet: parts of the time in which
-    /// a request may still be carried out.
+    /// The delays, as fractions of `EngineSettings.settleTime`, before the run asks again for accepted rows that the
+    /// service does not list.
     private static let pauses = [1.0, 2, 4, 8].map { $0 / 15 }
 
-    /// Waits for rows that the service took and does not list yet, as far as there is patience, and parks those that it does not list
-    /// at last. None is sent again by this run.
+    /// Waits for accepted rows that the service does not list yet, as far as `EngineSettings.patience` allows. Blocks
+    /// the rows that it still does not list. This run sends none of them again.
     ///
-    /// - Returns: Whether any is listed by now.
+    /// - Returns: Whether the service lists any of them now.
     func awaitTaken() async throws -> Bool {
         guard start.isAnyUnanswered || !lookedFor.value.isEmpty else { return false }
         var isAnyListed = false
@@ -122,7 +123,7 @@ extension EngineRun {
         try await store.unanswered(lease).filter { $0.taken != nil && !leftOpen.value.contains($0.id) }
     }
 
-    /// Looks for the row of a request that the service took.
+    /// Looks for the row of an accepted request.
     private func isListed(_ request: OutgoingRequest) async throws -> Bool {
         lookedFor.withLock { $0.insert(request.id) }
         guard let row = try await find(request) else { return false }
@@ -143,8 +144,8 @@ extension EngineRun {
                 [RequestOutcome(request: request, outcome: .notListed(reason))], serverTime: nil, lease))
     }
 
-    /// Whether a row may have been made by a try that was never answered. Where rows are looked for before they are sent again,
-    /// it was not.
+    /// Returns whether an in-doubt attempt may have created the row. If the engine looks for rows before it sends
+    /// again, it has not.
     private func mayBeMade(_ request: OutgoingRequest) -> Bool {
         guard request.kind == .create else { return false }
         switch service.capabilities.createIdempotency {
@@ -153,7 +154,8 @@ extension EngineRun {
         }
     }
 
-    /// A refusal says nothing of the try before it: the row is looked for, and if it is not found, waits with its key.
+    /// Handles a rejected repetition. The earlier attempt may have created the row: if it is not found, the change is
+    /// blocked with its key.
     private func refusedAgain(_ request: OutgoingRequest, _ reason: String) async throws {
         if let id = request.remoteID, case .found(let row)? = try await fetch(id, request.entity) {
             _ = try await settle([request], [.conflict(row)])
@@ -175,7 +177,7 @@ extension EngineRun {
         record(try await store.settle([settled], serverTime: nil, lease))
     }
 
-    /// The row of a request that is not tried again, if the last try made it after all.
+    /// Returns the row that the last attempt created, if there is one.
     private func foundAtLast(_ request: OutgoingRequest) async throws -> RemoteRecord? {
         switch (request.kind, service.capabilities.createIdempotency) {
         case (.create, .marker), (.create, .probe):
@@ -193,10 +195,10 @@ extension EngineRun {
         switch request.kind {
         case .create:
             switch service.capabilities.createIdempotency {
-            // Once more: the service makes no second row.
+            // The service creates no second row.
             case .clientID, .key: return try await again(request)
             case .marker, .probe:
-                // Told apart by values that it has from here.
+                // Rows with a composite key have their ID from the client.
                 if let id = request.remoteID, case .found(let row)? = try await fetch(id, request.entity) {
                     return .conflict(row)
                 }
@@ -209,7 +211,7 @@ extension EngineRun {
             switch try await fetch(id, request.entity) {
             case .found(let row)? where row.version != nil && row.version == request.version:
                 return try await again(request)
-            // Merged: what was carried out is the same on both sides.
+            // Merge: the fields that were applied are the same on both sides.
             case .found(let row)?: return .conflict(row)
             case .forbidden?: return .rejected(FetchOutcome.forbiddenReason)
             case .absent?: return .gone
@@ -219,8 +221,8 @@ extension EngineRun {
         }
     }
 
-    /// Settles a creation whose id the service does not take, and of which it has no row. A row that comes back has its old id: it gets
-    /// another one. Any other row was made by an earlier try, and another device deleted it since.
+    /// Resolves a create whose ID the service rejects although it has no such row. A restored row has its former ID and
+    /// gets another one. Any other row was created by an earlier attempt and has been deleted by another device.
     private func settle(usedID request: OutgoingRequest) async throws {
         if request.isRevival {
             _ = try await settle([request], [.gone], isReplay: true)
@@ -239,7 +241,7 @@ extension EngineRun {
     private func again(_ request: OutgoingRequest) async throws -> PushOutcome {
         let outcome = try await asking { try await pushed([request], isReplay: true).first }
         switch outcome {
-        // It is the row that the lost request made.
+        // The lost request created this row.
         case .exists(let row?): return .conflict(row)
         case .exists(nil):
             guard let id = request.remoteID else { return .rejected("there is such a row already") }
@@ -252,7 +254,7 @@ extension EngineRun {
         }
     }
 
-    /// Waits as long as the service may still be about to carry it out.
+    /// Waits as long as the service may still apply the request.
     private func settleDown(since sent: Date) async throws {
         let settled = sent.addingTimeInterval(settings.settleTime.seconds)
         let rest = settled.timeIntervalSince(settings.clock.now())
@@ -260,7 +262,8 @@ extension EngineRun {
         try await patience.wait(until: settled, "a request whose answer was lost may still be carried out")
     }
 
-    /// Looks for the row that a request makes: by its marker, or among those that the store does not know by what they say.
+    /// Looks for the row that a request created: by its marker, or by its values among the rows that the store does not
+    /// know.
     func find(_ request: OutgoingRequest) async throws -> RemoteRecord? {
         let isMarked = service.capabilities.marker != nil
         var trail = PageLoopDetector(request.entity)
@@ -278,7 +281,7 @@ extension EngineRun {
         }
     }
 
-    /// Whether a row is the one that a request makes: by its marker, or by what it says.
+    /// Returns whether a record is the row that a request creates: by its marker, or by its values.
     func isSame(_ row: RemoteRecord, _ request: OutgoingRequest) -> Bool {
         guard let record = row.record else { return false }
         if let name = service.capabilities.marker {
@@ -290,7 +293,7 @@ extension EngineRun {
 }
 
 extension PushOutcome {
-    /// Why it was not done, if the service said so.
+    /// The reason of a rejection; nil for other outcomes.
     fileprivate var refusal: String? {
         switch self {
         case .rejected(let reason): reason
@@ -301,8 +304,8 @@ extension PushOutcome {
 }
 
 extension JSONValue {
-    /// Whether an object has all members of another one, at every depth; a service may leave out what is null or an empty list.
-    /// Lists of ids have no order.
+    /// Returns whether an object has all members of another one, at every depth. A service may omit null values and
+    /// empty lists. Lists of IDs have no order.
     func contains(_ other: JSONValue) -> Bool {
         switch (self, other) {
         case (.object, .object(let members)):

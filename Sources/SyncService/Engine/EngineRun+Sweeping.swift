@@ -1,7 +1,7 @@
 import SyncCore
 import SyncStore
 
-// T7 and T8: what a complete listing lacks is asked for by itself before it goes.
+// A row that a full listing lacks is fetched before it is deleted.
 extension EngineRun {
     private static let fetchSize = 50
 
@@ -14,7 +14,7 @@ extension EngineRun {
             }
             let missing = try await store.missing(from: entity, lease)
             var gone: [JSONValue] = []
-            // What one answer of one moment lacks is not there.
+            // A shared pull is one consistent snapshot, so its missing rows need no confirmation.
             let asked = service.capabilities.pullsTogether ? [] : missing
             if asked.isEmpty { gone = missing }
             for ids in asked.parts(of: Self.fetchSize) {
@@ -23,7 +23,7 @@ extension EngineRun {
                     switch row {
                     case .absent: gone.append(id)
                     case .found(let row): try await apply([row], entity)
-                    // That the user may not see it is no word about whether it is there.
+                    // The row may exist: the user may not see it.
                     case .forbidden: break
                     }
                 }
@@ -33,23 +33,24 @@ extension EngineRun {
         }
     }
 
-    /// Whether all of an entity was pulled, by this run or by one that was interrupted then. Where listings are made by themselves an
-    /// interrupted one is made again.
+    /// Returns whether this run, or one that was interrupted afterwards, has pulled all rows of an entity. If the
+    /// service needs separate listings, an interrupted one is repeated.
     private func wasListed(_ entity: String) -> Bool {
         listed.value.contains(entity)
             || service.capabilities.deletions == .tombstones && start.cursors[entity]?.isListed == true
     }
 
-    /// Deletes what the service deleted and what it lacks, when all else it says is written.
+    /// Deletes the rows that the service deleted or lacks.
     ///
-    /// - Throws: ``SyncError`` `deletionGuard`.
+    /// - Throws: ``SyncError`` `deletionGuard` if a deletion exceeds the deletion limit.
     func delete() async throws {
         if let refusal = try await deleteWithinGuard() { throw refusal }
     }
 
-    /// The same, but that the run goes on where the guard refuses: what points to rows that stay for that is not sent.
+    /// Deletes the rows that the service deleted or lacks. If that exceeds the deletion limit, the rows stay, and rows
+    /// that reference them are not sent.
     ///
-    /// - Returns: The guard's error, for the end of the run.
+    /// - Returns: The error of the deletion limit, to throw at the end of the run.
     func deleteWithinGuard() async throws -> SyncError? {
         let (outcome, refusal) = try await store.applyDeletions(
             guardedBy: settings.deletionGuard, swept: entities.filter(swept.value.contains), lease)
@@ -63,7 +64,7 @@ extension EngineRun {
         return now.clampedSubtracting(last) >= Int64(settings.sweepInterval.seconds * 1000) || now < last
     }
 
-    /// Lists all ids; what is not stored here as it is there is taken from the listing, or fetched.
+    /// Lists all IDs. Rows that are not stored in the listed version are taken from the listing, or fetched.
     private func list(_ entity: String) async throws {
         try await store.beginListing(of: entity, lease)
         var trail = PageLoopDetector("ids of \(entity)")
@@ -84,14 +85,15 @@ extension EngineRun {
             for ids in news.outdated.filter(rest.contains).parts(of: Self.fetchSize) where comparesVersions {
                 let rows = try await found(ids, entity)
                 try await apply(rows, entity)
-                // Where a listing says versions in other words, all rows would be fetched by each.
+                // The versions of the listing have another format than those of the records: comparing would fetch all
+                // rows in each reconciliation.
                 comparesVersions = rows.isEmpty || rows.contains { isListed($0, answer) }
             }
             guard try trail.goes(on: answer.next, after: answer.ids) else { return }
         }
     }
 
-    /// Whether a row that was fetched is in the version that a listing had.
+    /// Returns whether a fetched record has the version that the listing reported.
     private func isListed(_ row: RemoteRecord, _ page: IDPage) -> Bool {
         guard let version = row.version, let listed = page.versions[row.id] else { return false }
         return RowVersion(version).isSame(as: RowVersion(listed))
@@ -113,7 +115,7 @@ extension EngineRun {
 }
 
 extension Array {
-    /// In parts of so many elements at most.
+    /// Returns the elements in groups of at most `size`.
     func parts(of size: Int) -> [[Element]] {
         stride(from: 0, to: count, by: Swift.max(1, size)).map {
             Array(self[$0..<Swift.min($0 + Swift.max(1, size), count)])

@@ -2,36 +2,35 @@ import Foundation
 import SyncCore
 import SyncStore
 
-/// One run: what its phases share. Each phase is a file.
+/// The state of one engine run. Each phase is an extension in a file.
 final class EngineRun: Sendable {
     let store: any EngineStore
     let service: any SyncService
     let registration: EngineRegistration
     let settings: EngineSettings
-    /// The entities of this run.
     let entities: [String]
     let start: RunState
     let patience: RetryBackoff
-    /// The keys that lead to each value that is sent, by entity.
+    /// The key path of each field that is sent, by entity.
     let memberPaths: [String: [[String]]]
     let report = Locked(SyncReport())
-    /// What was pulled last, of a service that has one cursor for all entities.
+    /// The cursor of the last pull, if the service has one cursor for all entities.
     let cursor = Locked<String?>(nil)
     private let feed: Feed<SyncEvent>
     private let heartbeat: Task<Void, Never>
-    /// The entities of which this run has seen all ids.
+    /// The entities whose rows this run has listed completely.
     let listed = Locked<Set<String>>([])
-    /// The entities of which this run has seen all that is new.
+    /// The entities that this run has pulled completely.
     let pulled = Locked<Set<String>>([])
-    /// The entities whose missing rows are known.
+    /// The entities whose reconciliation is finished: the rows that the service lacks are known.
     let swept = Locked<Set<String>>([])
-    /// The entities of which rows were to be changed that the service does not have any more.
+    /// The entities with changes of rows that the service does not have any more.
     let foundGone = Locked<Set<String>>([])
-    /// The requests that may have been carried out and were refused in this run: the next one asks again.
+    /// The in-doubt requests that the service rejected in this run. The next run sends them again.
     let leftOpen = Locked<Set<Int64>>([])
-    /// The requests for rows that the service took and that were looked for in this run.
+    /// The requests whose new rows this run has looked for. The service accepted them without returning the row.
     let lookedFor = Locked<Set<Int64>>([])
-    /// The requests that are sent again when it was pulled whether the row was deleted meanwhile.
+    /// The in-doubt creates that wait for the pull: it may return a tombstone of the row.
     let heldBack = Locked<Set<Int64>>([])
 
     init(
@@ -70,7 +69,7 @@ final class EngineRun: Sendable {
         report.withLock { change(&$0.entities[entity, default: .init()]) }
     }
 
-    /// Keeps the database for a run while a request is out, or while it waits: either may take longer than a lease.
+    /// Renews the lease while a request or a delay takes longer than the lease.
     private static func heartbeat(
         _ store: any EngineStore, _ lease: EngineLease, _ clock: EngineClock
     ) -> Task<Void, Never> {
@@ -80,16 +79,16 @@ final class EngineRun: Sendable {
                 do {
                     try await store.renew(lease)
                 } catch let error as SyncError where error.code == .engineBusy {
-                    // The run hears of it with its next transaction.
+                    // The next transaction of the run throws the error.
                     return
                 } catch {
-                    // The store is busy: the next beat comes before the lease is over.
+                    // The store is busy. The next beat comes before the lease expires.
                 }
             }
         }
     }
 
-    /// Asks the service, again if it fails for a reason that passes.
+    /// Calls the service, and repeats the call after transient errors.
     func asking<T: Sendable>(_ body: @Sendable () async throws -> T) async throws -> T {
         while true {
             do {
@@ -102,7 +101,7 @@ final class EngineRun: Sendable {
         }
     }
 
-    // MARK: The end
+    // MARK: Finishing
 
     func finish() async throws -> SyncReport {
         heartbeat.cancel()
@@ -113,12 +112,12 @@ final class EngineRun: Sendable {
         return report
     }
 
-    /// Frees the database, and keeps how long the service is to be left alone. What was done stays done.
+    /// Releases the lease, and stores the backoff for the next run. Committed changes stay.
     func fail(_ error: any Error) async -> any Error {
         heartbeat.cancel()
         let (notBefore, failures) = await patience.debt
         let (store, lease) = (store, lease)
-        // A cancelled task cannot write.
+        // A cancelled task cannot write to the store.
         try? await Task { try await store.finish([], notBefore: notBefore, attempts: failures, lease) }.value
         let shown = service.hidingSecrets(of: (error as? ServiceError)?.error ?? error)
         feed.send(.failed(shown))
@@ -127,14 +126,14 @@ final class EngineRun: Sendable {
 }
 
 extension SyncService {
-    /// An error that quotes an answer, without the secrets of the requests.
+    /// Returns the error without the secrets of the requests, which a response may repeat.
     func hidingSecrets(of error: any Error) -> any Error {
         guard var error = error as? SyncError else { return error }
         error.message = hidingSecrets(in: error.message)
         return error
     }
 
-    /// Does what rows need; no outcome has a secret in its words.
+    /// Pushes changes. The reasons of the outcomes contain no secrets.
     func pushed(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         try await push(operations).map { outcome in
             switch outcome {
@@ -146,16 +145,16 @@ extension SyncService {
     }
 }
 
-/// The runs of an engine, one after the other.
+/// The runs of an engine, one at a time.
 actor EngineRunQueue {
     typealias Phases = @Sendable (EngineRun) async throws -> Void
 
-    /// What a run is for.
+    /// The kinds of runs.
     enum Kind {
         case sync
         case pull
         case push
-        /// One answer or one change, which is nobody else's.
+        /// A run with its own records or change. It never joins another run.
         case single
     }
 
@@ -170,15 +169,15 @@ actor EngineRunQueue {
 
     var isAnyOnItsWay: Bool { current != nil }
 
-    /// The report of a run; of one of the same kind that is on its way already, which is then done once more, because what
-    /// came meanwhile may have come too late for it.
+    /// Runs, or joins a run in progress of the same kind and entities. That run is then repeated, since local changes
+    /// made meanwhile may have come too late for it.
     func join(
         _ kind: Kind, _ entities: [String], _ run: @escaping @Sendable () async throws -> SyncReport
     ) async throws -> SyncReport {
         while let other = current {
             if kind != .single, other.kind == kind, other.entities == entities {
                 current?.isPendingAgain = true
-                // That somebody cancelled theirs is no reason not to do this one.
+                // The cancellation of the joined run does not cancel this one.
                 do { return try await other.task.value } catch is CancellationError {
                     try Task.checkCancellation()
                     continue
@@ -205,13 +204,13 @@ actor EngineRunQueue {
     }
 }
 
-/// How long a run waits for a service that fails: exponentially longer, by a random part (full jitter), or as long as the
-/// service says; kept beyond the run.
+/// The delays after errors of the service: exponential with full jitter, or as `Retry-After` says. The store keeps them
+/// for the next run.
 actor RetryBackoff {
     private static let shortest = 0.5
     private static let longest = 300.0
-    /// What a service asks for, and what an earlier run noted: not more than a day. A clock that was set back would else keep a
-    /// store from its service for as long.
+    /// The longest delay in seconds that a service may ask for, also in an earlier run: a day. If the clock was set
+    /// back, the store would otherwise not sync for longer.
     private static let mostAsked = 86_400.0
 
     private static let advice =
@@ -224,7 +223,7 @@ actor RetryBackoff {
     private var tries = 0
     private var waited = 0.0
     private var notBefore: Date?
-    /// Whether the service asked for that.
+    /// Whether the service asked for the delay.
     private var isAsked = false
 
     init(_ settings: EngineSettings, failures: Int, tell: @escaping @Sendable (SyncEvent) -> Void) {
@@ -235,7 +234,9 @@ actor RetryBackoff {
 
     func succeeded() { (failures, tries, notBefore, isAsked) = (0, 0, nil, false) }
 
-    /// - Throws: The failure, if it takes too long.
+    /// Waits before the next attempt.
+    ///
+    /// - Throws: The failure, after the last attempt or if the delay exceeds `EngineSettings.patience`.
     func wait(after failure: ServiceError) async throws {
         failures += 1
         tries += 1
@@ -256,14 +257,16 @@ actor RetryBackoff {
         try await pause(seconds, failure.description)
     }
 
+    /// Waits until a date.
+    ///
     /// - Parameters:
-    ///   - reason: Why, in half a sentence.
-    ///   - isAsked: Whether the service asked for it.
-    /// - Throws: ``SyncError`` `serviceFailure`, if it takes too long.
+    ///   - reason: The reason, as a clause.
+    ///   - isAsked: Whether the service asked for the delay.
+    /// - Throws: ``SyncError`` `serviceFailure` if the delay exceeds `EngineSettings.patience`.
     func wait(until date: Date, _ reason: String, isAsked: Bool = false) async throws {
         let seconds = date.timeIntervalSince(settings.clock.now())
         guard seconds > 0 else { return }
-        // No service asked for more: the clock was set back since.
+        // The clock was set back: no service may ask for a longer delay.
         guard seconds <= Self.mostAsked else { return }
         (notBefore, self.isAsked) = (date, isAsked)
         guard seconds <= settings.patience.seconds else {
@@ -275,9 +278,10 @@ actor RetryBackoff {
         (notBefore, self.isAsked) = (nil, false)
     }
 
-    /// Waits, if there is patience for that.
+    /// Waits, unless the run would exceed `EngineSettings.patience`.
     ///
-    /// - Parameter reason: Why, in half a sentence.
+    /// - Parameter reason: The reason, as a clause.
+    /// - Returns: Whether it waited.
     func pauses(_ seconds: Double, _ reason: String) async throws -> Bool {
         guard waited + seconds <= settings.patience.seconds else { return false }
         if seconds > 0 { try await pause(seconds, reason) }
@@ -290,49 +294,50 @@ actor RetryBackoff {
         try await settings.clock.sleep(.milliseconds(Int64(seconds * 1000)))
     }
 
-    /// What a run that fails leaves to the next one: until when the service is left alone, and how often it failed in a row, which
-    /// is 0 where it asked for that.
+    /// The delay that a failed run leaves to the next run: its end, and the number of failures in a row. The number is
+    /// 0 if the service asked for the delay.
     var debt: (notBefore: Int64?, failures: Int) {
         guard let notBefore else { return (nil, failures) }
         return (notBefore.milliseconds, isAsked ? 0 : max(1, failures))
     }
 }
 
-/// The pages of a list that a run went through: a list must have an end.
+/// Detects lists whose pages have no end.
 ///
-/// Rows that change while pages are read shift the others, so that a page may begin as the one before it did, or have its rows once more: it
-/// is read on. Pages that go round in a circle have the same rows again and again, whatever tells the next one.
+/// A page may begin like the page before it, or repeat its rows, because rows that change during a pull shift the
+/// others. That is no error. Pages in a loop repeat the same rows again and again, whatever the page tokens are.
 struct PageLoopDetector {
     private static let longest = 1_000_000
-    /// So often a page comes back before it is a circle. A list that is read anew because its rows moved has each page three times at
-    /// most.
+    /// The number of returns of one page that make a loop. A list that is read again because its rows moved repeats
+    /// each page three times at most.
     private static let mostReturns = 3
 
     private let name: String
     private(set) var page: String?
     private var seen: Set<String>
-    /// How many pages had rows.
+    /// The number of pages with rows.
     private var count = 0
-    /// A page to compare those behind it with, and until which page: every circle has one that stays for two rounds (Brent).
+    /// The hash of the page that later pages are compared with, and the page count at which it is replaced (Brent's
+    /// algorithm).
     private var mark: Int?
     private var markEnd = 1
     private var returns = 0
 
     /// - Parameters:
-    ///   - name: What the list is of.
-    ///   - page: Where to begin; nil for its first page.
+    ///   - name: The name of the list for errors.
+    ///   - page: The page to begin with; nil for the first page.
     init(_ name: String, from page: String? = nil) {
         self.name = name
         self.page = page
         seen = page.map { [$0] } ?? []
     }
 
-    /// Whether there is another page.
+    /// Moves to the next page, and returns whether there is one.
     ///
     /// - Parameters:
-    ///   - next: What the page says that comes after it.
-    ///   - ids: The rows of the page.
-    /// - Throws: ``ServiceError`` `malformed` for pages that were there before.
+    ///   - next: The token of the next page; nil after the last page.
+    ///   - ids: The IDs of the rows of the page.
+    /// - Throws: ``ServiceError`` `malformed` if the pages repeat.
     mutating func goes(on next: String?, after ids: [JSONValue]) throws -> Bool {
         guard let next else { return false }
         guard seen.insert(next).inserted else {

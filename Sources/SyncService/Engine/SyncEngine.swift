@@ -8,8 +8,8 @@ package import SyncStore
 /// let engine = try SyncEngine(stack: stack, service: RESTService(baseURL: url), entities: ["Project", "Task"])
 /// let report = try await engine.sync()
 /// ```
-/// From then on triggers record each local write, also of other programs. `Docs/SyncProtocol.md` describes the protocol, and why an
-/// interrupted run loses nothing and sends nothing twice.
+/// From then on triggers record each local write, including writes of other programs. `Docs/SyncProtocol.md` describes
+/// the protocol, and why an interrupted run loses nothing and sends nothing twice.
 public actor SyncEngine {
     let store: any EngineStore
     let service: any SyncService
@@ -22,8 +22,8 @@ public actor SyncEngine {
     /// could not begin.
     public private(set) var lastReport: SyncReport?
 
-    /// - Throws: ``SyncError`` `unknownEntity`, `invalidOption` for entities that are named twice, a service that cannot do
-    ///   what is asked for; `otherService`, `otherUser`.
+    /// - Throws: ``SyncError`` `unknownEntity`; `invalidOption` for an entity that is named twice, or a setting that
+    ///   the service does not support; `otherService`; `otherUser`.
     package init(
         host: any StoreHost, service: any SyncService, entities: [SyncedEntity], settings: EngineSettings
     ) throws {
@@ -35,11 +35,14 @@ public actor SyncEngine {
 
     // MARK: Running
 
-    /// Pulls, settles conflicts and sends. Joins such a run that is on its way, which then looks once more for changes; waits
-    /// for any other.
+    /// Pulls remote changes, resolves conflicts and pushes local changes.
     ///
-    /// - Throws: ``SyncError`` `deletionGuard` if the service lacks more rows than may go for that: those stay, and what points to
-    ///   them waits; all else was sent, as ``lastReport`` has it. What the service or the store failed with.
+    /// If a sync of the same entities is in progress, the call joins it, and that sync looks for changes once more. The
+    /// call waits for any other run to end.
+    ///
+    /// - Throws: ``SyncError`` `deletionGuard` if the service lacks more rows than the deletion limit allows. Those
+    ///   rows stay, and changes of rows that reference them are not sent. All other changes were sent; see
+    ///   ``lastReport``. Errors of the service and of the store.
     @discardableResult
     public func sync(only entities: [String]? = nil) async throws -> SyncReport {
         try await run(.sync, entities) { run in
@@ -54,7 +57,7 @@ public actor SyncEngine {
         }
     }
 
-    /// Pulls only.
+    /// Pulls remote changes and sends nothing.
     @discardableResult
     public func pull(only entities: [String]? = nil) async throws -> SyncReport {
         try await run(.pull, entities) { run in
@@ -65,7 +68,7 @@ public actor SyncEngine {
         }
     }
 
-    /// Sends only.
+    /// Pushes local changes and pulls nothing, unless the service requires a pull before the push.
     @discardableResult
     public func push(only entities: [String]? = nil) async throws -> SyncReport {
         try await run(.push, entities) { run in
@@ -82,7 +85,7 @@ public actor SyncEngine {
         return try await runs.join(kind, names) { [self] in try await once(names, phases) }
     }
 
-    /// Does something between two runs.
+    /// Runs a closure while no engine run is in progress.
     func alone(_ body: @escaping @Sendable () async throws -> Void) async throws {
         _ = try await runs.join(.single, []) {
             try await body()
@@ -104,7 +107,7 @@ public actor SyncEngine {
         }
     }
 
-    // MARK: Looking
+    // MARK: Observing
 
     /// The events of runs. Each call returns a new stream, which ends with the engine.
     public nonisolated var events: AsyncStream<SyncEvent> { feed.stream() }
@@ -112,15 +115,16 @@ public actor SyncEngine {
     /// Whether a run is in progress.
     public var isSyncing: Bool { get async { await runs.isAnyOnItsWay } }
 
-    // MARK: Single answers
+    // MARK: Single records
 
-    /// Imports an answer that the app fetched itself: not an edit, and rows that were edited here stay.
+    /// Stores records that the app fetched. They do not count as local edits, and pending changes stay.
     @discardableResult
     public func apply(_ json: JSONValue, inEntity entity: String) async throws -> SyncReport {
         try await run(.single, [entity]) { run in try await run.write(json, entity) }
     }
 
-    /// Sends a change first, and then stores what the service answered: for what must not be done unless it is done there.
+    /// Sends a change, then stores the record that the service returned. Use it for a change that must not be made
+    /// locally unless the service accepts it.
     @discardableResult
     public func write(remoteFirst operation: PushOperation) async throws -> SyncReport {
         try await run(.single, [operation.entity]) { run in try await run.write(remoteFirst: operation) }
@@ -141,9 +145,8 @@ public struct PendingFile: Sendable, Hashable {
     public let reason: String?
 }
 
-// MARK: - Standing
+// MARK: - Sync status
 
-// How things stand, and what somebody decides.
 extension SyncEngine {
     /// Returns the sync status of each entity.
     ///
@@ -169,8 +172,8 @@ extension SyncEngine {
         return try await store.conflicts().filter { names.contains($0.entity) }
     }
 
-    /// Asks whether the service has remote changes, and writes nothing. It sends one request for each entity, or one in all if the service
-    /// has a shared cursor, and more if the first page has known records only.
+    /// Asks whether the service has remote changes, and writes nothing. It sends one request for each entity, or one
+    /// request in all if the service has a shared cursor. It sends more if the first page has known records only.
     ///
     /// A deletion is not found if the service has no tombstones: the next reconciliation finds it. A service without versions counts as
     /// changed if it returns any record.
@@ -194,7 +197,7 @@ extension SyncEngine {
         get async throws { try await status().allSatisfy(\.isInitialSyncComplete) }
     }
 
-    // MARK: Deciding
+    // MARK: Resolving
 
     /// Resolves an open conflict: sends the local value, or takes the remote value.
     ///
@@ -210,9 +213,10 @@ extension SyncEngine {
 
     /// Resets state of the engine. See ``EngineReset``.
     ///
-    /// - Parameter only: The entities to reset; nil for all. ``EngineReset/local`` needs all, since their rows reference each other.
-    /// - Throws: ``SyncError`` `engineBusy` while another process syncs the database; a run of this engine is waited for.
-    ///   `invalidOption` for ``EngineReset/local`` of some; `unknownEntity`.
+    /// - Parameter only: The entities to reset; nil for all. ``EngineReset/local`` needs all, since their rows
+    ///   reference each other.
+    /// - Throws: ``SyncError`` `engineBusy` while another process syncs the database; the call waits for a run of this
+    ///   engine. `invalidOption` for ``EngineReset/local`` of some entities; `unknownEntity`.
     public func reset(_ kind: EngineReset, only entities: [String]? = nil) async throws {
         guard kind != .local || entities == nil else {
             throw SyncError(
@@ -225,7 +229,7 @@ extension SyncEngine {
 
 // MARK: - Files
 
-/// Files of rows. An attribute holds the name that the service gave a file; `EngineSettings.files` has the bytes.
+/// Files of rows. An attribute has the name that the service assigned to a file; `EngineSettings.files` has the bytes.
 extension SyncEngine {
     /// Attaches a file to a row. A run uploads the bytes once the service has the row; then the attribute has the name that the service
     /// assigned. A second file for the attribute replaces the first. To remove a file, set the attribute to nil.
@@ -233,7 +237,7 @@ extension SyncEngine {
     /// - Parameters:
     ///   - name: The name of the file, such as `cat.png`.
     ///   - type: The media type, such as `image/png`.
-    /// - Throws: ``SyncError`` `invalidOption` where there is no `EngineSettings.files`, or the service keeps no files;
+    /// - Throws: ``SyncError`` `invalidOption` if `EngineSettings.files` is nil or the service keeps no files;
     ///   `unknownAttribute`, `rowNotFound`; ``FileError``.
     public func attach(
         _ data: Data, named name: String, type: String = "application/octet-stream", to entity: String, key: JSONValue,
@@ -246,8 +250,8 @@ extension SyncEngine {
             FileContent(hash: hash, name: name, type: type), to: entity, key: key, attribute: attribute)
     }
 
-    /// Returns the URL of the file of an attribute: the file to upload, or the file of the service, which is downloaded if it is not
-    /// here; nil if there is none.
+    /// Returns the URL of the file of an attribute; nil if it has none. That is the file to upload, or the file of the
+    /// service, which is downloaded if the folder does not have it.
     ///
     /// - Throws: As ``attach(_:named:type:to:key:attribute:)``; ``ServiceError``.
     public func file(of entity: String, key: JSONValue, attribute: String) async throws -> URL? {

@@ -56,7 +56,7 @@ public struct SyncReport: Sendable, Hashable, Codable {
         entities.values.reduce(into: Changes()) { $0.add($1) }
     }
 
-    /// With what another run did.
+    /// Adds the changes of another run.
     mutating func add(_ other: SyncReport) {
         for (name, changes) in other.entities { entities[name, default: Changes()].add(changes) }
     }
@@ -86,25 +86,25 @@ extension SyncReport.Changes {
 public enum SyncEvent: Sendable {
     /// The phases of a run, in this order.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
-        /// Asks what became of requests whose answers were lost.
+        /// Resolves in-doubt requests of earlier runs.
         case recovering
-        /// Takes what is new.
+        /// Pulls remote changes.
         case pulling
-        /// Deletes what the service does not have any more.
+        /// Reconciles, and deletes the rows that the service lacks.
         case sweeping
-        /// Sends what changed here.
+        /// Pushes local changes.
         case pushing
     }
 
     /// A phase begins.
     case phase(Phase)
-    /// Rows were pulled: so many by now, of so many if the service says.
+    /// Rows were pulled: the number until now, and the total if the service reports it.
     case pulled(entity: String, rows: Int, of: Int?)
-    /// Changes were sent: so many by now.
+    /// Changes were pushed: the number until now.
     case pushed(rows: Int)
-    /// Nothing happens for so long, for this reason: the service fails or asks for it, or an answer was lost.
+    /// The run waits this long: the service failed or asked for a delay, or a response was lost.
     case waiting(Duration, reason: String)
-    /// The run is over.
+    /// The run finished.
     case finished(SyncReport)
     /// The run ended with an error.
     case failed(any Error)

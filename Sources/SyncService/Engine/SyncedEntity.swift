@@ -6,9 +6,9 @@ import SyncStore
 public struct SyncedEntity: Sendable, Hashable, ExpressibleByStringLiteral {
     /// Who deletes the rows that a delete rule cascades to.
     public enum Cascades: String, Sendable, Hashable, CaseIterable, Codable {
-        /// The service: what a remote deletion takes along here is not sent.
+        /// The service. The engine does not send the deletions that a remote deletion causes here.
         case server
-        /// This side: it is sent.
+        /// The engine. It sends the deletions that a remote deletion causes here.
         case client
     }
 
@@ -67,9 +67,10 @@ public struct EngineSettings: Sendable {
     /// The identity of the service in the database; nil for ``SyncService/identity``, which is mostly its address. If the service has
     /// moved, set its former identity, so that the database continues with it.
     public var identity: String?
-    /// Whether the service and the user are known: else the database is not asked whose it is, and nothing is asked of a service.
+    /// Whether the service and the user are known. If not, the engine does not check whose database it is, and sends no
+    /// request.
     package var isScopeKnown = true
-    /// Whether pages are imported, and nothing is sent.
+    /// Whether the engine only imports pages and sends nothing.
     package var isImport = false
     /// The number of attempts for a request that fails with a transient error.
     public var attempts = 4
@@ -83,7 +84,7 @@ public struct EngineSettings: Sendable {
     public var sweepInterval = Duration.seconds(3600)
     /// The store of the files of rows; nil for none.
     public var files: FileStore?
-    /// What the time is, and how to wait: for tests.
+    /// The clock of the engine. Tests replace it.
     package var clock = EngineClock()
 
     /// Creates settings with default values.
@@ -92,17 +93,17 @@ public struct EngineSettings: Sendable {
 
 /// Which delays of earlier runs a run observes before its first request.
 public enum EarlierWaits: Sendable, Hashable, CaseIterable {
-    /// All: those that the service asked for, and those after failures, which keep an app from asking a service that is away again and
-    /// again.
+    /// All: those that the service asked for, and those after failures. The latter keep an app from asking a failing
+    /// service again and again.
     case all
-    /// Those that the service asked for (`Retry-After`, `Backoff`): the run is one that a person waits for.
+    /// Those that the service asked for (`Retry-After`, `Backoff`). Use it for a run that a person waits for.
     case asked
     /// None.
     case none
 }
 
 extension EarlierWaits {
-    /// - Parameter isAsked: Whether the service asked for it.
+    /// - Parameter isAsked: Whether the service asked for the delay.
     func keeps(isAsked: Bool) -> Bool {
         switch self {
         case .all: true
@@ -112,13 +113,13 @@ extension EarlierWaits {
     }
 }
 
-/// What the time is, and how to wait.
+/// The time, delays and random numbers that an engine uses. Tests replace them.
 package struct EngineClock: Sendable {
     package var now: @Sendable () -> Date = { Date() }
     package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
-    /// Waits until a run says again that it goes on: some times within the time for which it may be silent.
+    /// Waits until the next renewal of the lease. It is shorter than the lease, so that one renewal may fail.
     package var beat: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(30)) }
-    /// A number from 0 to 1.
+    /// Returns a random number from 0 to 1.
     package var random: @Sendable () -> Double = { Double.random(in: 0...1) }
 
     package init() {}
@@ -160,7 +161,7 @@ extension EngineRegistration {
             resolver: settings.resolver)
     }
 
-    /// The registered entities among some, or all.
+    /// Returns the registered entities with these names; all entities for nil.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
     func names(_ only: [String]?) throws -> [String] {
