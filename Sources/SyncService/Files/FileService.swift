@@ -2,47 +2,47 @@ public import Foundation
 public import SyncCore
 import SyncStore
 
-/// A service that keeps files with its rows: a member of a record holds the name of one.
+/// A service that stores files of rows: a field of a record has the name of a file.
 public protocol FileService: SyncService {
-    /// Where a file is that a row names.
+    /// Returns the reference to a file of a row.
     ///
-    /// - Parameter id: What the service calls the row.
+    /// - Parameter id: The remote ID of the row.
     func reference(to name: String, of entity: String, id: JSONValue) throws -> FileReference
-    /// The bytes of a file.
+    /// Downloads a file.
     ///
     /// - Throws: ``FileError``, ``ServiceError``.
     func download(_ reference: FileReference) async throws -> Data
-    /// Has a row hold a file in the place of the one that it held.
+    /// Uploads a file and sets the field of the row. It replaces the former file.
     ///
-    /// - Returns: `applied` with the row, whose member holds a name from which ``sentName(of:)`` finds the beginning of the one that was
+    /// - Returns: `applied` with the row. ``sentName(of:)`` of the value of its field begins with the name that was
     ///   sent.
     func upload(_ file: FileUpload) async throws -> PushOutcome
-    /// What a file was sent as, by what a row holds of it: where a service has a name of its own for it, or its address, the part
-    /// that begins as the name that was sent. By that a file is known whose answer was lost.
+    /// Returns the part of a field's value that begins with the name that was sent. A service may add to the name, or
+    /// store a URL. The engine finds an uploaded file by it after a lost response.
     func sentName(of name: String) -> String
 }
 
 extension FileService {
-    /// The name as it is.
+    /// Returns the name unchanged.
     public func sentName(of name: String) -> String { name }
 }
 
-/// A file that becomes what a member of a row holds.
+/// A file to upload, for a field of a row.
 public struct FileUpload: Sendable, Hashable {
     /// The entity of the row.
     public var entity: String
-    /// What the service calls the row.
+    /// The remote ID of the row.
     public var id: JSONValue
-    /// The keys that lead to the member.
+    /// The key path of the field.
     public var path: [String]
-    /// The name, beginning with what tells these bytes from others.
+    /// The name of the file. It begins with a tag that identifies the bytes.
     public var name: String
-    /// Its type, such as `image/png`.
+    /// The media type, such as `image/png`.
     public var type: String
     /// The bytes.
     public var data: Data
 
-    /// A file that becomes what a member of a row holds.
+    /// Creates a file to upload.
     public init(entity: String, id: JSONValue, path: [String], name: String, type: String, data: Data) {
         self.entity = entity
         self.id = id
@@ -53,7 +53,7 @@ public struct FileUpload: Sendable, Hashable {
     }
 }
 
-/// A form with one file (RFC 7578).
+/// A multipart form with one file (RFC 7578).
 struct MultipartForm {
     let data: Data
     let type: String
@@ -72,12 +72,12 @@ struct MultipartForm {
         type = "multipart/form-data; boundary=\(boundary)"
     }
 
-    /// As browsers do.
+    /// Browsers escape quotation marks this way.
     private static func quoted(_ text: String) -> String {
         line(text).replacingOccurrences(of: "\"", with: "%22")
     }
 
-    /// A header is one line.
+    /// A header is one line, so control characters become spaces.
     private static func line(_ text: String) -> String {
         String(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
     }
@@ -85,10 +85,10 @@ struct MultipartForm {
 
 // MARK: - EngineRun+Files
 
-// Files go after the rows that hold them. Nothing is kept of a request: the name that a file gets says which bytes it has, so that
-// one that was sent before the process died is known by the row.
+// Files are uploaded after their rows. The engine stores no request for an upload: the name of a file identifies its
+// bytes. So a later run finds out from the row whether a file was uploaded before the process ended.
 extension EngineRun {
-    /// So many files may fail for a reason that passes until the others wait for the next run too.
+    /// The most transient failures in one run. After them, the other files wait for the next run.
     private static let mostFailures = 2
 
     func upload() async throws {
@@ -99,7 +99,7 @@ extension EngineRun {
             do {
                 try await upload(file, files, service)
             } catch let failure as ServiceError where failure.isTransient {
-                // Those that failed less go first, the next time.
+                // The next run uploads the files with fewer failures first.
                 try await store.settle(file, .failed, lease)
                 failures += 1
             }
@@ -141,7 +141,7 @@ extension EngineRun {
         }
     }
 
-    /// The row gets the name as with any pull.
+    /// Stores the uploaded name. The row is written as if it was pulled.
     private func adopt(
         _ file: PendingUpload, _ name: String, _ row: RemoteRecord, _ files: FileStore, _ service: any FileService
     ) async throws {
@@ -164,10 +164,10 @@ extension EngineRun {
 }
 
 extension PendingUpload {
-    /// What its name at the service begins with.
+    /// The beginning of the name at the service: the first 16 digits of the hash.
     fileprivate var tag: String { String(content.hash.prefix(16)) }
 
-    /// The name that a row holds, if it is that of these bytes.
+    /// Returns the name that the row has, if it belongs to these bytes.
     fileprivate func name(in row: RemoteRecord, of service: any FileService) -> String? {
         guard case .string(let name)? = row.record?.value(at: path), service.sentName(of: name).hasPrefix(tag)
         else { return nil }

@@ -1,15 +1,13 @@
 public import Foundation
 
-/// Files of a service in a folder, each there once, under the hash of what is in it: those that were downloaded, as far as there is
-/// room, and those that wait to be sent.
+/// A folder of files of a service, stored by their hash: downloaded files up to a limit, and files to upload.
 ///
 /// ```swift
 /// var settings = EngineSettings()
 /// settings.files = FileStore(folder: caches.appendingPathComponent("files"), limit: 200_000_000)
 /// ```
-/// A file that is there is had without a request; several who want one that is not there wait for the same download. A file is whole
-/// or not there, whenever the process is killed. Those that wait to be sent do not count for the limit, and stay: the folder
-/// belongs where the system removes nothing.
+/// A downloaded file needs no further request, and concurrent calls share one download. Files are written atomically.
+/// Files to upload do not count for the limit and are never removed, so choose a folder that the system does not purge.
 public actor FileStore {
     private let contents: URL
     private let references: URL
@@ -18,9 +16,11 @@ public actor FileStore {
     private let now: @Sendable () -> Date
     private var downloads: [FileReference: Task<URL, any Error>] = [:]
 
+    /// Creates a store.
+    ///
     /// - Parameters:
-    ///   - folder: Where; it is made when the first file comes.
-    ///   - limit: How many bytes downloaded files may have together; those that were not used for longest go first.
+    ///   - folder: The folder. It is created with the first file.
+    ///   - limit: The most bytes of downloaded files. The least recently used files are removed first.
     public init(folder: URL, limit: Int = 500_000_000) {
         self.init(folder: folder, limit: limit, now: { Date() })
     }
@@ -35,7 +35,8 @@ public actor FileStore {
 
     // MARK: Downloads
 
-    /// Where a file is in the folder: as it is there, or downloaded. It stays until there is no room, so open it soon.
+    /// Returns the URL of a file in the folder, and downloads the file if needed. The file may be removed to make room,
+    /// so open it soon.
     ///
     /// - Throws: ``FileError``, ``ServiceError``.
     public func file(_ reference: FileReference, from service: any FileService) async throws -> URL {
@@ -50,7 +51,7 @@ public actor FileStore {
         return try await download.value
     }
 
-    /// Where a file is in the folder; nil if it is not there.
+    /// Returns the URL of a file in the folder; nil if it was not downloaded.
     public func cached(_ reference: FileReference) throws -> URL? {
         guard let hash = try? String(contentsOf: place(of: reference), encoding: .utf8), SHA256.isText(hash) else {
             return nil
@@ -66,7 +67,7 @@ public actor FileStore {
         let url = contents.appendingPathComponent(hash)
         try write(data, to: url)
         try use(url)
-        // Last: who finds a reference finds the bytes.
+        // The reference is written last, so that it never names a missing file.
         try write(Data(hash.utf8), to: place(of: reference))
         try makeRoom(for: hash)
         return url
@@ -76,9 +77,9 @@ public actor FileStore {
         references.appendingPathComponent(SHA256.text(Data(reference.url.absoluteString.utf8)))
     }
 
-    // MARK: Waiting to be sent
+    // MARK: Files to upload
 
-    /// Keeps bytes that are to be sent.
+    /// Stores bytes to upload.
     ///
     /// - Returns: Their hash.
     func keepWaiting(_ data: Data) throws -> String {
@@ -87,20 +88,22 @@ public actor FileStore {
         return hash
     }
 
-    /// Bytes that are to be sent; nil if they were removed, and for what is no hash: it would be a path that leads out of the folder.
+    /// Returns the URL of bytes to upload; nil if they were removed. Also nil for a text that is no hash, which could
+    /// be a path out of the folder.
     func waitingFile(_ hash: String) -> URL? {
         guard SHA256.isText(hash) else { return nil }
         let url = waiting.appendingPathComponent(hash)
         return FileManager.default.fileExists(atPath: url.path) ? url : nil
     }
 
-    /// The service has them: they need not be downloaded.
+    /// Moves uploaded bytes to the downloaded files, so that they need no download.
     func sent(_ hash: String, as reference: FileReference) throws {
         guard let url = waitingFile(hash) else { return }
         _ = try keep(contentsOf(url), for: reference)
     }
 
-    /// Removes bytes that nobody waits to send any more: those that were kept a day ago, because somebody may be about to say so.
+    /// Removes bytes that no row needs any more. Bytes of the last day stay, because a call may be about to attach
+    /// them.
     func removeWaiting(except hashes: Set<String>) throws {
         for file in try files(in: waiting)
         where !hashes.contains(file.url.lastPathComponent) && now().timeIntervalSince(file.used) > 86_400 {
@@ -110,7 +113,7 @@ public actor FileStore {
 
     func contentsOf(_ url: URL) throws -> Data { try changing { try Data(contentsOf: url) } }
 
-    // MARK: Room
+    // MARK: Removing
 
     private struct Entry {
         let url: URL
@@ -118,7 +121,7 @@ public actor FileStore {
         let used: Date
     }
 
-    /// Removes what was not used for longest, but never the newest.
+    /// Removes the least recently used files above the limit, but never the newest one.
     private func makeRoom(for newest: String) throws {
         let files = try files(in: contents)
         var size = files.reduce(0) { $0 + $1.size }
@@ -147,7 +150,7 @@ public actor FileStore {
         return try changing {
             try FileManager.default.contentsOfDirectory(atPath: folder.path).compactMap { name in
                 let url = folder.appendingPathComponent(name)
-                // It may have gone meanwhile: another process has the folder too.
+                // Another process may have removed the file.
                 guard let attributes = try? FileManager.default.attributesOfItem(atPath: url.path) else { return nil }
                 return Entry(
                     url: url, size: (attributes[.size] as? NSNumber)?.intValue ?? 0,
@@ -156,7 +159,7 @@ public actor FileStore {
         }
     }
 
-    /// Whole, or not at all.
+    /// Writes atomically.
     private func write(_ data: Data, to url: URL) throws {
         try changing {
             try FileManager.default.createDirectory(
@@ -170,25 +173,25 @@ public actor FileStore {
     }
 }
 
-/// Where a service has a file, whose bytes never change: another file has another reference.
+/// A reference to a file of a service. Its bytes never change: another file has another reference.
 public struct FileReference: Sendable, Hashable {
-    /// The address, of the service itself.
+    /// The URL of the file.
     public let url: URL
 
-    /// A file at an address.
+    /// Creates a reference.
     public init(_ url: URL) { self.url = url }
 }
 
-/// Why a file cannot be had or kept.
+/// An error of a file.
 public enum FileError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
-    /// The service does not have it, or does not show it to the user. The row may name another one by now: sync.
+    /// The service does not have the file, or the user must not see it. The row may name another file by now: sync.
     case missing(String)
-    /// Its address is not one of the service, so it is not asked for: credentials are not sent to another.
+    /// The URL of the file belongs to another host, so no request is sent: it would contain the credentials.
     case elsewhere(String)
-    /// The folder cannot be read or written: is it there, and is there room?
+    /// The folder cannot be read or written. It may be missing, or the disk may be full.
     case unusableFolder(String)
 
-    /// What happened, in a sentence.
+    /// The description of the error.
     public var description: String {
         switch self {
         case .missing(let place): "the service has no file '\(place)', or does not show it to the user"
@@ -198,6 +201,6 @@ public enum FileError: LocalizedError, Sendable, Hashable, CustomStringConvertib
         }
     }
 
-    /// The description, so that `localizedDescription` is it too.
+    /// The description.
     public var errorDescription: String? { description }
 }

@@ -1,10 +1,11 @@
 public import Foundation
 public import SyncCore
 
-/// The part of an address that names a row: the one place where an id becomes a path.
+/// The part of a URL that identifies a row. All services convert IDs to paths with this type.
 ///
-/// Services read some ids as another place: without an id the address is that of the list, `..` leads to what is above it, and a slash
-/// or a control character may end it early. A request to such an address changes or deletes other rows, so it is never made:
+/// Some IDs would address something else. An empty ID gives the URL of the list, `..` the path above it, and a slash or
+/// a control character may end the path early. A request to such a URL changes or deletes other rows, so the engine
+/// never sends it:
 ///
 /// ```swift
 /// do {
@@ -14,14 +15,14 @@ public import SyncCore
 /// }
 /// ```
 public struct RowAddress: Sendable, Hashable {
-    /// The parts of the path, not escaped: one, or one for each part of an id of several.
+    /// The parts of the path, not escaped: one, or one for each part of a composite ID.
     public let parts: [String]
 
-    /// Why an id cannot stand in an address.
+    /// The reason why an ID cannot be part of a URL.
     public struct Refusal: LocalizedError, Sendable, Hashable, CustomStringConvertible {
         /// A sentence that names the id.
         public let description: String
-        /// The description, so that `localizedDescription` is it too.
+        /// The description.
         public var errorDescription: String? { description }
 
         fileprivate init(_ id: JSONValue, _ reason: String) {
@@ -29,11 +30,11 @@ public struct RowAddress: Sendable, Hashable {
         }
     }
 
-    /// The address of an id.
+    /// Creates the address of an ID.
     ///
-    /// - Throws: ``Refusal`` for an id that is empty, blank or null, that is `.` or `..`, or that has a slash, a control character or
-    ///   an escape such as `%2F`. The same holds for each part of an id of several, but that a part may have single slashes inside:
-    ///   the parts are escaped one by one.
+    /// - Throws: ``Refusal`` for an ID that is empty, blank or null, that is `.` or `..`, or that has a slash, a
+    ///   control character or an escape such as `%2F`. The same rules apply to each part of a composite ID, except that
+    ///   a part may contain single slashes: parts are escaped one by one.
     public init(_ id: JSONValue) throws {
         parts = try Self.parts(of: id, in: id)
         guard case .array = id else {
@@ -65,7 +66,7 @@ public struct RowAddress: Sendable, Hashable {
 
     private static func isSlash(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") }
 
-    /// Whether a service that reads escapes twice would read another id.
+    /// Returns whether a service that decodes escapes twice would read another ID.
     private static func hasEscape(_ bytes: [UInt8]) -> Bool {
         bytes.indices.contains { place in
             bytes[place] == UInt8(ascii: "%") && place + 2 < bytes.count
@@ -73,7 +74,7 @@ public struct RowAddress: Sendable, Hashable {
         }
     }
 
-    /// An id as text.
+    /// Returns an ID as text.
     static func text(of id: JSONValue) -> String {
         switch id {
         case .string(let text), .number(let text): text

@@ -1,38 +1,39 @@
 public import SyncCore
 
-/// What a service is told of an entity that it carries: the members of its records as the engine sends and reads them, and what
-/// they are. A service whose records have values of their own kinds turns them into those, without anything being configured.
+/// The record format of an entity, as the engine sends and reads it. A service whose records have value types of its
+/// own converts values with this information and needs no configuration.
 public struct ServiceEntity: Sendable, Hashable {
-    /// What a member holds.
+    /// The type of a field.
     public enum FieldType: Sendable, Hashable {
-        /// A value, as an export writes those of its type.
+        /// A value in the export format of its type.
         case value(AttributeType)
-        /// A value that a format or transformers of the model write in their own way.
+        /// A value that a format or transformers of the model convert.
         case converted
-        /// The id of a row of another entity.
+        /// The ID of a row of another entity.
         case reference(to: String)
-        /// Ids of rows of another entity, as a list.
+        /// A list of IDs of rows of another entity.
         case references(to: String)
     }
 
-    /// A member of the records.
+    /// A field of the records.
     public struct Field: Sendable, Hashable {
-        /// The attribute or relationship.
+        /// The name of the attribute or relationship.
         public let name: String
-        /// The keys that lead to it.
+        /// The key path of the field in a record.
         public let path: [String]
-        /// Whether the model says how it is called there, so that a service has no say in it.
+        /// Whether the model sets the remote key, so that the service must not rename the field.
         public let isNamedByModel: Bool
-        /// What it holds.
+        /// The type of the field.
         public let content: FieldType
         /// Whether it may be null.
         public let isOptional: Bool
-        /// What a record says that lacks it, where services leave out what has no value; nil where that says nothing.
+        /// The value that a missing field means, for services that omit empty values; nil if a missing field means
+        /// nothing.
         public let absence: JSONValue?
-        /// Whether the order of a list counts.
+        /// Whether the order of a list is significant.
         public let isOrdered: Bool
 
-        /// A member of the records.
+        /// Creates a field.
         public init(
             _ name: String, path: [String], isNamedByModel: Bool = false, content: FieldType, isOptional: Bool = true,
             absence: JSONValue? = .null, isOrdered: Bool = false
@@ -47,14 +48,14 @@ public struct ServiceEntity: Sendable, Hashable {
         }
     }
 
-    /// The name in the model.
+    /// The name of the entity in the model.
     public let name: String
-    /// The keys that lead to each part of the id of a record; most ids are one part.
+    /// The key path of each part of the ID of a record. Most IDs have one part.
     public let keyPaths: [[String]]
-    /// All other members that are sent, those of entities that inherit too.
+    /// All other fields that are sent, including fields of subentities.
     public let members: [Field]
 
-    /// An entity that a service carries.
+    /// Creates an entity.
     public init(_ name: String, keyPaths: [[String]], members: [Field]) {
         self.name = name
         self.keyPaths = keyPaths
@@ -63,7 +64,7 @@ public struct ServiceEntity: Sendable, Hashable {
 }
 
 extension ServiceEntity {
-    /// Entities of a model.
+    /// Returns entities of a model.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity`.
     static func all(_ names: [String], of model: SyncModel) throws -> [ServiceEntity] {
@@ -108,13 +109,13 @@ extension ServiceEntity {
         }
     }
 
-    /// A relationship without what would only say that its member holds ids.
+    /// Returns the name of a relationship with the key case of the entity, without a suffix for IDs.
     private static func named(_ relationship: SyncModel.Relationship?, _ rule: KeyCase?) -> String {
         let name = relationship?.name ?? ""
         return rule.map { $0.key(for: name) } ?? name
     }
 
-    /// What new rows get, or null.
+    /// The default value, or null for an optional attribute.
     private static func absence(of attribute: SyncModel.Attribute, _ isConverted: Bool) -> JSONValue? {
         if let value = attribute.defaultValue { return isConverted ? JSONValue?.none : value.jsonForm }
         return attribute.isOptional ? .null : JSONValue?.none

@@ -1,16 +1,16 @@
 public import Foundation
 public import SyncCore
 
-/// Asks for what changed.
+/// A request for a page of remote changes.
 public struct PullRequest: Sendable, Hashable {
     /// The entity.
     public var entity: String
-    /// The service's own word for what was pulled before; nil for nothing.
+    /// The cursor of the last pull; nil to pull all rows.
     public var cursor: String?
-    /// The page to go on with, as the page before it said; nil for the first.
+    /// The token of the page, from the page before; nil for the first page.
     public var page: String?
 
-    /// Asks for what changed.
+    /// Creates a request.
     public init(entity: String, cursor: String?, page: String? = nil) {
         self.entity = entity
         self.cursor = cursor
@@ -18,24 +18,24 @@ public struct PullRequest: Sendable, Hashable {
     }
 }
 
-/// A page of what changed.
+/// A page of remote changes.
 public struct PullPage: Sendable, Hashable {
-    /// Rows that are new or changed, and those that were deleted.
+    /// New and changed rows, and tombstones of deleted rows.
     public var rows: [RemoteRecord]
-    /// What to ask for the next page with; nil after the last.
+    /// The token of the next page; nil after the last page.
     public var next: String?
-    /// What to ask for later changes with; of the last page.
+    /// The cursor for the next pull. Only the last page has it.
     public var cursor: String?
-    /// Whether the pages of this pull have all rows there are, so that what they lack is gone.
+    /// Whether the pages of this pull list all rows, so that rows that they lack are deleted.
     public var isListing: Bool
-    /// The clock of the service.
+    /// The clock of the service at the time of the response.
     public var time: Date?
-    /// How many rows all pages have, if the service says.
+    /// The number of rows of all pages, if the service reports it.
     public var total: Int?
-    /// The places, from 0, of the page's records that are no rows because they have no id. They are left out and reported.
+    /// The indexes of records without an ID. They are skipped and reported.
     public var skipped: [Int]
 
-    /// A page of what changed.
+    /// Creates a page of remote changes.
     public init(
         rows: [RemoteRecord], next: String? = nil, cursor: String? = nil, isListing: Bool = false, time: Date? = nil,
         total: Int? = nil, skipped: [Int] = []
@@ -49,9 +49,9 @@ public struct PullPage: Sendable, Hashable {
         self.skipped = skipped
     }
 
-    /// The rows that records are, and the places of the records that are none.
+    /// Converts records to rows, and collects the indexes of the records without an ID.
     ///
-    /// - Parameter row: What a record says of its row; nil for one without an id.
+    /// - Parameter row: Returns the row of a record; nil for a record without an ID.
     public static func rows(
         of records: [JSONValue], _ row: (JSONValue) -> RemoteRecord?
     ) -> (rows: [RemoteRecord], skipped: [Int]) {
@@ -63,32 +63,32 @@ public struct PullPage: Sendable, Hashable {
     }
 }
 
-/// Asks for ids.
+/// A request for a page of a full listing of IDs.
 public struct SweepRequest: Sendable, Hashable {
     /// The entity.
     public var entity: String
-    /// The page to go on with; nil for the first.
+    /// The token of the page; nil for the first page.
     public var page: String?
 
-    /// Asks for ids.
+    /// Creates a request.
     public init(entity: String, page: String? = nil) {
         self.entity = entity
         self.page = page
     }
 }
 
-/// A page of ids.
+/// A page of a full listing of IDs.
 public struct IDPage: Sendable, Hashable {
-    /// The ids.
+    /// The IDs.
     public var ids: [JSONValue]
-    /// The versions of rows, by id, as far as the listing says them: a row that is here in another one is fetched.
+    /// The versions of rows by ID, if the listing has them. The engine fetches rows whose stored version differs.
     public var versions: [JSONValue: String]
-    /// The rows, of a service that lists whole records: they are not fetched.
+    /// The rows, if the service lists complete records. The engine does not fetch them.
     public var rows: [RemoteRecord]
-    /// What to ask for the next page with; nil after the last.
+    /// The token of the next page; nil after the last page.
     public var next: String?
 
-    /// A page of ids.
+    /// Creates a page of IDs.
     public init(ids: [JSONValue], versions: [JSONValue: String] = [:], next: String? = nil) {
         self.ids = ids
         self.versions = versions
@@ -96,7 +96,7 @@ public struct IDPage: Sendable, Hashable {
         self.next = next
     }
 
-    /// A page of whole records; those of deleted rows are left out.
+    /// Creates a page of complete records. It omits tombstones.
     public init(rows: [RemoteRecord], next: String? = nil) {
         self.rows = rows.filter { $0.record != nil }
         ids = self.rows.map(\.id)
@@ -105,38 +105,38 @@ public struct IDPage: Sendable, Hashable {
     }
 }
 
-/// A change of one row, to be made by a service.
+/// A local change of one row, to be applied by a service.
 public struct PushOperation: Sendable, Hashable {
-    /// What is to be done.
+    /// The kinds of changes.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// A new row.
+        /// Creates a row.
         case create
-        /// Some members of a row get other values.
+        /// Updates fields of a row.
         case update
-        /// The row goes.
+        /// Deletes a row.
         case delete
     }
 
     /// The entity.
     public var entity: String
-    /// What is to be done.
+    /// The kind of the change.
     public var kind: Kind
-    /// What the service calls the row; nil for a new row that it gives an id.
+    /// The remote ID; nil for a new row whose ID the service assigns.
     public var id: JSONValue?
-    /// The members of a new row, or those that change.
+    /// The fields of a new row, or the changed fields.
     public var body: JSONValue
-    /// Where the values stand in the body. What is below one of them is a value of its own, and replaced as a whole.
+    /// The key paths of the values in the body. A value is replaced as a whole.
     public var paths: [[String]]
-    /// The version that the change was made on; nil if it is not known.
+    /// The version that the change is based on; nil if unknown.
     public var version: String?
-    /// What was pulled when the change was made, as the service says it; nil for nothing, or where nobody knows.
+    /// The cursor of the last pull before the change, for services that push atomically; nil if there is none.
     public var cursor: String?
-    /// The same for every try.
+    /// The idempotency key, which is the same for every attempt.
     public var idempotencyKey: String
 
-    /// A change of one row.
+    /// Creates a change.
     ///
-    /// - Parameter paths: Where the values stand in the body; its members, where nothing is said.
+    /// - Parameter paths: The key paths of the values in the body; by default its members.
     public init(
         entity: String, kind: Kind, id: JSONValue?, body: JSONValue, paths: [[String]]? = nil, version: String?,
         cursor: String? = nil, idempotencyKey: String
@@ -153,17 +153,17 @@ public struct PushOperation: Sendable, Hashable {
 }
 
 extension PushOperation {
-    /// Whether it changes parts of a member, which services replace as a whole.
+    /// Whether it changes a part of a member. Services replace members as a whole.
     public var changesParts: Bool { kind == .update && paths.contains { $0.count > 1 } }
 
-    /// A record with what is sent in its place, and all else as it was.
+    /// Returns a record with the values of this change. All other values stay.
     public func overlaid(on record: JSONValue) -> JSONValue {
         paths.reduce(record) { record, path in
             body.value(at: path).map { record.setting($0, at: path) } ?? record
         }
     }
 
-    /// The same with whole members: of those that it changes a part of, the rest is that of the record that the service has.
+    /// Returns a change of complete members. The parts that this change omits come from the record of the service.
     public func completed(by record: JSONValue) -> PushOperation {
         let whole = overlaid(on: record)
         var operation = self
@@ -181,7 +181,7 @@ extension JSONValue {
         return members.map { [$0.key] }
     }
 
-    /// Without a member, and without the objects that are empty then.
+    /// Returns the value without a member, and without objects that are empty then.
     func without(at path: [String]) -> JSONValue { without(path[...]) ?? .object([]) }
 
     private func without(_ path: ArraySlice<String>) -> JSONValue? {
@@ -196,41 +196,41 @@ extension JSONValue {
     }
 }
 
-/// What became of an operation.
+/// The outcome of a change.
 public enum PushOutcome: Sendable, Hashable {
-    /// Done; the row as it is now, if the service said.
+    /// The service applied it, and may have returned the row.
     case applied(RemoteRecord?)
-    /// Not done, because the service has another version; that, if it said.
+    /// Not applied, because the service has another version, which it may have returned.
     case conflict(RemoteRecord?)
-    /// Not done, because the service does not have the row any more.
+    /// Not applied, because the service does not have the row any more.
     case gone
-    /// Not created, because there is such a row; that, if it said.
+    /// Not created, because the row exists. The service may have returned it.
     case exists(RemoteRecord?)
-    /// Not done, for a reason that passes.
+    /// Not applied, for a transient reason.
     case retry(after: Duration?)
-    /// Not done, and never will be.
+    /// Not applied, and never will be. The text is the reason.
     case rejected(String)
-    /// Nobody knows.
+    /// The outcome is unknown. The text is the reason.
     case unknown(String)
-    /// Not known: a creation was answered with success and nothing else, which what stands between may say too. It is looked for,
-    /// and sent once more by a later run.
+    /// A create was answered with success and nothing else, as a proxy may do too. The engine looks for the row, and a
+    /// later run sends the create once more.
     case silent
 }
 
-/// A row as a service has it.
+/// A row as the service has it.
 public struct RemoteRecord: Sendable, Hashable {
-    /// What the service calls it.
+    /// The remote ID.
     public var id: JSONValue
-    /// Its members; nil for a row that was deleted.
+    /// The record; nil for a deleted row.
     public var record: JSONValue?
-    /// The service's word for this state of it.
+    /// The version of the row, as the service reports it.
     public var version: String?
-    /// When it was last changed, by the clock of the service.
+    /// The time of the last change, by the clock of the service.
     public var time: Date?
-    /// Whether the record has all there is of the row.
+    /// Whether the record has all fields of the row.
     public var isWhole: Bool
 
-    /// A row as a service has it.
+    /// Creates a record.
     public init(id: JSONValue, record: JSONValue?, version: String? = nil, time: Date? = nil, isWhole: Bool = true) {
         self.id = id
         self.record = record
@@ -239,25 +239,25 @@ public struct RemoteRecord: Sendable, Hashable {
         self.isWhole = isWhole
     }
 
-    /// Why an answer that has this row in place of another one is not believed.
+    /// The reason for ignoring a response that has this row instead of the requested one.
     var otherRowReason: String { "the answer has another row than was asked for: \(id)" }
 }
 
-/// What a service says of a row that it was asked for by its id.
+/// The response to a fetch by ID.
 public enum FetchOutcome: Sendable, Hashable {
-    /// It has it.
+    /// The service has the row.
     case found(RemoteRecord)
-    /// It has none.
+    /// The service does not have the row.
     case absent
-    /// It does not say: the user may not know.
+    /// The user must not see the row, so the row may exist.
     case forbidden
 
-    /// Why a change is refused of which that is so.
+    /// The reason for blocking a change of a row that the user must not see.
     static let forbiddenReason = "the user may not see the row"
 }
 
 extension JSONValue {
-    /// Whether two ids are one, as far as that shows without a model: a number may be written as a text.
+    /// Returns whether two IDs are equal, as far as that shows without a model: a number may be written as a string.
     func isSpelling(of other: JSONValue) -> Bool {
         switch (self, other) {
         case (.array(let parts), .array(let others)):

@@ -1,128 +1,131 @@
 public import Foundation
 public import SyncCore
 
-/// A web service, as the engine needs it: four questions, and what it is able to do.
+/// A web service for the engine.
 ///
-/// A method throws ``ServiceError`` when the service as a whole fails; what becomes of one row is an outcome.
+/// A method throws ``ServiceError`` if the request as a whole fails. The result for a single row is a ``PushOutcome``
+/// or a ``FetchOutcome``.
 public protocol SyncService: Sendable {
-    /// What it is able to do.
+    /// The capabilities of the service.
     var capabilities: ServiceCapabilities { get }
-    /// What tells it from other services, such as its address: a database is in step with one.
+    /// The identity of the service, such as its address. A database is synced with one service.
     var identity: String { get }
-    /// Says of an entity what its rows are asked for with; with another the next pull is a whole one.
+    /// Returns the filter of an entity: what restricts its pulls. After a change of the filter, the next pull pulls all
+    /// rows.
     func filter(of entity: String) -> String
-    /// The same service, told what the records of its entities consist of: by which members they are known where nothing else was
-    /// said, and of which types the others are.
+    /// Returns the service configured for the entities of a model: for the names and types of their fields.
+    /// Configuration that the caller gave explicitly stays.
     func knowing(_ entities: [ServiceEntity]) -> Self
-    /// The members that only the service writes, by the keys that lead to them: what is sent of those says nothing of a row.
+    /// Returns the key paths of server-owned fields. The engine ignores them when it compares a record with a local
+    /// row.
     func ownMembers(of entity: String) -> [[String]]
-    /// One page of what changed since a cursor.
+    /// Returns one page of the changes since a cursor.
     func pull(_ request: PullRequest) async throws -> PullPage
-    /// What changed of entities since a cursor that is the same for all; of a service that pulls them together.
+    /// Returns the changes of several entities since their shared cursor, if the service has one.
     func pull(_ entities: [String], since cursor: String?) async throws -> [String: PullPage]
-    /// Does what rows need, in this order; one outcome for each.
+    /// Applies changes in this order, and returns one outcome for each.
     func push(_ operations: [PushOperation]) async throws -> [PushOutcome]
-    /// One page of the ids of all rows.
+    /// Returns one page of a full listing of IDs.
     func ids(_ request: SweepRequest) async throws -> IDPage
-    /// How long it wants to be left alone, though it did what it was asked: the next run waits for that.
+    /// The delay that the service asked for in a successful response; nil for none. The next run observes it.
     var backoff: Duration? { get }
-    /// Rows by their ids; one answer for each.
+    /// Fetches rows by ID, and returns one outcome for each.
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome]
-    /// A text that quotes an answer, without the secrets of the requests: the service may have sent one back.
+    /// Returns a text without the secrets of the requests, which a response may repeat.
     func hidingSecrets(in text: String) -> String
 }
 
 extension SyncService {
-    /// It knows by itself.
+    /// Returns the service unchanged.
     public func knowing(_ entities: [ServiceEntity]) -> Self { self }
 
-    /// It pulls them one by one.
+    /// Pulls the first page of each entity.
     public func pull(_ entities: [String], since cursor: String?) async throws -> [String: PullPage] {
         var pages: [String: PullPage] = [:]
         for entity in entities { pages[entity] = try await pull(PullRequest(entity: entity, cursor: cursor)) }
         return pages
     }
 
-    /// None.
+    /// Returns no fields.
     public func ownMembers(of entity: String) -> [[String]] { [] }
 
-    /// It knows no secrets.
+    /// Returns the text unchanged.
     public func hidingSecrets(in text: String) -> String { text }
 
-    /// It does not say.
+    /// No delay.
     public var backoff: Duration? { nil }
 
-    /// No filter.
+    /// Returns no filter.
     public func filter(of entity: String) -> String { "" }
 
-    /// By pulling all there is.
+    /// Lists the IDs by pulling all rows.
     public func ids(_ request: SweepRequest) async throws -> IDPage {
         let page = try await pull(PullRequest(entity: request.entity, cursor: nil, page: request.page))
         return IDPage(rows: page.rows, next: page.next)
     }
 }
 
-/// What a service is able to do. The engine asks for no more.
+/// The capabilities of a service. The engine uses no others.
 public struct ServiceCapabilities: Sendable, Hashable {
-    /// Who gives a new row its id.
+    /// Who assigns the ID of a new row.
     public enum IDAssignment: String, Sendable, Hashable, CaseIterable, Codable {
         /// The service.
         case server
-        /// Whoever makes the row.
+        /// The client that creates the row.
         case client
     }
 
-    /// How a store learns of deletions.
+    /// How the engine detects remote deletions.
     public enum DeletionDetection: String, Sendable, Hashable, CaseIterable {
-        /// A pull has them.
+        /// By tombstones in pulls.
         case tombstones
-        /// By listing all ids, or by a pull that has all rows.
+        /// By a full listing of IDs, or a pull of all rows.
         case sweep
     }
 
-    /// What keeps a row that is created twice from being two.
+    /// What prevents duplicates if a create is repeated.
     public enum CreateIdempotency: Sendable, Hashable {
-        /// The id that it has from its maker.
+        /// The ID that the client assigned.
         case clientID
-        /// A key in a header, which the service remembers.
+        /// An idempotency key in a header.
         case key
-        /// A member of the record that carries the key.
+        /// A field of the record with the idempotency key.
         case marker(String)
-        /// Nothing: after an answer that got lost, a row that looks the same is taken for it.
+        /// Nothing. After a lost response, the engine looks for a row with the same values.
         case probe
     }
 
-    /// Who gives a new row its id.
+    /// Who assigns the ID of a new row.
     public var ids: IDAssignment
-    /// How a store learns of deletions.
+    /// How the engine detects remote deletions.
     public var deletions: DeletionDetection
-    /// What keeps a row that is created twice from being two.
+    /// What prevents duplicates if a create is repeated.
     public var createIdempotency: CreateIdempotency
-    /// Whether rows can be told apart by several values, of which an id is then a list.
+    /// Whether the service supports composite IDs. Such an ID is a list.
     public var takesIDsOfParts: Bool
-    /// Whether a change can be made to depend on the version that it was made on.
+    /// Whether a change can depend on the version that it is based on.
     public var hasPreconditions: Bool
-    /// Whether records say when they were changed.
+    /// Whether records have a modification time.
     public var givesTimes: Bool
-    /// How many operations one request has at most.
+    /// The most changes in one request.
     public var batchSize: Int
-    /// Whether what a deletion takes along by the model's delete rules is deleted by this side.
+    /// Whether the engine pushes the deletions that a remote deletion causes by the delete rules of the model.
     public var sendsCascades: Bool
-    /// Whether the answer to a change has the whole record.
+    /// Whether the response to a change has the complete record.
     public var answersRecords: Bool
-    /// How many characters the id of a row has that is made here, of a to z and 0 to 9; nil for a UUID.
+    /// The length of IDs that the client assigns, in characters of a to z and 0 to 9; nil for UUIDs.
     public var idLength: Int?
-    /// Whether one request has what changed of all entities, of one moment, with one cursor for all.
+    /// Whether one request returns the changes of all entities as one snapshot, with a shared cursor.
     public var pullsTogether: Bool
-    /// Whether a push is done whole or not at all, is refused where something changed since the last pull, and does no harm when
-    /// it is done once more.
+    /// Whether a push is atomic, is rejected if something changed since the last pull, and is harmless when repeated.
     public var pushesTogether: Bool
-    /// Whether a change is sent with the values of its row that stay as they are.
+    /// Whether a change is sent with the unchanged values of its row.
     public var sendsWholeRows: Bool
-    /// Whether versions are ordered, as numbers that grow or as times: an older one than is known is of a replica that is behind.
+    /// Whether versions are ordered, as growing numbers or times. An older version than the known one comes from a
+    /// stale replica.
     public var ordersVersions: Bool
 
-    /// What a service is able to do.
+    /// Creates capabilities.
     public init(
         ids: IDAssignment, deletions: DeletionDetection, createIdempotency: CreateIdempotency, hasPreconditions: Bool,
         givesTimes: Bool,
@@ -148,40 +151,40 @@ public struct ServiceCapabilities: Sendable, Hashable {
 }
 
 extension ServiceCapabilities {
-    /// The member that carries the key of a new row; nil for a service that has another way, or none.
+    /// The field with the idempotency key of a new row; nil for services without such a field.
     var marker: String? { if case .marker(let name) = createIdempotency { name } else { nil } }
 }
 
-/// A service as a whole fails: nothing of what was asked is known.
+/// A failure of a whole request.
 public enum ServiceError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
-    /// It cannot be reached, or the connection broke.
+    /// The service cannot be reached, or the connection broke.
     case unreachable(String)
-    /// It wants to be left alone for a while.
+    /// The service asks for a delay.
     case busy(after: Duration?, String)
-    /// It does not know the user, also with new credentials.
+    /// The service rejects the credentials, also after a refresh.
     case unauthorized(String)
-    /// It does not know the cursor any more: all has to be pulled again.
+    /// The service does not accept the cursor any more. The engine pulls all rows again.
     case cursorInvalid
-    /// It has less than it had: it was restored from an older copy.
+    /// The service has less data than before: it was restored from a backup.
     case restored
-    /// The batch is too large.
+    /// The request is too large.
     case tooLarge
-    /// Nothing was done, because something changed that was not pulled: it is pulled, and the changes are sent again.
+    /// The service applied nothing, because something changed since the last pull. The engine pulls and pushes again.
     case outdated
-    /// Nothing was done, because one of the changes is refused.
+    /// The service applied nothing, because it rejects one of the changes.
     case refusedTogether(String)
-    /// What it says cannot be understood, or should never happen.
+    /// The response cannot be read or is invalid.
     case malformed(String)
-    /// It refuses the request.
+    /// The service rejects the request.
     case refused(status: Int, String)
 
-    /// What happened, in a sentence.
+    /// The description of the failure.
     public var description: String { error.message }
 
-    /// The description, so that `localizedDescription` is it too.
+    /// The description.
     public var errorDescription: String? { description }
 
-    /// Whether another try may succeed.
+    /// Whether another attempt may succeed.
     var isTransient: Bool {
         switch self {
         case .unreachable, .busy: true
@@ -190,7 +193,7 @@ public enum ServiceError: LocalizedError, Sendable, Hashable, CustomStringConver
         }
     }
 
-    /// Whether it may be owed to the page that was asked for.
+    /// Whether the page token may be the cause.
     var isOfPage: Bool {
         switch self {
         case .malformed, .refused(status: 400..<500, _): true
@@ -200,7 +203,7 @@ public enum ServiceError: LocalizedError, Sendable, Hashable, CustomStringConver
         }
     }
 
-    /// As an error of the engine's.
+    /// The failure as an error of the engine.
     var error: SyncError {
         switch self {
         case .unreachable(let text): SyncError(.serviceFailure, "the service fails: \(text)")

@@ -1,39 +1,40 @@
 import Foundation
 import SyncCore
 
-/// Where the next pull begins, of a service that is asked for what changed since a time.
+/// The cursor of a service that returns the changes since a time.
 ///
-/// The cursor is the earlier of two times: the service's clock when the first page was asked for, less the overlap, and the newest version
-/// in the pages, less a margin. A clock alone is one header, which a proxy may have written. An answer without rows moves nothing: it
-/// may come from a replica that is behind.
+/// The cursor is the earlier of two times: the clock of the service at the first page, minus the overlap, and the
+/// newest version of the pages, minus a margin. The clock alone is not enough: it is one header, which a proxy may have
+/// written. A response without rows does not move the cursor, since it may come from a stale replica.
 struct TimeCursor {
-    /// What services keep of a time that they compare as text: there `40.4Z` comes before `40Z`.
+    /// Services that compare times as text sort `40.4Z` before `40Z`. The margin covers that.
     static let margin = Duration.seconds(1)
 
-    /// The service's clock when the first page was asked for.
+    /// The clock of the service at the first page.
     private(set) var began: Date?
-    /// The newest version in the pages.
+    /// The newest version of the pages.
     private(set) var newest: Date?
-    /// Whether the pages have any rows.
+    /// Whether the pages have rows.
     private(set) var hasRows = false
 
     init() {}
 
-    /// Goes on with what was seen before.
+    /// Continues with the state of earlier pages.
     init(began: Date?, newest: Date?, hasRows: Bool) {
         (self.began, self.newest, self.hasRows) = (began, newest, hasRows)
     }
 
-    /// Notes a page.
+    /// Adds a page.
     mutating func record(_ times: [Date?], hasRows: Bool, clock: Date?) {
         began = began ?? clock
         newest = (times + [newest]).compactMap(\.self).max()
         self.hasRows = self.hasRows || hasRows
     }
 
-    /// The time that the next pull asks for; nil for all, as where the service says no time.
+    /// Returns the time from which the next pull asks for changes; nil to pull all rows, which is needed if the service
+    /// reports no time.
     ///
-    /// - Parameter known: Where this pull began. The cursor never goes back.
+    /// - Parameter known: The cursor of this pull. The new cursor is never earlier.
     func next(after known: Date?, overlap: Duration, margin: Duration = Self.margin) -> Date? {
         guard hasRows else { return known }
         guard let began else { return nil }
@@ -41,23 +42,24 @@ struct TimeCursor {
         return [bounds.compactMap(\.self).min(), known].compactMap(\.self).max()
     }
 
-    /// Looks whether the service's clock was set back since a cursor was made: what changes by that clock is before the cursor.
+    /// Checks that the clock of the service was not set back since the cursor. If it was, new changes may be before the
+    /// cursor.
     ///
-    /// - Throws: ``ServiceError`` `cursorInvalid`, after which all is pulled.
+    /// - Throws: ``ServiceError`` `cursorInvalid`. The engine then pulls all rows.
     static func check(_ cursor: Date?, clock: Date?) throws {
         if let cursor, let clock, cursor > clock { throw ServiceError.cursorInvalid }
     }
 }
 
 extension Date {
-    /// The second that it is in.
+    /// The beginning of the second.
     var wholeSecond: Date { Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down)) }
 }
 
-/// Whether a list goes forward that is asked for by id: each page behind the last row of the one before it.
+/// The order of IDs in a list that is paged by ID: each page begins after the last row of the page before.
 enum IDOrder {
-    /// Whether an id comes after another one, in one of the orders that databases have: by bytes, or as words are sorted, where letters
-    /// of either case stand together. Of ids with other characters than ASCII nothing is known.
+    /// Returns whether an ID comes after another one, by bytes or in a collation that ignores case and punctuation.
+    /// Databases use either. IDs with characters outside ASCII count as ordered.
     static func isAfter(_ id: JSONValue, _ other: JSONValue) -> Bool {
         guard case (.string(let id), .string(let other)) = (id, other) else { return true }
         return isAfter(id, other)
@@ -74,7 +76,9 @@ enum IDOrder {
         id.lowercased().filter { $0.isLetter || $0.isNumber }
     }
 
-    /// - Throws: ``ServiceError`` `malformed` for a row that does not come after another one.
+    /// Checks that a row comes after another one.
+    ///
+    /// - Throws: ``ServiceError`` `malformed` if it does not.
     static func check(_ row: (time: String?, id: String), after last: (time: String?, id: String), in list: String)
         throws
     {

@@ -3,16 +3,19 @@
     public import Foundation
     public import HTTPTypes
 
-    /// Requests by libcurl. Redirections are answers: credentials are not sent elsewhere.
+    /// Sends requests with libcurl. It does not follow redirects, so that credentials are not sent to another host.
     public final class CurlTransport: HTTPTransport {
         private let bounds: sync_curl_bounds
         private let connections = Connections()
         private let queue = DispatchQueue(label: "Sync.CurlTransport", attributes: .concurrent)
 
+        /// Creates a transport.
+        ///
         /// - Parameters:
-        ///   - timeout: How long to wait for an answer that does not come, in whole seconds.
-        ///   - total: How long a request may take with its whole answer, in whole seconds; ten times `timeout` where nothing is said.
-        ///   - answerLimit: How many bytes an answer may have, unpacked.
+        ///   - timeout: The time to wait for data, rounded up to seconds.
+        ///   - total: The time for a request and its complete response, rounded up to seconds; by default ten times
+        ///     `timeout`.
+        ///   - answerLimit: The most bytes of a response, decompressed.
         public init(
             timeout: Duration = .seconds(60), total: Duration? = nil, answerLimit: Int = ResponseSizeLimit.standard
         ) {
@@ -44,10 +47,9 @@
             }
             defer { connections.put(connection) }
             var answer = sync_curl_answer()
-            // A connection that breaks when it is used again makes libcurl send once more by itself: only what changes
-            // nothing may be.
+            // If a reused connection breaks, libcurl sends the request again. That is safe for `GET` only.
             let isFresh: Int32 = request.method == .get ? 0 : 1
-            // An empty one keeps libcurl from asking whether it may send the body.
+            // An empty `Expect` keeps libcurl from waiting for permission to send the body.
             let lines = request.headerFields.map { "\($0.name.rawName): \($0.value)" } + ["Expect:"]
             let texts = lines.map { strdup($0) }
             defer { for text in texts { free(text) } }
@@ -67,7 +69,7 @@
                 let text = withUnsafeBytes(of: answer.error) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
                 throw ServiceError.unreachable(text)
             }
-            // Not a second time in memory.
+            // `Data` takes over the buffer, so that the body is in memory once.
             let received = answer.body.map { Data(bytesNoCopy: $0, count: answer.body_length, deallocator: .free) }
             answer.body = nil
             let head = answer.head.map { Data(bytes: $0, count: answer.head_length) } ?? Data()
@@ -86,9 +88,9 @@
             return HTTPResponse(status: .init(code: status), headerFields: fields)
         }
 
-        /// Connections that no request uses.
+        /// A pool of idle connections.
         ///
-        /// `@unchecked Sendable`: they are only touched while `lock` is held, and used by whoever took them.
+        /// `@unchecked Sendable`: the pool is accessed while `lock` is held, and a connection by one request at a time.
         private final class Connections: @unchecked Sendable {
             private let lock = NSLock()
             private var idle: [UnsafeMutableRawPointer] = []
@@ -101,9 +103,9 @@
             }
         }
 
-        /// Whether the task was cancelled, where C can see it.
+        /// A cancellation flag that C reads.
         ///
-        /// `@unchecked Sendable`: it is set once, from 0 to 1, by a write that cannot be torn.
+        /// `@unchecked Sendable`: it is set once, from 0 to 1, by an atomic write.
         private final class Flag: @unchecked Sendable {
             let pointer = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
 

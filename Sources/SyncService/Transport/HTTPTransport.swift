@@ -1,42 +1,43 @@
 public import Foundation
 public import HTTPTypes
 
-/// What carries requests to a service and brings its answers: `URLSession` by default, anything else by conforming.
+/// Sends HTTP requests to a service: `URLSession` by default on Apple platforms, or any type that conforms.
 public protocol HTTPTransport: Sendable {
     /// Sends a request once.
     ///
-    /// - Throws: Whatever says that no whole answer came; whether the service did what it was asked is not known then.
+    /// - Throws: Any error if no complete response arrived. The service may have applied the request.
     ///   `CancellationError` if the task was cancelled.
     func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data)
 }
 
 #if os(Linux) && canImport(Glibc)
-    /// What carries requests where nothing else is said: libcurl, loaded with the first request. Foundation's `URLSession` is a
-    /// cover of the same library here, which is loaded with every program that is linked with it.
+    /// The default transport: libcurl, loaded with the first request. Foundation's `URLSession` uses the same library
+    /// here, and loads it with every program that links it.
     public typealias DefaultTransport = CurlTransport
 #else
-    /// What carries requests where nothing else is said: Foundation's `URLSession`.
+    /// The default transport: Foundation's `URLSession`.
     public typealias DefaultTransport = URLSessionTransport
 #endif
 
 extension Duration {
-    /// In seconds.
+    /// The duration in seconds.
     var seconds: Double {
         let (seconds, attoseconds) = components
         return Double(seconds) + Double(attoseconds) / 1e18
     }
 }
 
-/// How long and how large an answer may be: one that never ends would else keep a run for ever, or take all memory.
+/// The limits of responses. They keep a response without an end from blocking a run or using all memory.
 public enum ResponseSizeLimit {
-    /// 256 MiB, unpacked.
+    /// The most bytes of a body, decompressed: 256 MiB.
     public static let standard = 256 << 20
-    /// 256 KiB: the head of an answer, with the heads before it and the trailers. On Linux; elsewhere the system has a limit.
+    /// The most bytes of the headers and trailers of a response: 256 KiB. On Linux; elsewhere the system has its own
+    /// limit.
     public static let head = 256 << 10
-    /// The values of the JSON of an answer: members of objects and elements of lists, at any depth. Each takes some 100 bytes of
-    /// memory, however few bytes it has in the answer.
+    /// The most JSON values in a response: members of objects and elements of lists, at any depth. A value takes about
+    /// 100 bytes of memory, even if it is short.
     public static let values = 5_000_000
-    /// How many times the time for which nothing may come a request may take.
+    /// The total time of a request, as a multiple of its timeout.
     static let totalFactor = 10
 
     static func exceeded(_ bytes: Int) -> ServiceError {
@@ -47,18 +48,18 @@ public enum ResponseSizeLimit {
         .malformed("its head and its trailers have more than \(bytes) bytes")
     }
 
-    /// Counts the values of JSON before it is read.
+    /// Counts the values of JSON before it is parsed.
     ///
     /// - Throws: ``ServiceError`` `malformed` for more than `limit`.
     static func checkValues(of body: some Collection<UInt8>, limit: Int = values) throws {
-        // A value has a byte, and another one beside it.
+        // A value needs two bytes at least: itself and a separator.
         guard body.count / 2 >= limit else { return }
         let count = body.withContiguousStorageIfAvailable { countValues(of: $0) } ?? countValues(of: body)
         guard count > limit else { return }
         throw ServiceError.malformed("it has more than \(limit) values: ask for smaller pages")
     }
 
-    /// A comma has a value before it, and each list or object that is not empty has one behind its last comma.
+    /// A comma follows a value, and each list or object that is not empty has one value after its last comma.
     private static func countValues(of bytes: some Collection<UInt8>) -> Int {
         var count = 0
         var (isText, isEscaped, isOpened) = (false, false, false)

@@ -2,12 +2,14 @@ import Foundation
 public import HTTPTypes
 import SyncCore
 
-/// Where the header fields come from that say who the user is. They are asked for once, and again after a 401; never
-/// logged, never stored.
+/// Provides the header fields that authenticate the user. The service asks for them once, and again after a 401. It
+/// never logs or stores them.
 public struct ServiceCredentials: Sendable {
     let fields: @Sendable (_ isRefresh: Bool) async throws -> [HTTPField.Name: String]
 
-    /// - Parameter fields: Gives the header fields; `isRefresh` after the service refused those given before.
+    /// Creates credentials.
+    ///
+    /// - Parameter fields: Returns the header fields. `isRefresh` is true after the service rejected the fields before.
     public init(_ fields: @escaping @Sendable (_ isRefresh: Bool) async throws -> [HTTPField.Name: String]) {
         self.fields = fields
     }
@@ -15,14 +17,15 @@ public struct ServiceCredentials: Sendable {
     /// No credentials.
     public static let none = ServiceCredentials { _ in [:] }
 
-    /// The value of `Authorization`, asked for again after the service refused it.
+    /// Creates credentials for the `Authorization` header. The closure is called again after the service rejected the
+    /// value.
     public static func authorization(
         _ value: @escaping @Sendable (_ isRefresh: Bool) async throws -> String
     ) -> ServiceCredentials {
         ServiceCredentials { [.authorization: try await value($0)] }
     }
 
-    /// The value of another header, asked for again after the service refused it.
+    /// Creates credentials for another header. The closure is called again after the service rejected the value.
     public static func header(
         _ name: String, _ value: @escaping @Sendable (_ isRefresh: Bool) async throws -> String
     ) -> ServiceCredentials {
@@ -34,13 +37,13 @@ public struct ServiceCredentials: Sendable {
         }
     }
 
-    /// The same `Authorization` always.
+    /// Creates credentials with a constant `Authorization` header.
     public static func authorization(_ value: String) -> ServiceCredentials {
         ServiceCredentials { _ in [.authorization: value] }
     }
 }
 
-/// The credentials in use, shared by the requests of a service.
+/// The current credentials, shared by the requests of a service.
 actor CredentialCache {
     private let credentials: ServiceCredentials
     private var current: [HTTPField.Name: String]?
@@ -55,7 +58,8 @@ actor CredentialCache {
         return (fields, generation)
     }
 
-    /// Other fields than those of a generation: of several requests that were refused the first asks for them.
+    /// Returns newer fields than those of a generation. If several requests were rejected, the first one refreshes the
+    /// fields.
     func refreshed(after used: Int) async throws -> [HTTPField.Name: String] {
         if used == generation || current == nil {
             let fields = try await credentials.fields(true)
@@ -68,18 +72,18 @@ actor CredentialCache {
     }
 }
 
-/// The secrets that requests carry, so that no error shows one that a service sends back.
+/// The secrets of requests. It removes them from error messages, since a service may repeat them in a response.
 final class SecretKeeper: Sendable {
-    /// What stands in the place of a secret.
+    /// The replacement for a secret.
     static let mask = "***"
-    /// Shorter texts stand for themselves: words of any message would be hidden with them.
+    /// The length of the shortest secret that is hidden: shorter ones would hide parts of ordinary words.
     private static let shortest = 4
     private static let schemes: Set<String> = ["basic", "bearer", "digest", "negotiate", "token", "apikey"]
     private static let words = ["auth", "key", "token", "secret", "cookie", "password", "session", "credential"]
 
     private let texts = Locked<Set<String>>([])
 
-    /// Notes the values of headers of a configuration whose names say that they are secret.
+    /// Adds the values of configured headers whose names indicate a secret.
     func record(configured headers: [HTTPField.Name: String]) {
         for (name, value) in headers {
             let isSecret = Self.words.contains { word in name.canonicalName.contains(word) }
@@ -87,7 +91,7 @@ final class SecretKeeper: Sendable {
         }
     }
 
-    /// Notes the value of a header that says who the user is, its parts, and what they look like in an address.
+    /// Adds the value of a header that authenticates the user, its parts, and their forms in a URL.
     func record(_ value: String) {
         if texts.value.contains(value) { return }
         let parts = value.split { " ;,=\"".contains($0) }.map(String.init)
@@ -100,7 +104,7 @@ final class SecretKeeper: Sendable {
         texts.withLock { $0.formUnion(secrets + escaped) }
     }
 
-    /// The user and the password of `Basic`.
+    /// Decodes the user and the password of `Basic`.
     private static func decoded(_ text: String) -> String? {
         let padding = String(repeating: "=", count: (4 - text.count % 4) % 4)
         return Data(base64Encoded: text + padding).flatMap { String(data: $0, encoding: .utf8) }
@@ -110,7 +114,7 @@ final class SecretKeeper: Sendable {
     /// The length of the longest secret.
     var longest: Int { texts.value.map(\.utf8.count).max() ?? 0 }
 
-    /// The text with a mask in the place of each secret.
+    /// Returns the text with a mask instead of each secret.
     func hiding(_ text: String) -> String {
         texts.value.sorted { $0.count > $1.count }.reduce(text) { text, secret in
             text.replacingOccurrences(of: secret, with: Self.mask, options: .caseInsensitive)

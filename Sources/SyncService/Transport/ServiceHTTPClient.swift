@@ -2,25 +2,25 @@ public import Foundation
 public import HTTPTypes
 public import SyncCore
 
-/// Requests of one service: its address, its headers, who asks. What every service needs and none says in its own way: paths and
-/// queries are escaped, credentials are asked for anew after a 401, and statuses that say the same of every service are failures.
+/// An HTTP client for a service. It escapes paths and queries, refreshes credentials after a 401, and throws
+/// ``ServiceError`` for statuses that mean the same for every service.
 public struct ServiceHTTPClient: Sendable {
-    /// An answer, whatever its status.
+    /// A response of any status.
     public struct Response: Sendable {
-        /// Its status.
+        /// The status.
         public let status: Int
-        /// Its header fields.
+        /// The header fields.
         public let headers: HTTPFields
-        /// Its bytes.
+        /// The body.
         public let body: Data
-        /// How it was asked for.
+        /// The method of the request.
         public let method: HTTPRequest.Method
-        /// What was asked for.
+        /// The URL of the request.
         public let url: URL
-        /// What no error may show of it.
+        /// The secrets to hide in errors.
         let secrets: SecretKeeper
 
-        /// Its body.
+        /// Parses the body as JSON.
         ///
         /// - Throws: ``ServiceError`` `malformed`.
         public func json() throws -> JSONValue {
@@ -32,26 +32,26 @@ public struct ServiceHTTPClient: Sendable {
             }
         }
 
-        /// The first characters of its body, without secrets: also without a part of one that stands at the end.
+        /// Returns the beginning of the body without secrets, and without a part of a secret at the end.
         func start(_ count: Int) -> String {
             let text = String(decoding: body.prefix(4 * count + secrets.longest), as: UTF8.self)
             return String(secrets.hiding(text).prefix(count))
         }
 
-        /// The clock of the service.
+        /// The clock of the service, from the `Date` header.
         public var time: Date? { headers[.date].flatMap(Date.init(headerText:)) }
     }
 
-    /// The address of the service, without a slash at its end.
+    /// The base URL of the service, without a slash at the end.
     public let base: URL
     private let headers: [HTTPField.Name: String]
     private let transport: any HTTPTransport
     private let credentials: CredentialCache
-    /// Whether an answer says that the service does not know the user.
+    /// Returns whether a response says that the service does not accept the credentials.
     private let isLoginRefused: @Sendable (Response) -> Bool
-    /// Until when the service wants to be left alone.
+    /// The end of the delay that the service asked for.
     let restEnd = Locked<Date?>(nil)
-    /// What no error may show.
+    /// The secrets to hide in errors.
     let secrets = SecretKeeper()
 
     init(
@@ -67,10 +67,10 @@ public struct ServiceHTTPClient: Sendable {
         if let password = base.password { secrets.record(password) }
     }
 
-    /// The address of a path below that of the service.
+    /// Returns the URL of a path below the base URL.
     ///
     /// - Parameters:
-    ///   - path: Its parts, not escaped.
+    ///   - path: The parts of the path, not escaped.
     ///   - query: Names and values, not escaped.
     public func url(_ path: [String], _ query: [(String, String)] = []) throws -> URL {
         var text = base.absoluteString
@@ -82,9 +82,10 @@ public struct ServiceHTTPClient: Sendable {
         return url
     }
 
-    /// The address that an answer names, if it is one of this service: credentials are not sent to another.
+    /// Resolves a URL of a response, which must have the origin of the service: credentials are not sent to another
+    /// host.
     ///
-    /// - Throws: ``ServiceError`` `malformed` for one elsewhere.
+    /// - Throws: ``ServiceError`` `malformed` for another origin.
     public func url(following text: String, from answer: URL) throws -> URL {
         guard let url = URL(string: text, relativeTo: answer)?.absoluteURL, url.isSameOrigin(as: base) else {
             throw ServiceError.malformed("its next page is at another place: '\(secrets.hiding(text))'")
@@ -92,13 +93,13 @@ public struct ServiceHTTPClient: Sendable {
         return url
     }
 
-    /// The value of `Authorization` that requests have, and how often it was another one before.
+    /// Returns the current value of `Authorization`, and the number of refreshes before it.
     func authorization() async throws -> (value: String?, generation: Int) {
         let (fields, generation) = try await credentials.fields()
         return (fields[.authorization] ?? headers[.authorization], generation)
     }
 
-    /// Sends a request; after one that the service refuses because of the user once more with new credentials.
+    /// Sends a request. If the service rejects the credentials, it refreshes them and sends the request once more.
     ///
     /// - Throws: ``ServiceError`` `unreachable`, `busy`, `unauthorized`, `tooLarge`; `CancellationError`.
     public func send(
@@ -109,13 +110,13 @@ public struct ServiceHTTPClient: Sendable {
             headers: more)
     }
 
-    /// What a request carries.
+    /// The body of a request and its media type.
     struct Content: Sendable {
         let data: Data
         let type: String
     }
 
-    /// The same with anything.
+    /// Sends a request with a body of any media type.
     func send(
         _ method: HTTPRequest.Method, _ url: URL, content body: Content?, headers more: [HTTPField.Name: String] = [:]
     ) async throws -> Response {
@@ -131,9 +132,9 @@ public struct ServiceHTTPClient: Sendable {
         switch answer.status {
         case 413: throw ServiceError.tooLarge
         case 425, 429, 503: throw ServiceError.busy(after: answer.retryAfter, "status \(answer.status)")
-        // Of the network, not of the service: log in first.
+        // 511 comes from the network instead of the service: the user must log in to the network first.
         case 511: throw answer.refusal
-        // Whether the request was carried out is not known, least of all to a gateway (502, 504).
+        // The service may have applied the request. A gateway (502, 504) does not know either.
         case 408, 500...:
             throw ServiceError.unreachable("status \(answer.status): \(answer.message) (\(answer.place))")
         default: return answer
@@ -167,7 +168,7 @@ public struct ServiceHTTPClient: Sendable {
 }
 
 extension ServiceHTTPClient.Response {
-    /// What it says of an error, short, and without the secrets of the request that it may repeat.
+    /// The error message of the response, shortened, and without the secrets of the request.
     public var message: String {
         if body.count <= Self.longestError, let json = try? JSONValue(parsing: body) {
             for key in ["message", "error", "detail", "title"] {
@@ -177,13 +178,13 @@ extension ServiceHTTPClient.Response {
         return start(200)
     }
 
-    /// How many bytes an answer may have that is looked through for what it says of an error.
+    /// The most bytes of a response that is searched for an error message.
     private static let longestError = 1 << 20
 
-    /// Where it comes from: without what is asked for, which may be a secret.
+    /// The source of the response for errors, without the query, which may contain a secret.
     var place: String { "\(method) \(url.path)" }
 
-    /// That the service refuses, and where.
+    /// The rejection as an error, with the method and path.
     public var refusal: ServiceError {
         var text = message
         if let location = headers[.location], (300..<400).contains(status) {
@@ -192,7 +193,7 @@ extension ServiceHTTPClient.Response {
         return .refused(status: status, text.isEmpty ? "(\(place))" : "\(text) (\(place))")
     }
 
-    /// How long to leave the service alone: seconds, or a date by its own clock.
+    /// The delay of `Retry-After`: seconds, or a date by the clock of the service.
     var retryAfter: Duration? {
         guard let text = headers[.retryAfter] else { return nil }
         if let seconds = Int(text.trimmingCharacters(in: .whitespaces)) { return Self.rest(Double(seconds)) }
@@ -200,7 +201,7 @@ extension ServiceHTTPClient.Response {
         return Self.rest(date.timeIntervalSince(time ?? Date()))
     }
 
-    /// How long it wants to be left alone though it did what it was asked.
+    /// The delay that the service asks for although it applied the request.
     var backoff: Duration? {
         if let name = HTTPField.Name("Backoff"), let text = headers[name], let seconds = Int(text) {
             return Self.rest(Double(seconds))
@@ -208,12 +209,12 @@ extension ServiceHTTPClient.Response {
         return (200..<300).contains(status) ? retryAfter : nil
     }
 
-    /// A day is long enough to ask again.
+    /// The longest delay is a day.
     private static func rest(_ seconds: Double) -> Duration { .seconds(min(max(0, seconds), 86_400)) }
 }
 
 extension Date {
-    /// ISO 8601, and the other forms that a sync reads.
+    /// Parses an ISO 8601 date, or another date format that a sync reads.
     init?(isoText: String) {
         guard let milliseconds = Array(isoText.utf8).withUnsafeBufferPointer({ DateParser.milliseconds($0) }) else {
             return nil
@@ -223,7 +224,7 @@ extension Date {
 
     private static let headerPattern = try? DatePattern("d MMM yyyy H:m:s z")
 
-    /// A date as it stands in headers: `Mon, 23 Nov 2026 16:34:43 GMT`, whatever the weekday.
+    /// Parses an HTTP date such as `Mon, 23 Nov 2026 16:34:43 GMT`. It ignores the weekday.
     init?(headerText: String) {
         let text = headerText.split(separator: " ").dropFirst().joined(separator: " ")
         let milliseconds = Array(text.utf8).withUnsafeBufferPointer { Self.headerPattern?.milliseconds($0) }
@@ -231,19 +232,19 @@ extension Date {
         self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
     }
 
-    /// `2026-11-23T16:34:43Z`.
+    /// The date as text, such as `2026-11-23T16:34:43Z`.
     var isoText: String { DateText.iso(Self.clamped((timeIntervalSince1970 * 1000).rounded(.down))) }
 
     var milliseconds: Int64 { Self.clamped((timeIntervalSince1970 * 1000).rounded()) }
 
-    /// What a service calls a time may be anything.
+    /// A service may send any number as a time, so it is clamped.
     private static func clamped(_ milliseconds: Double) -> Int64 {
         Int64(min(max(milliseconds, -62_135_596_800_000), 253_402_300_799_999))
     }
 }
 
 extension String {
-    /// With everything escaped that is not plain: `+` too, which many services take for a blank.
+    /// The string with all reserved characters escaped, also `+`, which many services decode as a space.
     var escapedForURL: String { addingPercentEncoding(withAllowedCharacters: Self.plain) ?? self }
 
     private static let plain = CharacterSet(
@@ -251,7 +252,7 @@ extension String {
 }
 
 extension URL {
-    /// The same address, however it is spelled.
+    /// The URL without slashes at its end.
     fileprivate var withoutTrailingSlashes: URL {
         var text = absoluteString
         while text.hasSuffix("/") { text.removeLast() }
@@ -267,9 +268,10 @@ extension URL {
 // MARK: - Services
 
 extension ServiceHTTPClient {
-    /// Requests of a service.
+    /// Creates a client.
     ///
-    /// - Parameter headers: Fields that every request has; `Accept` and `Content-Type` say JSON where they say nothing else.
+    /// - Parameter headers: Fields of every request. They may replace `Accept` and `Content-Type`, which are JSON by
+    ///   default.
     public init(
         baseURL: URL, headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
         transport: any HTTPTransport = DefaultTransport()
@@ -277,20 +279,20 @@ extension ServiceHTTPClient {
         self.init(baseURL, headers: headers, transport, credentials)
     }
 
-    /// How long the service wants to be left alone, by what it said last; nil for not at all. For ``SyncService/backoff``.
+    /// The remaining delay that the service asked for; nil for none. Use it for ``SyncService/backoff``.
     public var backoff: Duration? {
         guard let seconds = restEnd.value?.timeIntervalSinceNow, seconds > 0 else { return nil }
         return .seconds(seconds)
     }
 
-    /// A text that quotes an answer, without the secrets of the requests. For ``SyncService/hidingSecrets(in:)``.
+    /// Returns a text without the secrets of the requests. Use it for ``SyncService/hidingSecrets(in:)``.
     public func hidingSecrets(in text: String) -> String { secrets.hiding(text) }
 }
 
 // MARK: - HTTPRequest+URL
 
 extension HTTPRequest {
-    /// A request to an address of `http` or `https`.
+    /// Creates a request to an `http` or `https` URL.
     init(method: Method, url: URL) {
         let port = url.port.map { ":\($0)" } ?? ""
         let host = url.host.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""
@@ -301,6 +303,6 @@ extension HTTPRequest {
             method: method, scheme: url.scheme, authority: host + port, path: (path.isEmpty ? "/" : path) + query)
     }
 
-    /// The address.
+    /// The URL as text.
     var address: String { "\(scheme ?? "http")://\(authority ?? "")\(path ?? "/")" }
 }

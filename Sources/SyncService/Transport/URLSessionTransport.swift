@@ -6,17 +6,17 @@
         import FoundationNetworking
     #endif
 
-    /// Requests by Foundation's `URLSession`.
+    /// Sends requests with Foundation's `URLSession`.
     public struct URLSessionTransport: HTTPTransport {
         private let session: URLSession
         private let receiver: ResponseCollector
 
-        /// Requests by a session without cache and cookies.
+        /// Creates a transport whose session has no cache and no cookies.
         ///
         /// - Parameters:
-        ///   - timeout: How long to wait for an answer that does not come.
-        ///   - total: How long a request may take with its whole answer; ten times `timeout` where nothing is said.
-        ///   - answerLimit: How many bytes an answer may have, unpacked.
+        ///   - timeout: The time to wait for data.
+        ///   - total: The time for a request and its complete response; by default ten times `timeout`.
+        ///   - answerLimit: The most bytes of a response, decompressed.
         public init(
             timeout: Duration = .seconds(60), total: Duration? = nil, answerLimit: Int = ResponseSizeLimit.standard
         ) {
@@ -60,9 +60,9 @@
         }
     }
 
-    /// Gathers the answers of a session's requests as they come, and ends those that are too large.
+    /// Collects the responses of a session, and cancels responses that are too large.
     ///
-    /// `@unchecked Sendable`: what it gathers is only touched while `lock` is held.
+    /// `@unchecked Sendable`: its state is accessed while `lock` is held.
     private final class ResponseCollector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         private struct Pending {
             let continuation: CheckedContinuation<(Data, URLResponse?), any Error>
