@@ -2,27 +2,31 @@ public import Foundation
 public import HTTPTypes
 public import SyncCore
 
-/// A changes endpoint, as [WatermelonDB's sync protocol](https://watermelondb.dev/docs/Sync/Backend) has it: one address that is
-/// asked for what changed in all tables since a timestamp, and sent what changed here.
+/// An endpoint of [WatermelonDB's sync protocol](https://watermelondb.dev/docs/Sync/Backend): one URL that returns the
+/// changes of all tables since a timestamp, and accepts local changes.
 ///
-/// Known of it, and relied on: an answer is of one moment; a push is one transaction, refused as a whole where a row of it was
-/// changed there since the last pull, and then pulled, merged and sent again; a new row that is there already is updated, so that
-/// what was sent and never answered is simply sent again; ids are from here, 16 characters. Rows are sent whole.
+/// The implementation relies on these properties:
 ///
-/// A status that says neither yes nor why (400, 422) may mean a conflict too: it is pulled first, and if that does not help, the
-/// changes are halved until the one is found that is refused.
+/// - A response is a consistent snapshot.
+/// - A push is one transaction. If one of its rows changed since the last pull, the service rejects it as a whole. The
+///   engine then pulls, merges and pushes again.
+/// - A new row that already exists is updated, so in-doubt requests are sent again.
+/// - The client assigns IDs of 16 characters. Rows are sent complete.
+///
+/// The statuses 400 and 422 may also mean a conflict. So the engine pulls first. If the push is rejected again, the
+/// engine halves the batch until it finds the rejected change.
 public struct WatermelonService: SyncService {
     let exchange: ServiceHTTPClient
     private let tables: [String: String]
     let schemaVersion: Int
     private var keyPaths: [String: [String]] = [:]
 
-    /// An endpoint.
+    /// Creates a service.
     ///
     /// - Parameters:
-    ///   - url: The whole address of the endpoint.
-    ///   - tables: The table of an entity; its name in snake_case, in the plural, where none is given.
-    ///   - schemaVersion: Which version of the tables is asked for.
+    ///   - url: The complete URL of the endpoint.
+    ///   - tables: The table of each entity; by default the plural of its name in snake_case.
+    ///   - schemaVersion: The schema version to request.
     public init(
         url: URL, tables: [String: String] = [:], schemaVersion: Int = 1, headers: [HTTPField.Name: String] = [:],
         credentials: ServiceCredentials = .none, transport: any HTTPTransport = DefaultTransport()
@@ -32,7 +36,7 @@ public struct WatermelonService: SyncService {
         self.schemaVersion = schemaVersion
     }
 
-    /// All entities at once, tombstones, ids from here, a push that is done whole or not at all.
+    /// A shared cursor, tombstones, IDs that the client assigns, and atomic pushes.
     public var capabilities: ServiceCapabilities {
         ServiceCapabilities(
             ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: false,
@@ -40,19 +44,19 @@ public struct WatermelonService: SyncService {
             pullsTogether: true, pushesTogether: true, sendsWholeRows: true)
     }
 
-    /// By the header `Backoff`, or `Retry-After` of an answer that is no error.
+    /// The delay of the header `Backoff`, or of `Retry-After` in a successful response.
     public var backoff: Duration? { exchange.backoff }
 
-    /// Without the headers that say who asks.
+    /// Returns a text without the values of secret headers.
     public func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
-    /// Its address.
+    /// The URL of the endpoint.
     public var identity: String { exchange.base.absoluteString }
 
-    /// The table.
+    /// Returns the table.
     public func filter(of entity: String) -> String { table(of: entity) }
 
-    /// The same service, told where the model has ids.
+    /// Returns the service with the key paths of the model's IDs.
     public func knowing(_ entities: [ServiceEntity]) -> WatermelonService {
         var service = self
         for entity in entities { service.keyPaths[entity.name] = entity.keyPaths.first }
@@ -67,7 +71,8 @@ public struct WatermelonService: SyncService {
         try exchange.url([], [("last_pulled_at", cursor ?? "null")] + more)
     }
 
-    /// What tells one state of a row from another, where nobody says: all that it holds. What is null may be left out.
+    /// Returns a hash of the record as its version, since the protocol has none. Null members do not count, because a
+    /// service may omit them.
     static func version(of record: JSONValue) -> String {
         guard case .object(let members) = record else { return "" }
         let held = members.filter { $0.value != .null && !PulledChanges.ofClients.contains($0.key) }
@@ -78,9 +83,9 @@ public struct WatermelonService: SyncService {
 
     // MARK: Pulling
 
-    /// What changed in the tables of entities since a timestamp, in one request.
+    /// Pulls the changes of several entities since a timestamp, in one request.
     public func pull(_ entities: [String], since cursor: String?) async throws -> [String: PullPage] {
-        // Where the model has changed all is asked for, so there is never a migration.
+        // The engine pulls all rows after a change of the model, so it never needs a migration.
         let url = try url(since: cursor, [("schema_version", "\(schemaVersion)"), ("migration", "null")])
         let answer = try await exchange.send(.get, url)
         switch answer.status {
@@ -100,20 +105,20 @@ public struct WatermelonService: SyncService {
         return pages
     }
 
-    /// With its id where the model has it.
+    /// Sets the ID at the key path of the model.
     private func named(_ row: RemoteRecord, _ entity: String) -> RemoteRecord {
         var row = row
         row.record = row.record?.setting(row.id, at: keyPath(of: entity))
         return row
     }
 
-    /// What changed in one table; the others are in the answer too.
+    /// Pulls the changes of one entity. The response has the other tables too.
     public func pull(_ request: PullRequest) async throws -> PullPage {
         let pages = try await pull([request.entity], since: request.cursor)
         return pages[request.entity] ?? PullPage(rows: [], cursor: request.cursor)
     }
 
-    /// Rows by their ids, by pulling all there is: the protocol has no other way.
+    /// Fetches rows by ID. It pulls all rows, because the protocol has no request for single rows.
     public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         let rows = try await pull(PullRequest(entity: entity, cursor: nil)).rows
         return ids.map { id in
@@ -122,12 +127,12 @@ public struct WatermelonService: SyncService {
     }
 }
 
-/// An answer to a pull: what changed, by table, and until when.
+/// The response to a pull: changes by table, and the timestamp.
 struct PulledChanges {
-    /// Columns that only a client has, for itself.
+    /// Columns that only clients have.
     static let ofClients = ["_status", "_changed"]
 
-    /// What to ask for later changes with.
+    /// The cursor for the next pull.
     let timestamp: String
     private let changes: JSONValue
     private let strategy: JSONValue?
@@ -145,16 +150,16 @@ struct PulledChanges {
         strategy = json["experimentalStrategy"]
     }
 
-    /// Whether anything is said of a table.
+    /// Returns whether the response has the table.
     func has(_ table: String) -> Bool { changes[table] != nil }
 
-    /// Whether what is said of a table is all there is of it.
+    /// Returns whether the changes of a table list all of its rows.
     func isReplacement(_ table: String) -> Bool {
         let own = strategy?["override"]?[table] ?? strategy?["default"] ?? strategy
         return own == "replacement"
     }
 
-    /// New and changed rows, and those that were deleted.
+    /// Returns new and changed rows, and tombstones.
     ///
     /// - Throws: ``ServiceError`` `malformed`.
     func rows(of table: String) throws -> [RemoteRecord] {
@@ -195,12 +200,13 @@ extension JSONValue {
 // MARK: - Pushing
 
 extension WatermelonService {
-    /// All in one request, which is done whole or not at all.
+    /// Pushes all changes in one atomic request.
     ///
-    /// - Throws: ``ServiceError`` `outdated` where something changed since the last pull, `refusedTogether` where a change is
-    ///   refused; what holds for all services. Nothing was done then, or it does no harm to do it again.
+    /// - Throws: ``ServiceError`` `outdated` if something changed since the last pull, `refusedTogether` if the service
+    ///   rejects a change, and the errors of all services. The service then applied nothing, or the push may be
+    ///   repeated.
     public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
-        // Without a pull before nobody can tell what changed since.
+        // The service cannot detect conflicts without the timestamp of a pull.
         guard let cursor = operations.first?.cursor else { throw ServiceError.outdated }
         let answer = try await exchange.send(.post, url(since: cursor), changes(operations))
         switch answer.status {
@@ -233,9 +239,9 @@ extension WatermelonService {
         operation.body.without(at: keyPath(of: operation.entity)).setting(id, at: ["id"])
     }
 
-    /// All are done, but those that the answer names.
+    /// Returns the outcomes: all changes are applied, except those that the response lists as rejected.
     private func outcomes(_ answer: ServiceHTTPClient.Response, _ operations: [PushOperation]) throws -> [PushOutcome] {
-        // Somebody between us and the service may have answered: it says nothing, or JSON.
+        // A proxy may have sent the response. The service sends no body, or JSON.
         let isBlank = answer.body.allSatisfy { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D }
         let said: JSONValue = isBlank ? [:] : try answer.json()
         guard case .object = said else { throw ServiceError.malformed("it is no object (\(answer.place))") }

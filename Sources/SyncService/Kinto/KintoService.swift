@@ -2,11 +2,14 @@ public import Foundation
 public import HTTPTypes
 public import SyncCore
 
-/// A [Kinto](https://docs.kinto-storage.org) server: versions that only grow, tombstones, ids of the client's.
+/// A [Kinto](https://docs.kinto-storage.org) server: ordered versions, tombstones, and IDs that the client assigns.
 ///
-/// Known of it, and relied on: `_since` is strictly greater and quoted; tombstones come only with `_since`; a deleted record
-/// takes `PUT` and answers `PATCH` and `DELETE` with 404; `POST` of an id that exists answers 200 and ignores the body, so
-/// rows are made with `PUT` and `If-None-Match: *`; a batch has 25 requests at most.
+/// The implementation relies on these properties:
+///
+/// - `_since` is exclusive and quoted. Tombstones are returned with `_since` only.
+/// - A deleted record accepts `PUT`, and answers `PATCH` and `DELETE` with 404.
+/// - `POST` of an existing ID answers 200 and ignores the body. So rows are created with `PUT` and `If-None-Match: *`.
+/// - A batch has 25 requests at most.
 public struct KintoService: SyncService {
     private static let batchSize = 25
     let exchange: ServiceHTTPClient
@@ -15,12 +18,12 @@ public struct KintoService: SyncService {
     private let paths: [String: String]
     private let pageSize: Int
 
-    /// A server.
+    /// Creates a service.
     ///
     /// - Parameters:
-    ///   - baseURL: Its address, up to `/v1`.
-    ///   - collection: The name of an entity's collection; `{path}` stands for its path.
-    ///   - paths: By entity; its name in snake_case, in the plural, where none is given.
+    ///   - baseURL: The URL of the server, up to `/v1`.
+    ///   - collection: The name of an entity's collection; `{path}` is replaced by the path of the entity.
+    ///   - paths: The path of each entity; by default the plural of its name in snake_case.
     public init(
         baseURL: URL, bucket: String = "default", collection: String = "{path}", paths: [String: String] = [:],
         pageSize: Int = 1000, headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
@@ -33,7 +36,7 @@ public struct KintoService: SyncService {
         self.pageSize = pageSize
     }
 
-    /// Versions, tombstones and ids of the client's.
+    /// Ordered versions, tombstones, and IDs that the client assigns.
     public var capabilities: ServiceCapabilities {
         ServiceCapabilities(
             ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: true,
@@ -41,13 +44,13 @@ public struct KintoService: SyncService {
             batchSize: Self.batchSize, sendsCascades: true, ordersVersions: true)
     }
 
-    /// By the header `Backoff`, or `Retry-After` of an answer that is no error.
+    /// The delay of the header `Backoff`, or of `Retry-After` in a successful response.
     public var backoff: Duration? { exchange.backoff }
 
-    /// Without the headers that say who asks.
+    /// Returns a text without the values of secret headers.
     public func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
-    /// Its address and the bucket.
+    /// The base URL and the bucket.
     public var identity: String { "\(exchange.base.absoluteString) \(bucket)" }
 
     private func path(of entity: String) -> [String] {
@@ -59,7 +62,7 @@ public struct KintoService: SyncService {
 
     // MARK: Pulling
 
-    /// A page, oldest changes first: each page's last row is where the next pull may begin.
+    /// Returns one page of changes, oldest first, so that the next pull may begin at the last row of any page.
     public func pull(_ request: PullRequest) async throws -> PullPage {
         let isListing = request.cursor == nil
         let url: URL
@@ -73,9 +76,9 @@ public struct KintoService: SyncService {
         let answer = try await exchange.send(.get, url)
         switch answer.status {
         case 200..<300: break
-        // A collection that nothing was written to yet.
+        // The collection was not written yet.
         case 403, 404:
-            // Kinto's errors have numbers; others know nothing of collections.
+            // Errors of Kinto have a number. Other servers send none.
             guard case .number? = (try? answer.json())?["errno"] else {
                 throw ServiceError.malformed(
                     "no Kinto server answers at \(exchange.base.absoluteString): its address ends with /v1 (\(answer.place))"
@@ -88,18 +91,18 @@ public struct KintoService: SyncService {
         guard case .array(let records)? = try answer.json()["data"] else {
             throw ServiceError.malformed("there is no list at 'data'")
         }
-        // The time of a collection never goes back by itself.
+        // The timestamp of a collection only grows.
         let (now, known) = (tag(answer).flatMap { Int64($0) }, request.cursor.flatMap { Int64($0) })
         if let now, let known, now < known { throw ServiceError.restored }
         let (rows, skipped) = PullPage.rows(of: records, row)
-        // What changed was thrown away with its tombstones.
+        // The service purged the tombstones of the changes since the cursor.
         if let now, let known, now > known, known > 0, rows.isEmpty, request.page == nil {
             throw ServiceError.cursorInvalid
         }
         let next = HTTPField.Name("Next-Page").flatMap { answer.headers[$0] }
-        // The tag is read before the rows are: those up to it are all in this page or in those before.
+        // The server reads the entity tag before the rows: rows up to it are in this page or in earlier pages.
         let last = [rows.last?.version.flatMap { Int64($0) }, now, known].compactMap(\.self).max() ?? 0
-        // An answer without rows moves nothing: it may come from a replica that is behind.
+        // A response without rows does not move the cursor, since it may come from a stale replica.
         let isEmpty = records.isEmpty && request.page == nil && next == nil
         return PullPage(
             rows: rows, next: try next.map { try exchange.url(following: $0, from: answer.url).absoluteString },
@@ -117,7 +120,7 @@ public struct KintoService: SyncService {
         answer.headers[.eTag]?.trimmingCharacters(in: CharacterSet(charactersIn: "\""))
     }
 
-    /// Rows by their ids, one request for each.
+    /// Fetches rows by ID, with one request for each.
     public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         var rows: [FetchOutcome] = []
         for id in ids {
@@ -142,7 +145,7 @@ public struct KintoService: SyncService {
 
     // MARK: Pushing
 
-    /// One batch for each 25 operations.
+    /// Sends the changes as one batch.
     public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         var requests: [Request] = []
         var refused: [Int: PushOutcome] = [:]
@@ -179,7 +182,7 @@ public struct KintoService: SyncService {
         guard case .array(let responses)? = try answer.json()["responses"] else {
             throw ServiceError.malformed("the answer to a batch has no 'responses'")
         }
-        // They are in the order of the requests; one that is missing says nothing.
+        // Responses are in the order of the requests. A missing one leaves the outcome unknown.
         var answers = responses[...]
         return operations.enumerated().map { index, operation in
             if let outcome = refused[index] { return outcome }
@@ -194,7 +197,7 @@ public struct KintoService: SyncService {
         let body: JSONValue?
     }
 
-    /// A member is replaced as a whole: of one that a part of is changed, the rest is asked for.
+    /// The server replaces members as a whole, so a partial update needs the rest of the member.
     private func whole(_ operation: PushOperation) async throws -> PushOperation {
         guard operation.changesParts, let id = operation.id,
             case .found(let row)? = try await fetch([id], of: operation.entity).first, row.id == id,
@@ -208,7 +211,7 @@ public struct KintoService: SyncService {
     private func request(_ operation: PushOperation) throws -> Request {
         let path = try path(of: operation.entity) + RowAddress(operation.id ?? .null).parts
         let match = operation.version.map { ["If-Match": "\"\($0)\""] } ?? [:]
-        // The id is in the path, and a server's own member is not sent back.
+        // The path has the ID, and the server owns `last_modified`.
         let data: JSONValue = ["data": operation.body.without(["last_modified", "id"])]
         switch operation.kind {
         case .create: return Request(method: "PUT", path: path, headers: ["If-None-Match": "*"], body: data)

@@ -1,13 +1,13 @@
 import Foundation
 import SyncCore
 
-/// Turns records of a class into what the model reads, and what is sent into values of Parse's kinds.
+/// Converts records of a class to records of the model, and values to types of Parse.
 struct ParseRecords: Sendable {
     static let id = "objectId"
-    /// What the server gives, and nobody else.
+    /// The fields that only the server writes.
     private static let owned = [id, "createdAt", "updatedAt", "sessionToken"]
 
-    /// A member, and where Parse has it.
+    /// A field of the model, and its path in Parse.
     struct Field: Sendable {
         let member: ServiceEntity.Field
         let path: [String]
@@ -19,7 +19,7 @@ struct ParseRecords: Sendable {
     private let classNames: [String: String]
     private let files: String
 
-    /// - Parameter files: How the addresses of the server's files begin.
+    /// - Parameter files: The beginning of the URLs of the server's files.
     init(_ entity: ServiceEntity, className: (String) -> String, files: String) {
         self.entity = entity
         self.files = files
@@ -36,7 +36,7 @@ struct ParseRecords: Sendable {
     /// The fields that are lists of other rows.
     var lists: [Field] { fields.filter { if case .references = $0.member.content { true } else { false } } }
 
-    /// The keys that lead to the id in a record of the model's.
+    /// The key path of the ID in a record of the model.
     var keyPath: [String] { entity.keyPaths.first ?? [Self.id] }
 
     func className(of field: Field) -> String { field.member.destination.flatMap { classNames[$0] } ?? "" }
@@ -45,9 +45,9 @@ struct ParseRecords: Sendable {
 
     // MARK: Reading
 
-    /// A record as the model reads it. What the class has no value of is said to have none.
+    /// Returns a record of the model. Missing fields get the value that the model defines for them.
     ///
-    /// - Parameter lists: The ids that relations lead to, by field.
+    /// - Parameter lists: The IDs of relations, by field.
     func plain(_ record: JSONValue, lists: [String: [JSONValue]]) -> JSONValue {
         guard case .object(let members) = record else { return record }
         let known = Set(fields.map(\.name) + [Self.id])
@@ -77,7 +77,7 @@ struct ParseRecords: Sendable {
         }
     }
 
-    /// A value of Parse's own kinds as plain JSON; nil for a relation, which says nothing by itself.
+    /// Converts a value of a Parse type to plain JSON; nil for a relation, which has no value of its own.
     private static func plain(_ value: JSONValue) -> JSONValue? {
         guard case .string(let type)? = value["__type"] else { return value }
         return switch type {
@@ -92,7 +92,7 @@ struct ParseRecords: Sendable {
 
     // MARK: Sending
 
-    /// A value as Parse has it.
+    /// Converts a value to the Parse type of a field.
     func typed(_ value: JSONValue, _ field: Field) -> JSONValue {
         switch (field.member.content, value) {
         case (.value(.date), .string(let text)):
@@ -111,7 +111,7 @@ struct ParseRecords: Sendable {
         ["__type": "Pointer", "className": .string(className(of: field)), "objectId": id]
     }
 
-    /// An object that was put together of members, as the kind of value that has those: a place, a file, a date, bytes.
+    /// Adds the type to an object whose members are those of a Parse type: a geo point, a file, a date, or bytes.
     static func typed(object: JSONValue) -> JSONValue {
         guard case .object(let members) = object, object["__type"] == nil else { return object }
         let keys = Set(members.filter { $0.value != .null }.map(\.key))
@@ -137,7 +137,7 @@ extension ServiceEntity.Field {
 }
 
 extension Date {
-    /// `2026-11-23T16:34:43.000Z`: Parse writes the milliseconds always.
+    /// The date with milliseconds, as Parse always writes them: `2026-11-23T16:34:43.000Z`.
     var parseText: String {
         let text = DateText.string(milliseconds)
         return text.replacing(" ", with: "T") + "Z"
@@ -145,7 +145,7 @@ extension Date {
 }
 
 extension String {
-    /// What follows the last slash of an address, not escaped.
+    /// The text after the last slash of a URL, unescaped.
     var lastPathPart: String? {
         let path = prefix { $0 != "?" && $0 != "#" }
         guard let part = path.split(separator: "/").last else { return nil }
@@ -155,15 +155,15 @@ extension String {
 
 // MARK: - ParseService+Bodies
 
-// What is sent of a row, as values and operations of Parse's.
+// The bodies of requests, with the value types and operations of Parse.
 extension ParseService {
-    /// That a row is not sent, and what that means for it.
+    /// An outcome that is known before the row is sent.
     struct ImmediateOutcome: LocalizedError {
         let outcome: PushOutcome
         var errorDescription: String? { "the row is not sent: \(outcome)" }
     }
 
-    /// A new row: what has no value is left out.
+    /// Returns the body of a create. It omits fields without a value.
     func creation(_ operation: PushOperation) throws -> JSONValue {
         let records = records(of: operation.entity)
         var body = operation.body.without(at: records.keyPath)
@@ -184,9 +184,9 @@ extension ParseService {
         return try records.withObjects(in: fields).adding(body.settingNulls(deleting: false))
     }
 
-    /// The fields that change.
+    /// Returns the body of an update.
     ///
-    /// - Throws: ``Settled``; ``ServiceError`` of what has to be asked before.
+    /// - Throws: ``ImmediateOutcome``; ``ServiceError`` of the requests that the body needs.
     func update(_ operation: PushOperation) async throws -> JSONValue {
         let records = records(of: operation.entity)
         var body = operation.body.without(at: records.keyPath)
@@ -210,7 +210,7 @@ extension ParseService {
                 let change = try await references(to: ids, field, current, operation)
                 if let change { fields = fields.setting(change, at: [field.name]) }
             case _ where field.path.count > 1:
-                // A part of an object: it is replaced as a whole.
+                // Parse replaces objects as a whole.
                 let object = fields[field.name] ?? current[field.name] ?? .object([])
                 fields = fields.setting(
                     object.setting(records.typed(value, field), at: field.path.dropFirst()), at: [field.name])
@@ -221,7 +221,7 @@ extension ParseService {
         return try records.withObjects(in: fields).adding(body.settingNulls(deleting: true))
     }
 
-    /// What makes a list of other rows the one that is wanted; nil if it is that one.
+    /// Returns the operation that changes a list to the given IDs; nil if nothing changes.
     private func references(
         to ids: [JSONValue], _ field: ParseRecords.Field, _ current: JSONValue, _ operation: PushOperation
     ) async throws -> JSONValue? {
@@ -245,10 +245,10 @@ extension ParseService {
     }
 }
 
-// Lists of other rows are relations or arrays of pointers, as the class has them. Parse says of a field without a value nothing, not
-// even its kind.
+// A list of other rows is a relation or an array of pointers, as the class defines it. Parse omits fields without a
+// value, so their kind is unknown.
 extension ParseService {
-    /// Whether a list is an array; nil for one whose kind nobody has seen.
+    /// Returns whether a list is an array; nil if this process has not seen its kind.
     func observedArray(_ field: ParseRecords.Field, of entity: String) -> Bool? {
         arrays.value[[className(of: entity), field.name]]
     }
@@ -257,12 +257,13 @@ extension ParseService {
         arrays.withLock { $0[[className(of: entity), field.name]] = isArray }
     }
 
-    /// Whether a list is an array: as far as that was seen, or else one whose order counts, since a relation has none.
+    /// Returns whether a list is an array. If its kind is unknown, ordered lists count as arrays, because a relation
+    /// has no order.
     private func isArray(_ field: ParseRecords.Field, of entity: String) -> Bool {
         observedArray(field, of: entity) ?? field.member.isOrdered
     }
 
-    /// Notes what a record says of the kind of a list.
+    /// Records the kind of a list that a record shows.
     func recordKind(_ field: ParseRecords.Field, _ record: JSONValue, of entity: String) {
         switch record[field.name] {
         case .array?: recordArray(field, of: entity, true)
@@ -271,7 +272,7 @@ extension ParseService {
         }
     }
 
-    /// The lists that an operation says something of, and whose kind nobody has seen.
+    /// Returns the lists of a change whose kind is unknown.
     func guessedLists(_ operation: PushOperation) -> [ParseRecords.Field] {
         records(of: operation.entity).lists.filter { field in
             guard let value = operation.body.value(at: field.member.path), value != .array([]) else { return false }
@@ -279,7 +280,7 @@ extension ParseService {
         }
     }
 
-    /// Takes lists for what they were not taken for; for unknown again where that was wrong too.
+    /// Records the opposite of the assumed kind of lists; unknown if the opposite was wrong too.
     func recordOppositeKind(_ fields: [ParseRecords.Field], of entity: String, isKnown: Bool) {
         for field in fields {
             recordArray(field, of: entity, isKnown ? !field.member.isOrdered : nil)
@@ -288,16 +289,16 @@ extension ParseService {
 }
 
 extension ParseRecords.Field {
-    /// Whether what is there has a say in what is sent.
+    /// Whether the body of a change depends on the current value.
     fileprivate var needsCurrent: Bool {
         if case .references = member.content { true } else { path.count > 1 }
     }
 }
 
 extension ParseRecords {
-    /// Fields with the objects that were put together of members: those that have no value left are deleted.
+    /// Replaces objects that consist of members of the model. Objects without values are deleted.
     ///
-    /// - Throws: ``ParseService/Settled`` for half a place.
+    /// - Throws: ``ParseService/ImmediateOutcome`` for a geo point with only one coordinate.
     fileprivate func withObjects(in body: JSONValue) throws -> JSONValue {
         var body = body
         for name in Set(fields.filter { $0.path.count > 1 }.map(\.name)).sorted() {
@@ -322,7 +323,7 @@ extension ParseRecords {
 }
 
 extension JSONValue {
-    /// Members that nothing is known of; those without a value are deleted, or left out.
+    /// Handles null members that the model does not define: they are deleted, or omitted.
     fileprivate func settingNulls(deleting deletes: Bool) -> JSONValue {
         guard case .object(let members) = self else { return self }
         return .object(
@@ -332,7 +333,7 @@ extension JSONValue {
             })
     }
 
-    /// With the members of another object.
+    /// Returns the object with the members of another one.
     fileprivate func adding(_ other: JSONValue) -> JSONValue {
         guard case .object(let members) = other else { return self }
         return members.reduce(self) { $0.setting($1.value, at: [$1.key]) }

@@ -3,7 +3,7 @@ import HTTPTypes
 public import SyncCore
 
 extension ParseService {
-    /// A page of what changed since a time, oldest changes first. The next one begins behind its last row.
+    /// Returns one page of changes since a time, oldest first. The next page begins after its last row.
     public func pull(_ request: PullRequest) async throws -> PullPage {
         let place = try request.page.map { try ParseCursor($0) } ?? request.cursor.map { ParseCursor(time: $0) }
         var query = ParseQuery(order: "updatedAt,objectId", limit: options.pageSize)
@@ -14,7 +14,7 @@ extension ParseService {
         try TimeCursor.check(Date(isoText: known), clock: answer.time)
         var rows: [RemoteRecord] = []
         for record in answer.results { rows.append(try await row(record, of: request.entity)) }
-        // How many a page has shows in the first one: a server may give fewer than it is asked for.
+        // The first page shows the page size: a server may return fewer rows than requested.
         let full = place?.full ?? answer.results.count
         let isLast = request.page == nil ? answer.isAll : answer.results.count < full
         let began = place?.began ?? answer.time
@@ -31,12 +31,13 @@ extension ParseService {
             rows: rows, next: next.text, isListing: request.cursor == nil, time: answer.time, total: answer.count)
     }
 
-    /// Before any row.
+    /// A time before any row.
     private static let beginning = "1970-01-01T00:00:00.000Z"
 
-    /// Where the next pull begins. The newest row is the last one; it may be there earlier than others that were changed before it.
+    /// Returns the cursor of the next pull. The newest row is the last one. Rows that changed before it may become
+    /// visible later.
     private func end(_ last: ParseCursor?, _ began: Date?, after known: String) throws -> String {
-        // Without rows a place is the time that was asked for.
+        // A cursor without an ID is the time of the request: the pull returned no rows.
         guard let last, last.id != nil else { return known }
         guard let newest = Date(isoText: last.time) else {
             throw ServiceError.malformed("'\(last.time)' is no time")
@@ -46,7 +47,7 @@ extension ParseService {
         return next?.parseText ?? known
     }
 
-    /// All ids, by page.
+    /// Returns one page of a full listing of IDs.
     public func ids(_ request: SweepRequest) async throws -> IDPage {
         var query = ParseQuery(order: ParseRecords.id, limit: options.pageSize)
         query.keys = ParseRecords.id
@@ -66,7 +67,7 @@ extension ParseService {
         return page
     }
 
-    /// Rows by their ids, in one request. What the user may not see is absent to him.
+    /// Fetches rows by ID, in one request. Rows that the user must not see count as absent.
     public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         var found: [JSONValue: RemoteRecord] = [:]
         for record in try await raw(ids, of: entity) {
@@ -76,7 +77,7 @@ extension ParseService {
         return ids.map { id in found[id].map { .found($0) } ?? .absent }
     }
 
-    /// Records as Parse has them.
+    /// Fetches records in the format of Parse.
     func raw(_ ids: [JSONValue], of entity: String) async throws -> [JSONValue] {
         guard !ids.isEmpty else { return [] }
         var query = ParseQuery(order: ParseRecords.id, limit: ids.count)
@@ -100,11 +101,11 @@ extension ParseService {
         }
         return RemoteRecord(
             id: .string(id), record: records.plain(record, lists: lists), version: version,
-            // Two changes may have one time.
+            // Two changes may have the same time.
             time: Date(isoText: version), isWhole: false)
     }
 
-    /// The ids that a relation leads to: a record has only its name.
+    /// Returns the IDs of a relation. A record has only the name of its class.
     func related(to row: JSONValue, _ field: ParseRecords.Field, of entity: String) async throws -> [JSONValue] {
         let object: JSONValue = [
             "__type": "Pointer", "className": .string(className(of: entity)), "objectId": row,
@@ -125,7 +126,7 @@ extension ParseService {
             }
             ids += page
             if answer.isAll { return ids }
-            // How many there are is said of those that are left.
+            // The count is the number of rows that are left.
             if let count = answer.count {
                 if let left, count >= left { stalls += 1 }
                 left = count
@@ -137,18 +138,18 @@ extension ParseService {
         }
     }
 
-    /// So many rows a relation has at most.
+    /// The most rows of a relation.
     private static let mostRelated = 1_000_000
 
     private func endless(_ field: ParseRecords.Field, of row: JSONValue, _ text: String) -> ServiceError {
         .malformed("the relation '\(field.name)' of \(row) \(text)")
     }
 
-    // MARK: Asking
+    // MARK: Queries
 
     struct Found {
         let results: [JSONValue]
-        /// How many the conditions hold for, if that was asked.
+        /// The number of rows that match the conditions, if requested.
         let count: Int?
         let time: Date?
         var isAll: Bool { count.map { results.count >= $0 } ?? results.isEmpty }
@@ -165,7 +166,7 @@ extension ParseService {
         return Found(results: results, count: count, time: answer.time)
     }
 
-    /// What a request that asks was answered.
+    /// Returns the response to a query.
     ///
     /// - Throws: ``ServiceError``.
     private func answered(_ answer: ServiceHTTPClient.Response) throws -> JSONValue {
@@ -175,14 +176,14 @@ extension ParseService {
     }
 }
 
-/// What objects of a class are asked for with.
+/// A query for objects of a class.
 struct ParseQuery {
     var conditions: [JSONValue.Member] = []
     let order: String
     let limit: Int
-    /// The fields that are wanted; nil for all.
+    /// The fields to return; nil for all.
     var keys: String?
-    /// Whether to say how many there are.
+    /// Whether to return the number of rows.
     var counts = false
 
     init(order: String, limit: Int) {
@@ -202,14 +203,14 @@ struct ParseQuery {
     }
 }
 
-/// Where a pull goes on: behind a row, or at a time.
+/// The position of a pull: after a row, or at a time.
 struct ParseCursor {
     let time: String
-    /// The row's id; nil for all of that time.
+    /// The ID of the row; nil for all rows of that time.
     let id: String?
-    /// How many rows the first page had, which is how many a full one has.
+    /// The number of rows of the first page, which is the size of a full page.
     let full: Int?
-    /// The service's clock at the first page.
+    /// The clock of the service at the first page.
     let began: Date?
 
     init(time: String) { (self.time, id, full, began) = (time, nil, nil, nil) }
@@ -221,7 +222,7 @@ struct ParseCursor {
         (self.time, self.id, self.full, self.began) = (time, id, full, began)
     }
 
-    /// As the engine keeps it.
+    /// Parses the text that the engine stores.
     init(_ text: String) throws {
         let json = try JSONValue(parsing: text)
         guard case .string(let time)? = json["t"], case .string(let id)? = json["i"],
@@ -237,8 +238,8 @@ struct ParseCursor {
         return String(decoding: CanonicalJSON.bytes(json), as: UTF8.self)
     }
 
-    /// Rows of the time and later, and of those of the time only the ones behind: rows that share a time are not lost at the
-    /// end of a page.
+    /// The conditions for later rows: those with a later time, and those of the same time with a greater ID. So rows
+    /// that share a time are not lost between pages.
     var conditions: [JSONValue.Member] {
         let time: JSONValue = ["__type": "Date", "iso": .string(time)]
         let since = JSONValue.Member("updatedAt", ["$gte": time])

@@ -5,8 +5,8 @@ import SyncCore
 extension ParseService {
     private static let requestID = HTTPField.Name("X-Parse-Request-Id")
 
-    /// In batches of what may be done in any order. A new row goes by itself, with a name that a server may know it by, unless
-    /// its id or its marker does that.
+    /// Pushes changes in batches whose order does not matter. A create is sent alone, with a request ID that a server
+    /// may recognise, unless its ID or its marker identifies it.
     public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         var outcomes: [PushOutcome] = []
         while outcomes.count < operations.count {
@@ -14,7 +14,7 @@ extension ParseService {
             do {
                 outcomes += try await pushTogether(part)
             } catch let failure as ServiceError where !outcomes.isEmpty {
-                // What became of those before must be known.
+                // The outcomes of the earlier changes must be returned.
                 var rest: Duration?
                 if case .busy(let after, _) = failure { rest = after }
                 outcomes += operations[outcomes.count...].map { _ in .retry(after: rest) }
@@ -23,8 +23,8 @@ extension ParseService {
         return outcomes
     }
 
-    /// Those that can go together: nobody says in which order a batch is done, so no rows of other classes, which may refer to
-    /// them.
+    /// Returns the changes of the next batch. Parse defines no order within a batch, so a batch has rows of one class
+    /// and changes of one kind.
     private func next(_ operations: ArraySlice<PushOperation>) -> [PushOperation] {
         guard let first = operations.first else { return [] }
         if isAlone(first) { return [first] }
@@ -73,7 +73,7 @@ extension ParseService {
                 default: try await sendBatch(requests)
                 }
         } catch ServiceError.unreachable(let text) {
-            // It may have been done, and the answer lost.
+            // The server may have applied the changes.
             return steps.map { $0.outcome ?? .unknown(text) }
         } catch ServiceError.malformed(let text) {
             return steps.map { $0.outcome ?? .unknown(text) }
@@ -86,18 +86,18 @@ extension ParseService {
             } else if let answer = answers.popLast() ?? nil {
                 outcomes.append(try await otherwise(answer, operation, guessed) ?? outcome(answer, operation))
             } else {
-                // One that is missing says nothing.
+                // A missing answer leaves the outcome unknown.
                 outcomes.append(.unknown("the batch has no answer for it"))
             }
         }
         return outcomes
     }
 
-    /// A change that was refused because a list of it is of another kind than was guessed, sent once more for each that the service
-    /// names.
+    /// Repeats a change that the server rejected because the kind of a list was assumed wrongly, once for each list
+    /// that the error names.
     ///
-    /// - Parameter guessed: The lists whose kind nobody had seen when it was sent.
-    /// - Returns: Nil for another answer.
+    /// - Parameter guessed: The lists whose kind was unknown when the change was sent.
+    /// - Returns: Nil for other answers.
     private func otherwise(
         _ answer: JSONValue, _ operation: PushOperation, _ guessed: [ParseRecords.Field]
     ) async throws -> PushOutcome? {
@@ -107,13 +107,13 @@ extension ParseService {
             let named = rest.filter { error.text.contains($0.name) }
             let wrong = named.isEmpty ? rest : named
             rest.removeAll { field in wrong.contains { $0.name == field.name } }
-            // The answer before this one may have told already.
+            // An earlier answer of the batch may have shown the kind.
             let unknown = wrong.filter { observedArray($0, of: operation.entity) == nil }
             recordOppositeKind(unknown, of: operation.entity, isKnown: true)
             flipped += unknown
             do {
                 guard case .request(let request) = try await step(operation) else { return nil }
-                // The name that it had was that of a request which was refused.
+                // A repetition needs another request ID than the rejected request.
                 var again = operation
                 again.idempotencyKey += "-list\(rest.count)"
                 answer = try await send(request, again)
@@ -126,7 +126,7 @@ extension ParseService {
             } catch ServiceError.busy(let after, _) {
                 return .retry(after: after)
             } catch is ServiceError {
-                // It was not done, and what became of the others of the batch must be known.
+                // The change was not applied. The outcomes of the other changes of the batch must be returned.
                 return .retry(after: nil)
             }
         }
@@ -135,7 +135,9 @@ extension ParseService {
         return outcome(answer, operation)
     }
 
-    /// - Returns: As an item of a batch.
+    /// Sends a single request.
+    ///
+    /// - Returns: The answer in the format of a batch.
     func send(_ request: Request, _ operation: PushOperation?) async throws -> JSONValue {
         var headers: [HTTPField.Name: String] = [:]
         if let name = Self.requestID, let operation, isAlone(operation) { headers[name] = operation.idempotencyKey }
@@ -170,9 +172,9 @@ extension ParseService {
         return answers
     }
 
-    /// Of an answer that says nothing of a row.
+    /// Returns the error of a response that says nothing about a row.
     func refusal(_ answer: ServiceHTTPClient.Response) throws -> ServiceError {
-        // Without a number: the application's id or key is not known.
+        // A 403 without an error number means that the application ID or key is unknown.
         if answer.status == 403 { return .unauthorized("\(answer.message) (\(answer.place))") }
         return answer.refusal
     }
@@ -186,7 +188,7 @@ extension ParseService {
             var body = try creation(operation)
             if let marker = options.marker { body = body.setting(.string(operation.idempotencyKey), at: [marker]) }
             if options.ids == .client, let id = operation.id {
-                // A row that is made under another id could never be changed.
+                // A row that was created with such an ID could never be changed.
                 _ = try RowAddress(id)
                 body = body.setting(id, at: [ParseRecords.id])
             }
@@ -197,13 +199,13 @@ extension ParseService {
                 return .request(Request(method: .delete, path: path + id, body: nil))
             }
             let body = try await update(operation)
-            // What only the server writes is not sent.
+            // Server-owned fields are not sent, so nothing is left.
             if body == .object([]) { return .settled(.applied(nil)) }
             return .request(Request(method: .put, path: path + id, body: body))
         }
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     func outcome(_ answer: JSONValue, _ operation: PushOperation) -> PushOutcome {
         if let success = answer["success"] { return done(success, operation) }
@@ -220,7 +222,8 @@ extension ParseService {
         }
     }
 
-    /// What is answered is not the record: a new row's id, and when it was made or changed.
+    /// Returns the outcome of a successful change. The response has the ID of a new row, and the time of the change,
+    /// but no record.
     private func done(_ success: JSONValue, _ operation: PushOperation) -> PushOutcome {
         let member = operation.kind == .create ? "createdAt" : "updatedAt"
         var version: String?

@@ -2,35 +2,41 @@ public import Foundation
 public import HTTPTypes
 public import SyncCore
 
-/// A [Parse](https://docs.parseplatform.org/rest/guide/) server: classes of objects, with values of its own kinds.
+/// A [Parse](https://docs.parseplatform.org/rest/guide/) server: classes of objects, with its own value types.
 ///
-/// Known of it, and relied on: `POST` answers `objectId` and `createdAt` only, `PUT` `updatedAt` only; a field without a value
-/// is left out of a record; a batch has 50 requests at most, whose order is nobody's; deleted objects leave no trace, so they
-/// are found by what a listing lacks; nothing makes a change depend on a version. Lists are asked for by `updatedAt` and
-/// `objectId`, and never by how many rows to pass over, which has a limit and loses rows that change meanwhile.
+/// The implementation relies on these properties:
 ///
-/// A file is sent first, and then named in its row, so that one whose answer was lost may be there twice, and is named once.
+/// - `POST` returns `objectId` and `createdAt` only, `PUT` returns `updatedAt` only.
+/// - A record omits fields without a value.
+/// - A batch has 50 requests at most, in no defined order.
+/// - Deleted objects leave no tombstones, so a full listing detects them. There are no preconditions.
 ///
-/// Dates, bytes, files, places, pointers and relations are turned into what the model reads and back: an attribute `date` is a
-/// Date, `binary` Bytes, a to-one a Pointer, a many-to-many a Relation (or the array of pointers that a record has). A File is
-/// the text of its address. An attribute `json`, and members of an object (`place.latitude`), have such values as they are.
-/// Fields are called as the attributes unless the model says otherwise.
+/// Lists are paged by `updatedAt` and `objectId`, never by offset: an offset has a limit and misses rows that change
+/// meanwhile.
+///
+/// A file is uploaded before its row names it. After a lost response the server may have the file twice, and the row
+/// names one of them.
+///
+/// The service converts the value types of Parse. An attribute `date` is a Date, `binary` is Bytes, and a to-one
+/// relationship is a Pointer. A many-to-many relationship is a Relation, or an array of pointers if the record has one.
+/// A File is its URL. An attribute `json` and members of objects (`place.latitude`) have the values unconverted. Fields
+/// have the names of the attributes, unless the model sets a remote key.
 public struct ParseService: SyncService {
     static let batchSize = 50
     let exchange: ServiceHTTPClient
     let options: ParseOptions
     private let classes: [String: String]
-    /// By entity.
+    /// The record format of each entity.
     private(set) var records: [String: ParseRecords] = [:]
-    /// By class and name, whether a field that lists other rows is an array, as far as this process has seen.
+    /// Whether a field that lists other rows is an array, by class and name, as far as this process has seen.
     let arrays = Locked<[[String]: Bool]>([:])
 
-    /// An application of a server.
+    /// Creates a service.
     ///
     /// - Parameters:
-    ///   - baseURL: The address that `/classes` is below.
-    ///   - classes: The class of an entity, where it is called otherwise.
-    ///   - credentials: What gives `X-Parse-Session-Token`; asked for again after error 209.
+    ///   - baseURL: The URL above `/classes`.
+    ///   - classes: The class of each entity whose class has another name.
+    ///   - credentials: Provides `X-Parse-Session-Token`. It is refreshed after error 209.
     public init(
         baseURL: URL, options: ParseOptions, classes: [String: String] = [:], headers: [HTTPField.Name: String] = [:],
         credentials: ServiceCredentials = .none, transport: any HTTPTransport = DefaultTransport()
@@ -50,7 +56,7 @@ public struct ParseService: SyncService {
         }
     }
 
-    /// No tombstones, no preconditions, batches.
+    /// Batches, without tombstones and preconditions.
     public var capabilities: ServiceCapabilities {
         let idempotency: ServiceCapabilities.CreateIdempotency =
             if options.ids == .client {
@@ -58,7 +64,7 @@ public struct ParseService: SyncService {
             } else if let marker = options.marker {
                 .marker(marker)
             } else {
-                // A server remembers `X-Parse-Request-Id` only if it was told to.
+                // A server recognises `X-Parse-Request-Id` only if it is configured to.
                 .probe
             }
         return ServiceCapabilities(
@@ -67,19 +73,19 @@ public struct ParseService: SyncService {
             ordersVersions: true)
     }
 
-    /// By `Retry-After` of an answer that is no error.
+    /// The delay of `Retry-After` in a successful response.
     public var backoff: Duration? { exchange.backoff }
 
-    /// Without the headers that say who asks.
+    /// Returns a text without the values of secret headers.
     public func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
-    /// Its address and the application.
+    /// The base URL and the application ID.
     public var identity: String { "\(exchange.base.absoluteString) \(options.applicationID)" }
 
-    /// The class.
+    /// Returns the class.
     public func filter(of entity: String) -> String { className(of: entity) }
 
-    /// The same service, told which attributes are dates, which relationships are pointers, and so on.
+    /// Returns the service with the field types of the model.
     public func knowing(_ entities: [ServiceEntity]) -> ParseService {
         var service = self
         for entity in entities {
@@ -88,7 +94,7 @@ public struct ParseService: SyncService {
         return service
     }
 
-    /// `createdAt`, `updatedAt`.
+    /// Returns `createdAt` and `updatedAt`, if the model has them.
     public func ownMembers(of entity: String) -> [[String]] {
         let records = records(of: entity)
         return records.fields.filter(records.isOwned).map(\.member.path)
@@ -102,13 +108,13 @@ public struct ParseService: SyncService {
                 ServiceEntity(entity, keyPaths: [[ParseRecords.id]], members: []), className: className, files: files)
     }
 
-    /// How the addresses of its files begin.
+    /// The beginning of the URLs of the server's files.
     var files: String {
         let base = exchange.base.absoluteString
         return (base.hasSuffix("/") ? base : base + "/") + "files/"
     }
 
-    /// The path of a class; some have one of their own.
+    /// Returns the path of a class. Some classes have a special path.
     func path(of className: String) -> [String] {
         switch className {
         case "_User": ["users"]
@@ -119,57 +125,57 @@ public struct ParseService: SyncService {
     }
 }
 
-/// Which application of a Parse server, and what is special about it.
+/// The application and options of a Parse server.
 public struct ParseOptions: Sendable, Hashable {
-    /// The application's id.
+    /// The ID of the application.
     public var applicationID: String
-    /// The key for REST clients; nil for a server that wants none.
+    /// The REST API key; nil if the server needs none.
     public var restKey: String?
-    /// The session of a user; nil for nobody's, and where credentials give `X-Parse-Session-Token`.
+    /// The session token of a user; nil for no user, or if the credentials provide `X-Parse-Session-Token`.
     public var sessionToken: String?
-    /// How many rows a page has at most; a server may give fewer.
+    /// The most rows of a page. A server may return fewer.
     public var pageSize = 1000
-    /// How much of the time before is asked for again: a row may be there later than others that were changed after it.
+    /// How much of the time before the cursor is pulled again: a row may become visible after rows that changed later.
     public var overlap = Duration.seconds(60)
-    /// Who gives a new row its id: a server with `allowCustomObjectId` takes those of clients.
+    /// Who assigns the ID of a new row. A server with `allowCustomObjectId` accepts IDs of clients.
     public var ids = ServiceCapabilities.IDAssignment.server
-    /// A field of all classes that carries the key of a new row, so that one whose answer was lost is found by it.
+    /// A field of all classes for the idempotency key of a new row. The engine finds a row by it after a lost response.
     public var marker: String?
 
-    /// An application.
+    /// Creates options for an application.
     public init(applicationID: String, restKey: String? = nil) {
         self.applicationID = applicationID
         self.restKey = restKey
     }
 }
 
-/// What Parse says went wrong: a number and a text.
+/// An error of Parse: a code and a text.
 struct ParseError {
     static let invalidSession = 209
     static let wrongType = 111
 
-    /// What to do about it.
+    /// The meaning of an error code.
     enum Meaning {
-        /// It failed; whether it was done is not known.
+        /// The request failed, and may have been applied.
         case failed
-        /// It was not done, and may be later.
+        /// The request was not applied, and may succeed later.
         case busy
-        /// There is no such object, or the user may not see it.
+        /// The object does not exist, or the user must not see it.
         case gone
-        /// There is one already.
+        /// The object exists already.
         case duplicate
-        /// The same request came before: something was done, or is being done.
+        /// The request was received before: it was applied, or is being applied.
         case repeated
-        /// The user has to log in again.
+        /// The user must log in again.
         case login
-        /// It will never be done.
+        /// The request is rejected permanently.
         case refused
     }
 
     let code: Int
     let text: String
 
-    /// Nil for JSON that is none of Parse's errors.
+    /// Returns nil for JSON that is no Parse error.
     init?(_ json: JSONValue) {
         guard case .number(let number)? = json["code"], let code = Int(number) else { return nil }
         self.code = code
@@ -183,7 +189,7 @@ struct ParseError {
 
     var meaning: Meaning {
         switch code {
-        // Internal error; time-out.
+        // Internal error; timeout.
         case 1, 124: .failed
         // Service unavailable; connection failed; too many requests.
         case 2, 100, 155: .busy
@@ -191,14 +197,14 @@ struct ParseError {
         case 137: .duplicate
         case 159: .repeated
         case Self.invalidSession: .login
-        // 111 wrong type, 119 not allowed, 142 a validation of the app's, and all others.
+        // 111 wrong type, 119 not allowed, 142 failed validation, and all others.
         default: .refused
         }
     }
 
     var reason: String { "error \(code): \(text)" }
 
-    /// Of a request that asks.
+    /// The error for a query; nil for errors about single objects.
     var failure: ServiceError? {
         switch meaning {
         case .failed: .unreachable(reason)
@@ -211,15 +217,16 @@ struct ParseError {
 
 // MARK: - Files
 
-// A file is sent by itself, and gets a name and an address; then the row is told. What a row holds of it is the address.
+// A file is uploaded by itself, and gets a name and a URL. Then the row is updated. The field of the row has the URL.
 extension ParseService: FileService {
-    /// The address that a row holds; of a mere name, where the server has files of that name.
+    /// Returns the URL that the row has. If the row has a name only, returns the URL of the server's file with that
+    /// name.
     public func reference(to name: String, of entity: String, id: JSONValue) throws -> FileReference {
         if let url = URL(string: name), url.scheme != nil { return FileReference(url) }
         return FileReference(try exchange.url(["files", options.applicationID] + RowAddress(.string(name)).parts))
     }
 
-    /// The bytes of a file.
+    /// Downloads a file.
     public func download(_ reference: FileReference) async throws -> Data {
         guard reference.url.isSameOrigin(as: exchange.base) else {
             throw FileError.elsewhere(reference.url.absoluteString)
@@ -232,15 +239,15 @@ extension ParseService: FileService {
         }
     }
 
-    /// `PREFIX_NAME`: the server puts 32 digits before the name that was sent, unless it was told to keep names.
+    /// Removes the prefix of `PREFIX_NAME`: 32 digits that the server adds, unless it is configured to preserve names.
     public func sentName(of name: String) -> String {
         let name = name.lastPathPart ?? name
         guard let mark = name.firstIndex(of: "_"), name[..<mark].allSatisfy(\.isHexDigit) else { return name }
         return String(name[name.index(after: mark)...])
     }
 
-    /// The bytes, then the row's field: that is what says the file is there. The one that it held before stays on the server, which
-    /// deletes files for its master key only.
+    /// Uploads the bytes, then updates the field of the row. The former file stays on the server, which deletes files
+    /// only with its master key.
     public func upload(_ file: FileUpload) async throws -> PushOutcome {
         guard let field = Self.field(at: file.path) else {
             return .rejected("'\(file.path.joined(separator: "."))' is a part of an object, which holds no file")
@@ -276,12 +283,12 @@ extension ParseService: FileService {
         return .rejected(error.reason)
     }
 
-    /// The field that holds a file, whose address or name a member may be (`photo.url`).
+    /// Returns the field of a file. The path may lead to its URL or name (`photo.url`).
     private static func field(at path: [String]) -> String? {
         path.count == 1 || path.count == 2 && ["url", "name"].contains(path[1]) ? path[0] : nil
     }
 
-    /// A name as the server takes it: plain characters, no more than 128, with its ending.
+    /// Returns a name that the server accepts: only certain characters, at most 128, with the extension.
     private static func plainName(_ name: String) -> String {
         let plain = String(
             name.map { character in

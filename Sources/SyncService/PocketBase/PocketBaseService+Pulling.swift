@@ -3,13 +3,13 @@ import HTTPTypes
 public import SyncCore
 
 extension PocketBaseService {
-    /// What PocketBase gives at most.
+    /// The most rows of a page that PocketBase returns.
     private static let mostRows = 1000
 
     // MARK: Lists
 
-    /// A page, oldest changes first. Each page begins after the last row of the one before it, by time and id, so that none is passed
-    /// over when rows have the same time, or others change meanwhile.
+    /// Returns one page of changes, oldest first. Each page begins after the time and ID of the last row before it, so
+    /// that no row is missed if rows have the same time or change during the pull.
     public func pull(_ request: PullRequest) async throws -> PullPage {
         let place = try request.page.map { try PocketBaseCursor($0) } ?? PocketBaseCursor()
         var query = [("perPage", "\(options.pageSize)")]
@@ -42,7 +42,7 @@ extension PocketBaseService {
             var cursor: String?
             if options.updated != nil {
                 let next = seen.next(after: known, overlap: options.overlap)
-                // As it was said, where it stays.
+                // An unchanged cursor keeps its text.
                 cursor = next == known ? request.cursor : next.map(Self.text)
             }
             return PullPage(rows: rows, cursor: cursor, isListing: isListing, time: list.time, total: total)
@@ -51,7 +51,7 @@ extension PocketBaseService {
         return PullPage(rows: rows, next: next.text, isListing: isListing, time: list.time, total: total)
     }
 
-    /// A page of all ids.
+    /// Returns one page of a full listing of IDs.
     public func ids(_ request: SweepRequest) async throws -> IDPage {
         let fields = ["id", options.updated].compactMap(\.self).joined(separator: ",")
         var query = [("perPage", "\(options.pageSize)"), ("sort", "id"), ("fields", fields), ("skipTotal", "1")]
@@ -71,7 +71,7 @@ extension PocketBaseService {
 
     private struct List: Sendable {
         let items: [JSONValue]
-        /// Whether there may be more.
+        /// Whether there may be another page.
         let isFull: Bool
         let total: Int?
         let time: Date?
@@ -116,20 +116,20 @@ extension PocketBaseService {
         return rows
     }
 
-    /// `2026-11-21 02:03:39.000Z`, as PocketBase compares it: as text.
+    /// The time as PocketBase compares it, as text: `2026-11-21 02:03:39.000Z`.
     private static func text(_ time: Date) -> String {
         time.wholeSecond.isoText.prefix(19).replacingOccurrences(of: "T", with: " ") + ".000Z"
     }
 
-    /// As text in a filter.
+    /// Returns a string literal of a filter.
     private static func quoted(_ text: String) -> String {
         "\"\(text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\""))\""
     }
 
     // MARK: Single rows
 
-    /// Rows by their ids: in one list, and those that it lacks by themselves, because a collection may show single rows that it does
-    /// not list.
+    /// Fetches rows by ID: in one list, then each missing row alone, because the rules of a collection may show single
+    /// rows that they do not list.
     public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         guard !ids.isEmpty else { return [] }
         return try await asKnown(if: { $0.contains(.absent) }) {
@@ -146,7 +146,7 @@ extension PocketBaseService {
         }
     }
 
-    /// Those of some rows that are listed.
+    /// Returns the rows that the list has.
     func listed(_ ids: [JSONValue], of entity: String) async throws -> [JSONValue: RemoteRecord] {
         let texts = ids.compactMap { if case .string(let text) = $0 { text } else { nil } }
         guard texts.count > 1 else { return [:] }
@@ -172,15 +172,15 @@ extension PocketBaseService {
     }
 }
 
-/// Where a pull goes on: as a word for the engine, which keeps it.
+/// The position of a pull. The engine stores it as text.
 struct PocketBaseCursor {
-    /// The time and id of the last row; the time is nil where rows have none.
+    /// The time and ID of the last row. The time is nil if rows have none.
     var last: (time: String?, id: String)?
-    /// The server's clock at the first page.
+    /// The clock of the server at the first page.
     var began: Date?
     var total: Int?
 
-    /// What the pages before had: the last row is the newest.
+    /// The state of the pages before. The last row is the newest.
     var seen: TimeCursor {
         TimeCursor(began: began, newest: last?.time.flatMap { Date(isoText: $0) }, hasRows: last != nil)
     }

@@ -3,7 +3,8 @@ import HTTPTypes
 import SyncCore
 
 extension PocketBaseService {
-    /// All in one batch, done whole or not at all; one by one if it is not done, so that one bad row keeps no other waiting.
+    /// Pushes all changes in one atomic batch. If the server rejects the batch, it sends them one by one, so that one
+    /// bad row does not stop the others.
     public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         var outcomes: [Int: PushOutcome] = [:]
         for (index, operation) in operations.enumerated() {
@@ -24,9 +25,10 @@ extension PocketBaseService {
         return operations.indices.map { outcomes[$0] ?? .unknown("there was no answer to it") }
     }
 
-    /// The server makes no change depend on a version. To look just before leaves little time for another one.
+    /// Fetches rows that have another version than their change is based on. The server supports no preconditions. A
+    /// check just before the push leaves little time for another change.
     ///
-    /// - Returns: By position, the rows that have another version than the change was made on.
+    /// - Returns: The rows by the index of their change.
     private func stale(_ operations: [PushOperation]) async throws -> [Int: RemoteRecord] {
         var stale: [Int: RemoteRecord] = [:]
         for entity in Set(operations.map(\.entity)) {
@@ -54,7 +56,7 @@ extension PocketBaseService {
         return rows
     }
 
-    /// A JSON field is replaced as a whole: of one that a part of is changed, the rest is asked for.
+    /// The server replaces JSON fields as a whole, so a partial update needs the rest of the field.
     private func completed(_ operation: PushOperation) async throws -> PushOperation {
         guard operation.changesParts, let id = operation.id,
             case .found(let row)? = try await fetch([id], of: operation.entity).first, row.id == id,
@@ -65,7 +67,9 @@ extension PocketBaseService {
 
     // MARK: Batches
 
-    /// - Returns: Nil if nothing of it was done.
+    /// Sends a batch.
+    ///
+    /// - Returns: Nil if the server applied none of it.
     private func batch(_ operations: [PushOperation]) async throws -> [PushOutcome]? {
         guard operations.count > 1, !refusesBatches.value else { return nil }
         let requests = try operations.map { operation -> JSONValue in
@@ -88,7 +92,7 @@ extension PocketBaseService {
         switch answer.status {
         case 200..<300: break
         case 400:
-            // More than the server's settings allow.
+            // The batch exceeds a limit of the server's settings.
             if case .string? = try answer.json()["data"]?["requests"]?["code"] { throw ServiceError.tooLarge }
             return nil
         case 403, 404:
@@ -116,10 +120,10 @@ extension PocketBaseService {
             do {
                 outcomes.append(try await single(operation))
             } catch ServiceError.tooLarge where operations.count > 1 {
-                // It is sent once more, by itself.
+                // The next run sends it again, alone.
                 outcomes.append(.unknown("the server takes no request of this size"))
             } catch let failure as ServiceError where !outcomes.isEmpty {
-                // What was done before stays done; this one and the others were not.
+                // The earlier changes are applied. This one and the later ones are not.
                 var rest: Duration?
                 if case .busy(let after, _) = failure { rest = after }
                 return outcomes + operations[outcomes.count...].map { _ in .retry(after: rest) }
@@ -141,15 +145,15 @@ extension PocketBaseService {
             }
             return .applied(row)
         } catch ServiceError.unreachable(let text) {
-            // It may have been done, and the answer lost.
+            // The server may have applied the change.
             return .unknown(text)
         } catch ServiceError.malformed(let text) {
             return .unknown(text)
         }
     }
 
-    /// Why the server did not do it. What the row is tells more than the answer: a rule that does not let it be changed is answered
-    /// as a row that is not there, and one that is made twice as one whose values are taken, its own.
+    /// Returns the outcome of a rejected change. The row says more than the response: the server answers a violated
+    /// update rule like a missing row, and a repeated create like a violated unique index.
     func refused(_ answer: ServiceHTTPClient.Response, _ operation: PushOperation) async throws -> PushOutcome {
         guard [400, 403, 404].contains(answer.status), let id = operation.id else { throw answer.refusal }
         let row = try await fetch([id], of: operation.entity).first
@@ -169,7 +173,7 @@ extension PocketBaseService {
         }
     }
 
-    // MARK: Parts
+    // MARK: Requests
 
     private static func method(_ kind: PushOperation.Kind) -> HTTPRequest.Method {
         switch kind {
@@ -194,7 +198,7 @@ extension PocketBaseService {
 }
 
 extension ServiceHTTPClient.Response {
-    /// Whether a rule, or what the user is not known for, may be the reason.
+    /// Whether a rule, or an expired token, may be the reason for the status.
     var isRefused: Bool { [400, 403, 404].contains(status) }
 
     private var fields: [JSONValue.Member] {
@@ -202,7 +206,7 @@ extension ServiceHTTPClient.Response {
         return members
     }
 
-    /// What is wrong, with each field.
+    /// The messages of all fields; the message of the response if there are none.
     fileprivate var fieldMessage: String {
         let texts = fields.compactMap { field -> String? in
             guard case .string(let text)? = field.value["message"] else { return nil }
@@ -211,7 +215,7 @@ extension ServiceHTTPClient.Response {
         return texts.isEmpty ? message : texts.joined(separator: " ")
     }
 
-    /// Whether another row has the value of a field.
+    /// Returns whether another row has the value of a field.
     fileprivate func isTaken(_ field: String) -> Bool {
         fields.first { $0.key == field }?.value["code"] == "validation_not_unique"
     }

@@ -2,28 +2,34 @@ public import Foundation
 public import HTTPTypes
 public import SyncCore
 
-/// A [PocketBase](https://pocketbase.io) server: ids of the client's, times as versions, deletions by sweeps.
+/// A [PocketBase](https://pocketbase.io) server: IDs that the client assigns, times as versions, reconciliation for
+/// deletions.
 ///
-/// Known of it, and relied on: `perPage` is capped at 1000 without a word, and the answer says so; ids are 15 lower-case letters and
-/// digits, unless a collection says otherwise; there are no nulls but in JSON fields, an empty text stands for one; there are no
-/// tombstones and no preconditions; a batch is done whole or not at all. A row that the rules hide is answered as one that is not
-/// there, and so is one that they do not let be changed. A token that ran out is no error: its bearer is somebody unknown, who sees
-/// less; so it is asked whether the token counts before what is missing is taken for gone.
+/// The implementation relies on these properties:
+///
+/// - `perPage` is capped at 1000 silently; the response has the actual size.
+/// - IDs are 15 lower-case letters and digits, unless a collection sets another format.
+/// - Only JSON fields have nulls. In other fields, an empty text stands for null.
+/// - There are no tombstones and no preconditions. A batch is atomic.
+/// - A row that the rules hide is answered as missing. So is a row that the rules protect from changes.
+/// - An expired token is no error: the request is answered as that of a guest, who sees less. So the service checks the
+///   token before it reports rows as missing.
 public struct PocketBaseService: SyncService {
     let exchange: ServiceHTTPClient
     let options: PocketBaseOptions
     let paths: [String: String]
-    /// Whether the server said that it takes no batches.
+    /// Whether the server rejected batches.
     let refusesBatches = Locked(false)
-    /// By entity, the members that hold texts and no null.
+    /// The text fields that are never null, by entity.
     private var texts: [String: Set<String>] = [:]
 
-    /// A server.
+    /// Creates a service.
     ///
     /// - Parameters:
-    ///   - baseURL: Its address, without `/api`.
-    ///   - paths: The names of the entities' collections; an entity's own in snake_case, in the plural, where none is given.
-    ///   - credentials: The token, as the value of `Authorization`; ``login(at:collection:identity:password:transport:)`` gets one.
+    ///   - baseURL: The URL of the server, without `/api`.
+    ///   - paths: The collection of each entity; by default the plural of its name in snake_case.
+    ///   - credentials: The token, as the value of `Authorization`;
+    ///     ``login(at:collection:identity:password:transport:)`` returns one.
     public init(
         baseURL: URL, paths: [String: String] = [:], options: PocketBaseOptions = PocketBaseOptions(),
         headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
@@ -34,7 +40,7 @@ public struct PocketBaseService: SyncService {
         self.paths = paths
     }
 
-    /// Ids of the client's, sweeps, batches.
+    /// IDs that the client assigns, reconciliation for deletions, and batches.
     public var capabilities: ServiceCapabilities {
         ServiceCapabilities(
             ids: .client, deletions: .sweep, createIdempotency: .clientID, hasPreconditions: false,
@@ -42,19 +48,19 @@ public struct PocketBaseService: SyncService {
             ordersVersions: options.updated != nil)
     }
 
-    /// By the header `Retry-After` of an answer that is no error.
+    /// The delay of `Retry-After` in a successful response.
     public var backoff: Duration? { exchange.backoff }
 
-    /// Without the headers that say who asks.
+    /// Returns a text without the values of secret headers.
     public func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
-    /// Its address.
+    /// The base URL.
     public var identity: String { exchange.base.absoluteString }
 
-    /// The collection and the field with the time.
+    /// Returns the collection and the field with the time of the last change.
     public func filter(of entity: String) -> String { "\(collection(of: entity)) \(options.updated ?? "")" }
 
-    /// The same service, told which members are never null.
+    /// Returns the service with the text fields of the model that are never null.
     public func knowing(_ entities: [ServiceEntity]) -> PocketBaseService {
         var service = self
         for entity in entities {
@@ -68,17 +74,17 @@ public struct PocketBaseService: SyncService {
         paths[entity] ?? Inflection.plural(Inflection.snakeCase(entity))
     }
 
-    /// The parts of the path to the rows of an entity.
+    /// Returns the parts of the path to the rows of an entity.
     func path(of entity: String) -> [String] { ["api", "collections", collection(of: entity), "records"] }
 
     // MARK: Rows
 
-    /// What a record says of its row; nil for one without an id.
+    /// Returns the row of a record; nil for a record without an ID.
     func row(_ record: JSONValue, of entity: String) -> RemoteRecord? {
         guard case .object(let members) = record, case .string? = record["id"], let id = record["id"] else {
             return nil
         }
-        // Of a member that may be null nobody knows whether a null or an empty text was sent.
+        // An empty text in an optional field may have been sent as null.
         let texts = texts[entity] ?? []
         let kept = members.filter { !["collectionId", "collectionName", "expand"].contains($0.key) }.map { member in
             member.value == "" && !texts.contains(member.key) ? JSONValue.Member(member.key, .null) : member
@@ -86,38 +92,39 @@ public struct PocketBaseService: SyncService {
         guard let name = options.updated, case .string(let time)? = record[name] else {
             return RemoteRecord(id: id, record: .object(kept))
         }
-        // Two changes may have one time.
+        // Two changes may have the same time.
         return RemoteRecord(
             id: id, record: .object(kept), version: time, time: Date(isoText: time), isWhole: false)
     }
 }
 
-/// How a PocketBase server is asked.
+/// The options of a PocketBase server.
 public struct PocketBaseOptions: Sendable, Hashable {
-    /// The field of every collection with the time of the last change (type `autodate`, on create and on update); nil where there is
-    /// none, so that every pull is a whole one.
+    /// The field with the time of the last change (type `autodate`, on create and on update), which every collection
+    /// has; nil if there is none, so that every pull lists all rows.
     public var updated: String? = "updated"
-    /// How much of the time before is asked for again: a row has its time before its transaction ends.
+    /// How much of the time before the cursor is pulled again: a row gets its time before its transaction commits.
     public var overlap = Duration.seconds(60)
-    /// How many rows a page has; the server gives 1000 at most.
+    /// The number of rows of a page, at most 1000.
     public var pageSize = 1000
-    /// How many changes a request has at most, done whole or not at all; 1 for no batches. A server that has them turned off is sent
-    /// single requests.
+    /// The most changes in one atomic batch; 1 for no batches. A server whose batches are disabled gets single
+    /// requests.
     public var batchSize = 50
 
-    /// As PocketBase comes.
+    /// Creates options with the defaults of PocketBase.
     public init() {}
 }
 
-// MARK: - Asking
+// MARK: - Authentication
 
 extension PocketBaseService {
-    /// So often a token may run out amid one question.
+    /// The most expired tokens during one call.
     private static let mostTokens = 3
 
-    /// Asks, and once more if the token ran out meanwhile: the server gives no error then, but answers as to somebody unknown.
+    /// Sends requests, and repeats them if the token expired meanwhile: the server then answers as to a guest, without
+    /// an error.
     ///
-    /// - Parameter isDoubtful: Whether such an answer may be owed to that.
+    /// - Parameter isDoubtful: Returns whether an expired token may be the reason for this answer.
     func asKnown<T: Sendable>(
         if isDoubtful: (T) -> Bool = { _ in true }, _ body: () async throws -> T
     ) async throws -> T {
@@ -128,7 +135,7 @@ extension PocketBaseService {
             guard let account = Self.accounts(ofToken: token) else {
                 throw ServiceError.unauthorized("what 'Authorization' holds is no token of PocketBase's")
             }
-            // A 401 has the exchange get another token, and end with `unauthorized` if there is none.
+            // After a 401, the client refreshes the token, and throws `unauthorized` if that fails.
             let url = try exchange.url(["api", "collections", account, "auth-refresh"])
             let known = try await exchange.send(.post, url)
             guard (200..<300).contains(known.status) else { throw ServiceError.unauthorized(known.message) }
@@ -137,7 +144,7 @@ extension PocketBaseService {
         throw ServiceError.unauthorized("every token ran out at once")
     }
 
-    /// The collection of the user that a token is of; nil for what is no token of PocketBase's.
+    /// Returns the collection of the user of a token; nil if the text is no token of PocketBase.
     static func accounts(ofToken token: String) -> String? {
         let parts = token.split(separator: " ").last?.split(separator: ".") ?? []
         guard parts.count == 3 else { return nil }
@@ -149,12 +156,13 @@ extension PocketBaseService {
         return name
     }
 
-    /// Credentials of a user with a password: signs in for the first request, and again when the token is not taken any more.
+    /// Returns credentials of a user with a password. They log in with the first request, and again after the server
+    /// rejects the token.
     ///
     /// - Parameters:
-    ///   - url: The address of the server, without `/api`.
+    ///   - url: The URL of the server, without `/api`.
     ///   - collection: The collection of the user; `_superusers` for an administrator.
-    ///   - identity: The mail address, or whatever the collection takes as a name.
+    ///   - identity: The email address, or another identity field of the collection.
     public static func login(
         at url: URL, collection: String = "users", identity: String, password: String,
         transport: any HTTPTransport = DefaultTransport()
@@ -177,14 +185,14 @@ extension PocketBaseService {
 // MARK: - Files
 
 extension PocketBaseService: FileService {
-    /// `/api/files/COLLECTION/ID/NAME`.
+    /// Returns the URL `/api/files/COLLECTION/ID/NAME`.
     public func reference(to name: String, of entity: String, id: JSONValue) throws -> FileReference {
         FileReference(
             try exchange.url(
                 ["api", "files", collection(of: entity)] + RowAddress(id).parts + RowAddress(.string(name)).parts))
     }
 
-    /// The bytes of a file; of a protected one with a token for files, which PocketBase gives the user.
+    /// Downloads a file. A protected file needs a file token of the user.
     public func download(_ reference: FileReference) async throws -> Data {
         guard reference.url.isSameOrigin(as: exchange.base) else {
             throw FileError.elsewhere(reference.url.absoluteString)
@@ -217,7 +225,7 @@ extension PocketBaseService: FileService {
         return token
     }
 
-    /// As a form: the file that the field held before goes.
+    /// Uploads a file as a form. The server deletes the former file of the field.
     public func upload(_ file: FileUpload) async throws -> PushOutcome {
         let form = MultipartForm(file.path.joined(separator: "."), file)
         do {

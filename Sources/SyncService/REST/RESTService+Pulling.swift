@@ -3,14 +3,14 @@ import HTTPTypes
 import SyncCore
 
 extension RESTService {
-    /// One page of a list.
+    /// Returns one page of a list.
     public func pull(_ request: PullRequest) async throws -> PullPage {
         var place = try request.page.map { try RESTCursor($0) } ?? RESTCursor(options.paging)
         let answer = try await exchange.send(.get, url(of: place, request))
         if options.since != nil { try TimeCursor.check(Self.time(of: request), clock: answer.time) }
         switch answer.status {
         case 200..<300: break
-        // The end of a list that is counted, in some frameworks.
+        // Some frameworks answer 404 after the last numbered page.
         case 404 where place.number != nil:
             place.seen.record([], hasRows: false, clock: answer.time)
             return try await end([], [], place, request, answer)
@@ -61,7 +61,7 @@ extension RESTService {
         if options.since != nil {
             let known = Self.time(of: request)
             let next = place.seen.next(after: known, overlap: options.overlap)
-            // As it was said, where it stays.
+            // An unchanged cursor keeps its text.
             cursor = next == known ? request.cursor : next?.wholeSecond.isoText
         }
         return PullPage(
@@ -71,14 +71,13 @@ extension RESTService {
 
     private static func time(of request: PullRequest) -> Date? { request.cursor.flatMap { Date(isoText: $0) } }
 
-    /// Rows that change while pages are read may move to another one, and those behind them with them, so that one is on no page
-    /// that was read: also where pages are told by addresses or words, in which nobody sees what they count. If any did, the pages
-    /// are read anew, but not for ever.
+    /// Returns whether rows changed while the pages were read. Such changes shift other rows to pages that were already
+    /// read, so that a pull may miss them, whatever the paging is. The pages are then read again, twice at most.
     private func isShifted(_ place: RESTCursor, _ request: PullRequest) async throws -> Bool {
         guard let since = options.since, let began = place.seen.began, !place.isFirst, place.passes < 2 else {
             return false
         }
-        // Of times that are compared as text `40.4Z` is before `40Z`.
+        // A service that compares times as text sorts `40.4Z` before `40Z`.
         let before = began.addingTimeInterval(-1)
         let first = parameters(of: RESTCursor(options.paging)) + [(since, before.isoText)]
         let answer = try await exchange.send(.get, exchange.url(path(of: request.entity), first))
@@ -88,14 +87,14 @@ extension RESTService {
         return !records.isEmpty
     }
 
-    /// Whether a pull has all there is.
+    /// Returns whether a pull lists all rows.
     private func isListing(_ request: PullRequest) -> Bool { options.since == nil || request.cursor == nil }
 
     static func path(_ text: String) -> [String] {
         text.isEmpty ? [] : text.split(separator: ".").map(String.init)
     }
 
-    // MARK: Addresses
+    // MARK: URLs
 
     private func url(of place: RESTCursor, _ request: PullRequest) throws -> URL {
         if let address = place.address { return try exchange.url(following: address, from: exchange.base) }
@@ -130,7 +129,8 @@ extension RESTService {
     ) throws -> RESTCursor? {
         switch options.paging {
         case .none: return nil
-        // A page that is not full may be one of a service that has smaller pages: without a total an empty one is the end.
+        // A page that is not full may come from a service with smaller pages. Without a total, only an empty page is
+        // the last one.
         case .page(_, _, _, let total):
             let number = place.number ?? 1
             let pages = total.flatMap { self.number(json, $0) }
@@ -167,7 +167,7 @@ extension RESTService {
         }
     }
 
-    /// How many rows all pages have, as far as that is said.
+    /// Returns the number of rows of all pages, if the response reports it.
     private func total(_ json: JSONValue) -> Int? {
         switch options.paging {
         case .page(_, _, let limit, let total?):
@@ -178,14 +178,14 @@ extension RESTService {
     }
 }
 
-/// Where a pull goes on: as a word for the engine, which keeps it.
+/// The position of a pull. The engine stores it as text.
 struct RESTCursor {
     var number: Int?
     var address: String?
     var word: String?
-    /// What the pages before had.
+    /// The state of the pages before.
     var seen = TimeCursor()
-    /// How often all pages were read before.
+    /// The number of complete reads of the list before.
     var passes = 0
 
     init(_ paging: RESTOptions.Paging) {}
@@ -193,7 +193,7 @@ struct RESTCursor {
     init(address: String) { self.address = address }
     init(word: String) { self.word = word }
 
-    /// Whether nothing was read before it.
+    /// Whether it is the first page.
     var isFirst: Bool { number == nil && address == nil && word == nil }
 
     init(_ text: String) throws {
@@ -221,9 +221,9 @@ struct RESTCursor {
     }
 }
 
-/// The header `Link` of RFC 8288.
+/// The header `Link` (RFC 8288).
 struct LinkHeader {
-    /// The address with `rel="next"`.
+    /// The URL of the link with `rel="next"`.
     let next: String?
 
     init(_ values: [String]) {
@@ -244,7 +244,7 @@ struct LinkHeader {
         next = found
     }
 
-    /// An address may have commas and semicolons in it.
+    /// Splits the header into links. A URL may contain commas and semicolons.
     private static func links(_ value: String) -> [(address: String, parameters: [String])] {
         var links: [(address: String, parameters: [String])] = []
         var rest = value[...]

@@ -3,7 +3,7 @@ import HTTPTypes
 public import SyncCore
 
 extension RESTService {
-    /// One request for each operation.
+    /// Sends one request for each change.
     public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         var outcomes: [PushOutcome] = []
         for operation in operations {
@@ -12,7 +12,7 @@ extension RESTService {
         return outcomes
     }
 
-    /// The service alone says in which version a row is, and of a new one that it is not deleted.
+    /// Removes the version, which only the service sets, and from a new row the deletion mark if it is null.
     private func withoutVersion(_ operation: PushOperation) -> PushOperation {
         var operation = operation
         for path in [options.version, options.deleted].compactMap(\.self).map(Self.path) {
@@ -35,10 +35,10 @@ extension RESTService {
         } catch let refusal as RowAddress.Refusal {
             return .rejected(refusal.description)
         } catch ServiceError.unreachable(let text) {
-            // The request may have been done, and the answer lost.
+            // The service may have applied the request.
             return .unknown(text)
         } catch ServiceError.malformed(let text) {
-            // What stands between may answer in the place of the service.
+            // A proxy may have sent the response.
             return .unknown(text)
         }
     }
@@ -61,7 +61,7 @@ extension RESTService {
                 return .applied((try? record(answer, operation.entity)) ?? RemoteRecord(id: id, record: nil))
             }
             let row = try record(answer, operation.entity)
-            // It was made, and is looked for.
+            // The service created the row: look for it.
             if row == nil, operation.id == nil, answer.isEmpty || answer.status == 202 {
                 return answer.status == 200 ? .silent : .applied(nil)
             }
@@ -70,10 +70,10 @@ extension RESTService {
             }
             return .applied(row ?? RemoteRecord(id: id, record: nil))
         case 409, 412:
-            // The body says why, and not what the row is.
+            // The body of the response explains the conflict and is no record.
             if operation.id != nil { return .exists(nil) }
             return try await existing(answer, operation)
-        // A deleted row had the id.
+        // The ID belongs to a deleted row.
         case 410 where options.ids == .client && operation.id != nil: return .gone
         case 404 where options.ids == .client && operation.id != nil:
             return try await isList(operation.entity) ? .gone : refusal(answer)
@@ -81,14 +81,14 @@ extension RESTService {
         }
     }
 
-    /// Whether the service has the list of an entity: else no id would do.
+    /// Returns whether the service has the list of an entity. If not, the 404 is not about the ID.
     private func isList(_ entity: String) async throws -> Bool {
         let answer = try await exchange.send(.get, exchange.url(path(of: entity)))
         return (200..<300).contains(answer.status)
     }
 
-    /// The id of a row that was made, by where it is (RFC 9110, `Location`): what the address has below that of the list, of
-    /// whatever host, because those behind a gateway do not know how they are called.
+    /// Returns the ID of a new row from the `Location` header (RFC 9110): the part of its path below the list. The host
+    /// is ignored, because a service behind a gateway may not know its public host.
     private func located(_ answer: ServiceHTTPClient.Response, _ entity: String) -> JSONValue? {
         guard let text = answer.headers[.location], let url = URL(string: text, relativeTo: answer.url),
             let path = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath
@@ -100,8 +100,8 @@ extension RESTService {
         return id.count == 1 ? id.first : .array(id)
     }
 
-    /// What a 409 to a change means: that somebody else was quicker only if the row is in another version than was sent; else
-    /// the service refuses it for a reason of its own.
+    /// Returns the outcome of a change that was answered with 409. It is a conflict only if the row has another version
+    /// than the change is based on. Otherwise the service rejects the change.
     private func contested(_ answer: ServiceHTTPClient.Response, _ operation: PushOperation) async throws -> PushOutcome
     {
         guard let id = operation.id, let row = try await fetch([id], of: operation.entity).first else {
@@ -114,7 +114,8 @@ extension RESTService {
         }
     }
 
-    /// The row that a service with ids of its own says it has already: an answer may name it, if it is what was sent.
+    /// Returns the existing row that the response to a create names. It counts only if it has the values that were
+    /// sent.
     private func existing(_ answer: ServiceHTTPClient.Response, _ operation: PushOperation) async throws -> PushOutcome
     {
         guard let named = try? record(answer, operation.entity),
@@ -127,7 +128,7 @@ extension RESTService {
     private func update(_ operation: PushOperation) async throws -> PushOutcome {
         guard let id = operation.id else { return .rejected("it has no id") }
         if operation.body == .object([]) {
-            // Only the version was edited.
+            // The only changed field is the version, which is not sent.
             switch try await fetch([id], of: operation.entity).first {
             case .found(let row)?: return .applied(row)
             case .forbidden?: return .rejected(FetchOutcome.forbiddenReason)
@@ -136,7 +137,8 @@ extension RESTService {
         }
         var headers = precondition(operation)
         var body = operation.body
-        // A record that is replaced keeps what the model does not know, and a member what is not said of it.
+        // `PUT` replaces a record, so it needs the fields that the model does not know. A partial update needs the rest
+        // of the member.
         if options.update == .put || operation.changesParts {
             let answer = try await exchange.send(.get, url(id, operation))
             if [404, 410].contains(answer.status) { return .gone }
@@ -145,7 +147,7 @@ extension RESTService {
             }
             guard current.id.isSpelling(of: id) else { return .unknown(current.otherRowReason) }
             guard let record = current.record else { return .gone }
-            // What was fetched is merged first, if it is not what the change was made on.
+            // If the row has another version than the change is based on, it is merged first.
             if let known = operation.version, let version = current.version, version != known {
                 return .conflict(current)
             }
@@ -162,7 +164,7 @@ extension RESTService {
             guard let row = try record(answer, operation.entity) else { return .unknown("the answer has no record") }
             return .applied(row)
         case 404, 410:
-            // A service without such updates says so too.
+            // A service without this method answers 404 too.
             return try await fetch([id], of: operation.entity) == [.absent] ? .gone : try refusal(answer)
         case 409: return try await contested(answer, operation)
         case 412: return .conflict(nil)
@@ -176,7 +178,7 @@ extension RESTService {
         switch answer.status {
         case 202, 204, 404, 410: return .applied(nil)
         case 200..<300:
-            // Somebody else may have answered: is it gone?
+            // A proxy may have sent the response, so check that the row is gone.
             let rows = try await fetch([id], of: operation.entity)
             return rows == [.absent] ? .applied(nil) : .unknown("it was answered, and the row is still there")
         case 409: return try await contested(answer, operation)
@@ -185,7 +187,7 @@ extension RESTService {
         }
     }
 
-    /// Rows by their ids, one request for each.
+    /// Fetches rows by ID, with one request for each.
     public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         var rows: [FetchOutcome] = []
         for id in ids {
@@ -208,7 +210,7 @@ extension RESTService {
         return rows
     }
 
-    // MARK: Parts
+    // MARK: Requests and responses
 
     private func url(_ id: JSONValue, _ operation: PushOperation) throws -> URL {
         try exchange.url(path(of: operation.entity) + RowAddress(id).parts)
@@ -222,7 +224,7 @@ extension RESTService {
         return [name: name == .ifMatch && !version.hasPrefix("\"") ? "\"\(version)\"" : version]
     }
 
-    /// The record of an answer, which may be in an envelope as the lists are; nil for an answer that has none.
+    /// Returns the record of a response, which may have the envelope of the lists; nil if it has no record.
     private func record(_ answer: ServiceHTTPClient.Response, _ entity: String) throws -> RemoteRecord? {
         guard !answer.isEmpty else { return nil }
         let json = try answer.json()
@@ -236,7 +238,7 @@ extension RESTService {
         return nil
     }
 
-    /// - Throws: ``ServiceError`` for an answer that says nothing of the row: somebody between us and the service gave it.
+    /// - Throws: ``ServiceError`` for a redirect or a status of a proxy, which says nothing about the row.
     private func refusal(_ answer: ServiceHTTPClient.Response) throws -> PushOutcome {
         if (300..<400).contains(answer.status) || [407, 511].contains(answer.status) { throw answer.refusal }
         return .rejected("status \(answer.status): \(answer.message)")
@@ -244,7 +246,7 @@ extension RESTService {
 }
 
 extension ServiceHTTPClient.Response {
-    /// Whether it has no body, or a blank one.
+    /// Whether the body is empty or blank.
     fileprivate var isEmpty: Bool { body.allSatisfy { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D } }
 }
 

@@ -2,19 +2,19 @@ public import Foundation
 public import HTTPTypes
 import SyncCore
 
-/// A REST service of no particular make: lists at a path for each entity, rows below it by their ids.
+/// A generic REST service: a list for each entity, and rows below it by ID.
 public struct RESTService: SyncService {
     let exchange: ServiceHTTPClient
     let paths: [String: String]
     let options: RESTOptions
-    /// The members that are the ids of rows, by entity; `id` where nothing else is said.
+    /// The key paths of the parts of the ID, by entity; by default `id`.
     private var idKeys: [String: [[String]]]
 
-    /// A service at an address.
+    /// Creates a service.
     ///
     /// - Parameters:
-    ///   - paths: The path of each entity's list below the address; its name in snake_case, in the plural, where none is given.
-    ///   - ids: The member that is the id of a row, by entity, where it is not `id`.
+    ///   - paths: The path of each entity's list below the base URL; by default the plural of its name in snake_case.
+    ///   - ids: The key path of the ID of a row, by entity, where it is not `id`.
     public init(
         baseURL: URL, paths: [String: String] = [:], options: RESTOptions = RESTOptions(), ids: [String: String] = [:],
         headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
@@ -26,7 +26,7 @@ public struct RESTService: SyncService {
         idKeys = ids.mapValues { [Self.path($0)] }
     }
 
-    /// What its options say.
+    /// The capabilities that the options imply.
     public var capabilities: ServiceCapabilities {
         let idempotency: ServiceCapabilities.CreateIdempotency =
             if options.ids == .client {
@@ -45,26 +45,26 @@ public struct RESTService: SyncService {
             ordersVersions: options.version != nil)
     }
 
-    /// By the header `Backoff`, or `Retry-After` of an answer that is no error.
+    /// The delay of the header `Backoff`, or of `Retry-After` in a successful response.
     public var backoff: Duration? { exchange.backoff }
 
-    /// Without the headers that say who asks.
+    /// Returns a text without the values of secret headers.
     public func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
-    /// Its address.
+    /// The base URL.
     public var identity: String { exchange.base.absoluteString }
 
-    /// The path and what is asked for.
+    /// Returns the path, the parameter for changes and the key path of the list.
     public func filter(of entity: String) -> String {
         "\(path(of: entity).joined(separator: "/")) \(options.since ?? "") \(options.records)"
     }
 
-    /// What its versions and deletions are in.
+    /// Returns the fields of the version and of the deletion mark.
     public func ownMembers(of entity: String) -> [[String]] {
         [options.version, options.deleted].compactMap(\.self).map(Self.path)
     }
 
-    /// The same service, told the keys of the model.
+    /// Returns the service with the IDs of the model, for entities without a configured ID.
     public func knowing(_ entities: [ServiceEntity]) -> RESTService {
         var service = self
         for entity in entities where idKeys[entity.name] == nil { service.idKeys[entity.name] = entity.keyPaths }
@@ -81,7 +81,7 @@ public struct RESTService: SyncService {
         idKeys(of: entity).map { $0.joined(separator: ".") }.joined(separator: "' or '")
     }
 
-    /// What a record calls its row: of several keys the list of what they lead to.
+    /// Returns the ID of a record; a list for a composite ID.
     private func id(of record: JSONValue, _ entity: String) -> JSONValue? {
         let keys = idKeys(of: entity)
         let parts = keys.compactMap { record.value(at: $0) }.filter { $0 != .null }
@@ -91,7 +91,7 @@ public struct RESTService: SyncService {
 
     // MARK: Rows
 
-    /// What a record says of its row; nil for one without an id.
+    /// Returns the row of a record; nil for a record without an ID.
     func row(_ record: JSONValue, of entity: String) -> RemoteRecord? {
         guard let id = id(of: record, entity) else { return nil }
         let version = options.version.flatMap { record.value(at: Self.path($0)) }
@@ -101,7 +101,7 @@ public struct RESTService: SyncService {
         return RemoteRecord(
             id: id, record: isDeleted ? JSONValue?.none : record, version: version.flatMap(Self.text),
             time: time,
-            // Two changes may have one time: only a number of its own says that nothing changed.
+            // Two changes may have the same time. Only a version number proves that nothing changed.
             isWhole: time == nil)
     }
 
@@ -113,12 +113,13 @@ public struct RESTService: SyncService {
         }
     }
 
-    /// Dates as text; numbers are seconds since 1970, or milliseconds where those would be far off.
+    /// Parses a date as text. A number is in seconds since 1970, or in milliseconds if seconds would be far in the
+    /// future.
     private static func time(_ value: JSONValue) -> Date? {
         switch value {
         case .string(let text): return Date(isoText: text)
         case .number(let text):
-            // To the year 5138.
+            // The upper limit is the year 5138.
             guard let number = Double(text), number > 100_000_000, number < 100_000_000_000_000 else { return nil }
             return Date(timeIntervalSince1970: number > 100_000_000_000 ? number / 1000 : number)
         default: return nil
@@ -127,8 +128,8 @@ public struct RESTService: SyncService {
 }
 
 extension JSONValue {
-    /// Whether a member that marks deleted rows says that its row is one: the time of the deletion, or a flag, which services
-    /// also write as a number or as text.
+    /// Whether the value marks its row as deleted: the time of the deletion, or a flag, which may also be a number or a
+    /// text.
     fileprivate var isDeletionMark: Bool {
         switch self {
         case .null: false
@@ -141,55 +142,56 @@ extension JSONValue {
     }
 }
 
-/// How a REST service of no particular make is asked, and how it answers.
+/// The options of a generic REST service.
 public struct RESTOptions: Sendable, Hashable {
-    /// How it hands out lists page by page.
+    /// The paging of lists.
     public enum Paging: Sendable, Hashable {
-        /// All at once.
+        /// One page with all rows.
         case none
-        /// By number, from 1. `total` is the key path of the number of pages in an answer.
+        /// By page number, from 1. `total` is the key path of the number of pages in a response.
         case page(page: String = "page", size: String? = nil, limit: Int = 100, total: String? = nil)
-        /// By how many rows to pass over. `total` is the key path of the number of rows.
+        /// By the number of rows to skip. `total` is the key path of the number of rows.
         case offset(offset: String = "offset", size: String? = "limit", limit: Int = 100, total: String? = nil)
         /// By the header `Link` with `rel="next"` (RFC 8288).
         case link(size: String? = nil, limit: Int = 100)
-        /// By an address in the answer, at this key path.
+        /// By a URL in the response, at this key path.
         case next(String, size: String? = nil, limit: Int = 100)
-        /// By a word in the answer, at the key path `next`, that is given back as a parameter.
+        /// By a token in the response, at the key path `next`, which is sent back as a parameter.
         case cursor(cursor: String, next: String, size: String? = nil, limit: Int = 100)
     }
 
-    /// How a row is changed.
+    /// The method that updates a row.
     public enum Update: String, Sendable, Hashable, CaseIterable, Codable {
-        /// By the members that change.
+        /// `PATCH` with the changed fields.
         case patch
-        /// By all members: they are fetched before, so that those that the model does not know stay.
+        /// `PUT` with all fields. The record is fetched before, so that fields that the model does not know stay.
         case put
     }
 
-    /// The key path of the list in an answer; empty for a bare array.
+    /// The key path of the list in a response; empty for an array without an envelope.
     public var records = ""
-    /// How it hands out lists page by page.
+    /// The paging of lists.
     public var paging = Paging.none
-    /// The query parameter that asks for what changed since a time, which is in it; nil for a service that always lists all.
+    /// The query parameter for the changes since a time; nil for a service that always lists all rows.
     public var since: String?
-    /// How much of the time before is asked for again: clocks and transactions of a service do not keep to the second.
+    /// How much of the time before the cursor is pulled again, because clocks and transactions of a service are not
+    /// exact.
     public var overlap = Duration.seconds(60)
-    /// The member that orders the versions of a row.
+    /// The key path of the version of a row.
     public var version: String?
-    /// The member that says a row was deleted; nil for a service that forgets deleted rows.
+    /// The key path of the deletion mark; nil for a service that keeps no tombstones.
     public var deleted: String?
-    /// How a row is changed.
+    /// The method that updates a row.
     public var update = Update.patch
-    /// Who gives a new row its id.
+    /// Who assigns the ID of a new row.
     public var ids = ServiceCapabilities.IDAssignment.server
-    /// The header with the key of a new row.
+    /// The header for the idempotency key of a new row.
     public var idempotency: String?
-    /// The member that carries the key of a new row, where no header does.
+    /// The field for the idempotency key of a new row, for a service without such a header.
     public var marker: String?
-    /// The header with the version that a change was made on, such as `If-Match`.
+    /// The header for the version that a change is based on, such as `If-Match`.
     public var preconditions: String?
 
-    /// A service that answers with all rows in an array, and changes rows by `PATCH`.
+    /// Creates options for a service that returns all rows in one array and updates rows with `PATCH`.
     public init() {}
 }
