@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Sync
 
-/// `syncdb diff`: what `import` would do.
+/// The command `syncdb diff`, which shows what `import` would do.
 struct Diff: AsyncParsableCommand, PayloadCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
@@ -46,7 +46,7 @@ struct Diff: AsyncParsableCommand, PayloadCommand {
     }
 }
 
-/// A failure of a command whose exit code 1 says something else.
+/// An error of a command for which exit code 1 has another meaning.
 struct CommandFailure: LocalizedError {
     let error: any Error
 
@@ -54,27 +54,27 @@ struct CommandFailure: LocalizedError {
 }
 
 extension SyncResult {
-    /// Whether a row or a link is to be written.
+    /// Whether rows or links change.
     fileprivate var changesSomething: Bool {
         linksAdded > 0 || linksRemoved > 0
             || entities.values.contains { $0.insertedCount + $0.updatedCount + $0.deletedCount > 0 }
     }
 }
 
-/// What an import would do, found out without writing anything: `diff`, and `import --dry-run`.
+/// A sync that writes nothing: `diff` and `import --dry-run`.
 struct DryRun {
     let payload: PayloadOptions
     let store: StoreOptions
     let output: OutputOptions
-    /// Whether a line per row is printed, with its values.
+    /// Whether to print a line for each row, with its values.
     let withRows: Bool
 
-    /// Prints it.
+    /// Prints the changes.
     ///
-    /// - Throws: ``SyncError`` `deletionGuard` after that, if an import would be refused: what the guard refuses is the very
-    ///   thing to look at.
+    /// - Throws: ``SyncError`` `deletionGuard` if an import would exceed the deletion limit. The changes are printed
+    ///   before, since the user needs to see them.
     func show(_ payloads: [Payload]) async throws -> SyncResult {
-        // Once: it may be a pipe.
+        // The model may be a pipe, so it is read once.
         let given = try store.givenModel()
         return try await Interruption.cancelling {
             do {
@@ -112,21 +112,21 @@ struct DryRun {
     }
 }
 
-/// The store `diff` compares with: the database, or a stand-in where opening it would change it.
+/// The store that `diff` compares with: the database, or a copy if opening the database would change it.
 struct DryRunStore {
     private let options: StoreOptions
 
     private let model: (_ kept: SyncModel?) throws -> ModelSelection
 
-    /// - Parameter model: The model to compare by, given the one that the database keeps; nil if there is no database.
+    /// - Parameter model: Returns the model to compare with. Its argument is the stored model; nil without a database.
     init(_ options: StoreOptions, model: @escaping (_ kept: SyncModel?) throws -> ModelSelection) {
         self.options = options
         self.model = model
     }
 
-    /// Gives `body` the store, and the model it was chosen for. Nothing of it is left on disk that was not there before.
+    /// Calls a closure with the store and its model. No new files stay on disk.
     ///
-    /// - Parameter writing: Whether `body` writes, and so must have a copy.
+    /// - Parameter writing: Whether the closure writes, and so needs a copy.
     func use<Result>(
         writing: Bool, _ body: (DataStack, ModelSelection) async throws -> Result
     ) async throws -> Result {
@@ -137,7 +137,7 @@ struct DryRunStore {
         let kept = try options.location.open()
         let chosen = try model(kept.model)
         guard writing || chosen.model != kept.model else { return try await body(kept, chosen) }
-        // The database would take over a changed model when it is opened.
+        // A database that is opened with a changed model is migrated to it.
         return try await body(kept.copy(with: chosen.model, migration: options.changes.migration), chosen)
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 import Sync
 import SyncTools
 
-/// `syncdb doctor`: what is wrong with a payload or a database, and what to change.
+/// The command `syncdb doctor`, which reports problems of a payload or a database and their fixes.
 struct Doctor: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
@@ -104,7 +104,7 @@ struct Doctor: AsyncParsableCommand, InputCommand {
         options.keyPath = key.map { $0.split(separator: ".").map(String.init) } ?? []
         options.form = layout.form(isNDJSON: ndjson || payload.isNDJSON)
         options.keyedBy = layout.names
-        // Whoever asks has the file.
+        // The user has the file, so errors may show its values.
         options.revealsValues = true
         let data = try payload.read(unpackingTo: maxSize) { _, _ in }
         let entities = EntityArgument.entities(entityArguments)
@@ -131,21 +131,21 @@ struct Doctor: AsyncParsableCommand, InputCommand {
     }
 }
 
-/// What an examination found, for people and for programs.
+/// Prints diagnostics as text or JSON.
 struct DiagnosticPrinter {
     let examination: SyncExamination
-    /// How many findings of one kind are listed; nil for all.
+    /// The most diagnostics of one kind in the text; nil for all.
     let limit: Int?
     var style = Style.plain
 
-    /// The findings by kind, what loses data first, and a line that sums them up.
+    /// The diagnostics by kind, those about lost data first, and a summary line.
     var text: TerminalText {
         let groups = SyncExamination.Finding.Kind.allCases.map { kind in examination.findings.filter { $0.kind == kind }
         }
         return (groups.filter { !$0.isEmpty }.map(group) + [summary]).joined(separator: "\n\n")
     }
 
-    /// `{"findings": […], "losesData": true}`, keys sorted.
+    /// Returns `{"findings": […], "losesData": true}` with sorted keys.
     func json() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Sync
 
-/// `syncdb export`: rows of an entity as JSON, or in another form.
+/// The command `syncdb export`, which writes rows of an entity as JSON or in another format.
 struct Export: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
@@ -83,7 +83,7 @@ struct Export: AsyncParsableCommand, InputCommand {
 
     private static let outcome = "the output is not complete"
 
-    /// Writes the records as rows, their keys as columns.
+    /// Writes records as rows whose columns are their keys.
     private func export(_ stack: DataStack, where predicate: RowPredicate, to printer: RowPrinter) async throws {
         let keys = try ExportKeys.keys(of: entity, in: stack.model, options)
         let columns = keys.map { RowColumn(title: $0.name, isNumeric: $0.isNumeric) }
@@ -101,7 +101,7 @@ struct Export: AsyncParsableCommand, InputCommand {
     }
 }
 
-/// Where an export goes, and in which form.
+/// The destination and the format of an export.
 struct ExportTarget: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -130,7 +130,7 @@ struct ExportTarget: ParsableArguments {
 }
 
 extension TextRow {
-    /// Adds the members of a record in the order of the columns. Nearly always they come in it.
+    /// Adds the members of a record in the order of the columns, which is usually their order.
     fileprivate mutating func add(_ members: [JSONValue.Member], under columns: [RowColumn]) {
         var next = 0
         for column in columns {
@@ -150,7 +150,7 @@ extension TextRow {
     }
 }
 
-/// What exported rows look like.
+/// The options for the records of an export.
 struct ExportFormOptions: ParsableArguments {
     @Option(
         name: .customLong("case"),
@@ -207,18 +207,20 @@ enum RelationshipsArgument: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// Where the bytes go that a command makes.
+/// The destination of the output of a command.
 enum ExportDestination {
     typealias Write = OutputFile.Write
 
     case standardOutput
     case file(OutputFile)
-    /// A file whose name says that it is packed.
+    /// A file whose name ends with `.gz`.
     case packed(OutputFile)
 
+    /// Creates a destination.
+    ///
     /// - Parameters:
     ///   - argument: A path; nil and `-` are standard output.
-    ///   - inputs: What the command reads, which is never written over.
+    ///   - inputs: The files that the command reads. They are never overwritten.
     init(_ argument: String?, besides inputs: CommandInputs) throws {
         guard let argument, argument != "-" else {
             self = .standardOutput
@@ -228,9 +230,9 @@ enum ExportDestination {
         self = PayloadSource.file(argument).hasGzipName ? .packed(file) : .file(file)
     }
 
-    /// Lets `body` write.
+    /// Calls a closure that writes the output.
     ///
-    /// - Throws: What it throws; `unreadableFile` if the file cannot be written. There is no new file then.
+    /// - Throws: The error of the closure; `unreadableFile` if the file cannot be written. Then there is no new file.
     func write(_ body: (@escaping Write) async throws -> Void) async throws {
         switch self {
         case .standardOutput: try await body(Self.writeOutput)
@@ -244,7 +246,7 @@ enum ExportDestination {
         }
     }
 
-    /// A reader that has seen enough, as `head` has, is no failure.
+    /// A reader such as `head` may close the pipe early, which is no failure.
     private static func writeOutput(_ data: Data) throws {
         guard try Terminal.write(json: data) else { throw ExitCode.success }
     }

@@ -3,13 +3,13 @@ import Sync
 import SyncTools
 
 extension SyncError {
-    /// Where the lists are, in the words of the command line: a key path is `--key` there.
+    /// The options `--key` for the lists that the JSON contains.
     var keyOptions: [String] {
         keyPaths.filter { $0.allSatisfy { !$0.isEmpty && !$0.contains(".") } }
             .map { "--key \(ShellWord.quoted($0.joined(separator: "."), keeping: "="))" }
     }
 
-    /// Names the file in errors about its JSON.
+    /// Adds the file name to errors about its JSON.
     static func naming<Result>(_ file: String, in body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
@@ -18,7 +18,7 @@ extension SyncError {
         }
     }
 
-    /// Names the database in errors about it.
+    /// Adds the path of the database to errors about it.
     func namingDatabase(_ path: String?) -> SyncError {
         guard let path else { return self }
         switch code {
@@ -27,7 +27,7 @@ extension SyncError {
         }
     }
 
-    /// Whether the JSON is at fault, not what is asked of it.
+    /// Whether the error is about the JSON, not about the request.
     private var isAboutPayload: Bool {
         switch code {
         case .malformedJSON, .invalidUTF8, .nestingTooDeep, .recordTooLarge, .recordExpected, .keyPathNotFound,
@@ -41,7 +41,7 @@ extension SyncError {
 // MARK: - SyncError+Hint
 
 extension SyncError {
-    /// The option that leads out of it, where there is one.
+    /// The option that resolves the error; nil if there is none.
     var hint: TerminalText? {
         switch code {
         case .deletionGuard:
@@ -53,11 +53,11 @@ extension SyncError {
         }
     }
 
-    /// What all commands have that the deletion guard may refuse.
+    /// The hint of all commands with a deletion limit.
     static let guardHint: TerminalText =
         "if that is right, --max-delete allows more: a number of rows, a part as in 75%, or 100%"
 
-    /// What reads a payload that seems to be of another form.
+    /// Returns the option that reads a payload in another format.
     private static func hint(_ form: DetectedFormat) -> TerminalText {
         switch form {
         case .ndjson: "each line is JSON by itself: --ndjson reads that"
@@ -86,7 +86,7 @@ extension SyncError {
     }
 }
 
-/// An error with the way out of it that the command has, where others have another.
+/// An error with a hint for one command, whose fix differs from that of other commands.
 struct HintedError: LocalizedError {
     let error: SyncError
     let hint: TerminalText
@@ -97,7 +97,8 @@ struct HintedError: LocalizedError {
 // MARK: - SyncError+Visible
 
 extension SyncError {
-    /// The error with its place, where there are lists of records instead, and the first of its problems on lines of their own.
+    /// The message of the error with its location or the lists that the JSON contains, and its first diagnostics on
+    /// separate lines.
     var visible: TerminalText {
         let place = self.place.map { "\($0)" as TerminalText }.joined(separator: ", ")
         let line: TerminalText =
@@ -112,7 +113,7 @@ extension SyncError {
 // MARK: - SyncModel+Remarks
 
 extension SyncModel {
-    /// Says on standard error which transformers the model names and only an app can have: values are read and written
+    /// Prints a note about the transformers of the model that only an app can register. Values are read and written
     /// without them.
     func remarkOnMissingTransformers() {
         let missing = missingTransformers.map { "'\($0.name)' (\($0.entity).\($0.attribute))" as TerminalText }
@@ -124,15 +125,15 @@ extension SyncModel {
 
 // MARK: - StreamFailure
 
-/// Why a stream cannot be read or written, in words.
+/// The reason why a stream cannot be read or written.
 enum StreamFailure {
-    /// - Parameter code: The system's number for it.
+    /// - Parameter code: The error number of the system.
     static func reason(_ code: Int32) -> String {
-        // What stands in the place of a closed stream (see ``Descriptors``) can be told by this alone.
+        // The replacement of a closed stream (see ``FileDescriptorLimit``) fails with this error.
         code == EBADF ? "it is closed" : String(cString: strerror(code))
     }
 
-    /// What Foundation throws is often no more than a wrapper round the system's number.
+    /// Returns the reason of an error of Foundation, which often only wraps an error of the system.
     static func reason(_ error: any Error) -> String {
         let inner = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
         guard let inner, inner.domain == NSPOSIXErrorDomain else { return error.localizedDescription }

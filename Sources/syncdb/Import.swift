@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Sync
 
-/// `syncdb import`: makes the rows of an entity what the JSON says.
+/// The command `syncdb import`, which inserts, updates and deletes rows so that an entity matches the JSON.
 struct Import: AsyncParsableCommand, PayloadCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
@@ -112,7 +112,7 @@ struct Import: AsyncParsableCommand, PayloadCommand {
         let chosen = try store.modelForNewDatabase(
             store.givenModel(), inferring: payloads, as: payload, isQuiet: output.quiet)
         let outcome = try await NewDatabase(at: location.url).fill(chosen.model) { stack in
-            // All of it is written, or nothing.
+            // All payloads are written, or none.
             try await sync(payloads, into: stack, CommittedFiles())
         }
         chosen.announce()
@@ -136,11 +136,11 @@ struct Import: AsyncParsableCommand, PayloadCommand {
 }
 
 extension PayloadOptions {
-    /// Syncs what was read: one payload by itself, several as pages of one snapshot, or as deltas one after the other.
+    /// Syncs one payload alone, and several payloads as pages of one snapshot or as successive deltas.
     ///
     /// - Parameters:
-    ///   - options: Given again because a command may want more of the result.
-    ///   - written: Is told of each that is written, where others are still to come.
+    ///   - options: The options of the sync. They may request more detail than the options of the command.
+    ///   - written: Collects the payloads that are committed.
     func sync(
         _ payloads: [Payload], into stack: DataStack, options: SyncOptions, _ written: CommittedFiles
     ) async throws -> SyncResult {
@@ -162,7 +162,7 @@ extension PayloadOptions {
         return try await run.finish()
     }
 
-    /// The same as a dry run. Several payloads are really written, so the store must be one that is thrown away.
+    /// Plans the sync. Several payloads are written, so the store must be temporary.
     func plan(_ payloads: [Payload], against stack: DataStack, options: SyncOptions) async throws -> SyncResult {
         guard let payload = payloads.first, payloads.count == 1, let json = payload.data else {
             return try await sync(payloads, into: stack, options: options, CommittedFiles())
@@ -207,7 +207,7 @@ extension PayloadOptions {
         }
     }
 
-    /// The same of a payload with a list for each entity.
+    /// Syncs a payload with a list for each entity.
     private func sync(
         _ payload: Payload, as entities: [String: String], into stack: DataStack, options: SyncOptions
     ) async throws -> SyncResult {
@@ -228,7 +228,7 @@ extension PayloadOptions {
     }
 }
 
-/// The files of an import of several that are written, each in a transaction of its own.
+/// The committed files of an import of several files. Each file has its own transaction.
 final class CommittedFiles: Sendable {
     private let names = Locked<[String]>([])
 
@@ -236,7 +236,7 @@ final class CommittedFiles: Sendable {
 
     var isEmpty: Bool { names.value.isEmpty }
 
-    /// Runs the import; if it fails after some were written, the error says which.
+    /// Runs an import. If it fails after some files were committed, the error lists them.
     func remarking<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Sync
 
-/// `syncdb query`: rows of an entity.
+/// The command `syncdb query`, which prints rows of an entity.
 struct Query: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "query",
@@ -43,7 +43,7 @@ struct Query: AsyncParsableCommand, InputCommand {
     }
 }
 
-/// `syncdb count`: how many rows an entity has.
+/// The command `syncdb count`, which prints the number of rows of an entity.
 struct Count: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "count",
@@ -84,7 +84,7 @@ struct Count: AsyncParsableCommand, InputCommand {
     }
 }
 
-/// How many of the rows a command prints, and in which order.
+/// The range and the order of the rows that a command prints.
 struct SelectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -107,7 +107,7 @@ struct SelectionOptions: ParsableArguments {
     }
 }
 
-/// Which rows a command reads.
+/// The condition for the rows that a command reads.
 struct PredicateOptions: ParsableArguments {
     @Option(
         name: .customLong("where"),
@@ -120,7 +120,7 @@ struct PredicateOptions: ParsableArguments {
     }
 }
 
-/// What is shown of each row.
+/// The columns that a command prints.
 struct ColumnOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -130,7 +130,7 @@ struct ColumnOptions: ParsableArguments {
     var columns: ColumnList?
 }
 
-/// `--columns id,title,user.login`.
+/// The argument of `--columns id,title,user.login`.
 struct ColumnList: ExpressibleByArgument {
     let paths: [String]
 

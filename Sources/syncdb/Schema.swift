@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Sync
 
-/// `syncdb schema`: looks at models.
+/// The command `syncdb schema`, which shows, converts and changes models.
 struct Schema: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
@@ -13,7 +13,7 @@ struct Schema: AsyncParsableCommand {
         ])
 }
 
-/// `syncdb schema show`: the entities of a model.
+/// The command `syncdb schema show`, which prints the entities of a model.
 struct SchemaShow: ParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
@@ -37,7 +37,7 @@ struct SchemaShow: ParsableCommand, InputCommand {
     }
 }
 
-/// `syncdb schema convert`: any model as a schema file.
+/// The command `syncdb schema convert`, which writes a model as a schema file.
 struct SchemaConvert: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
@@ -68,13 +68,13 @@ extension SyncModel {
     ///
     /// - Parameters:
     ///   - output: A path; nil and `-` are standard output.
-    ///   - inputs: What the command reads, which is never written over.
+    ///   - inputs: The files that the command reads. They are never overwritten.
     func write(to output: String?, besides inputs: CommandInputs) async throws {
         let text = try schemaText()
         try await ExportDestination(output, besides: inputs).write { write in try write(Data((text + "\n").utf8)) }
     }
 
-    /// The schema file's text, without the line break at its end.
+    /// Returns the text of the schema file without the final line break.
     func schemaText() throws -> String {
         var text = String(decoding: schemaFile(), as: UTF8.self)
         while text.last == "\n" { text.removeLast() }
@@ -82,7 +82,7 @@ extension SyncModel {
     }
 }
 
-/// `syncdb schema diagram`: a model as a picture.
+/// The command `syncdb schema diagram`, which draws a model.
 struct SchemaDiagram: ParsableCommand, InputCommand {
     enum Format: String, ExpressibleByArgument, CaseIterable { case mermaid, dot }
 
@@ -105,7 +105,7 @@ struct SchemaDiagram: ParsableCommand, InputCommand {
     }
 }
 
-/// A model for people: one block per entity.
+/// Prints a model as text, one block for each entity.
 ///
 ///     User
 ///       remoteID   integer          primary key

@@ -3,7 +3,7 @@ import Foundation
 import Sync
 import SyncTools
 
-/// `syncdb schema infer`: a schema file from sample JSON.
+/// The command `syncdb schema infer`, which infers a schema file from sample JSON.
 struct SchemaInfer: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "infer",
@@ -50,12 +50,12 @@ struct SchemaInfer: AsyncParsableCommand, InputCommand {
     @Flag(help: "Say all that was guessed, not only the first 200 guesses.")
     var all = false
 
-    /// More than anybody looks over.
+    /// A longer list is not useful.
     private static let maximumRemarks = 200
 
     private var lists: [EntityArgument] { entity.map(EntityArgument.init) }
 
-    /// The entity of each list, by the keys that lead to it; empty if the files have one list each.
+    /// The entity of each list by its key path; empty if each file has one list.
     private var entities: [String: String] { EntityArgument.entities(entity) }
 
     func validate() throws {
@@ -96,7 +96,7 @@ struct SchemaInfer: AsyncParsableCommand, InputCommand {
 }
 
 extension PayloadSource {
-    /// The JSON as a sample to infer a model from.
+    /// Returns the JSON as a sample for inference.
     func sample(
         entity: String, _ layout: PayloadFormatOptions, keyPath: String?, isNDJSON: Bool,
         unpackingTo limit: ByteCount = .standard
@@ -110,7 +110,7 @@ extension PayloadSource {
     }
 }
 
-/// `syncdb schema swift`: a model as Swift types.
+/// The command `syncdb schema swift`, which writes a model as Swift types.
 struct SchemaSwift: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "swift",
@@ -148,7 +148,7 @@ struct SchemaSwift: AsyncParsableCommand, InputCommand {
     }
 }
 
-/// What identifies a record where a model is inferred: shared by `import`, `diff` and `schema infer`.
+/// The primary key for inference. `import`, `diff` and `schema infer` share these options.
 struct KeyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -164,7 +164,7 @@ struct KeyOptions: ParsableArguments {
             """)
     var inferKey = false
 
-    /// The keys, one by one.
+    /// The keys, after splitting at commas.
     private var keys: [String] {
         primaryKey.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Sync
 
-/// `syncdb schema migrate`: brings a database to another model.
+/// The command `syncdb schema migrate`, which migrates a database to another model.
 struct SchemaMigrate: ParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
@@ -65,7 +65,7 @@ struct SchemaMigrate: ParsableCommand, InputCommand {
     }
 }
 
-/// `syncdb schema adopt`: a schema file from the tables of a database.
+/// The command `syncdb schema adopt`, which derives a schema file from existing tables.
 struct SchemaAdopt: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "adopt",

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Sync
 
-/// The command line. Every subcommand is in the file of its name.
+/// The command line. Each subcommand has a file with its name.
 struct SyncDB: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "syncdb",
@@ -28,16 +28,16 @@ struct SyncDB: AsyncParsableCommand {
     static let _errorPrefix = "error: "
 }
 
-/// Where the process begins and ends, errors included.
+/// The entry point of the process, and its error handling.
 @main
 enum Program {
-    /// Runs the subcommand the arguments name.
+    /// Runs the subcommand that the arguments name.
     ///
-    /// The main thread waits for it, open to signals, which a program may have been started without: an asynchronous
-    /// `main` would end that thread, which profilers take badly.
+    /// The main thread waits for the command and unblocks signals, which the parent process may have blocked. An
+    /// asynchronous `main` would end the main thread, which some profilers do not support.
     static func main() {
         FileDescriptorLimit.occupyStandardStreams()
-        // A file that may not grow any more is an error of whoever writes it, not the end of the program.
+        // A write beyond the file size limit then fails with an error instead of a signal.
         signal(SIGXFSZ, SIG_IGN)
         let command: any ParsableCommand
         do {
@@ -56,11 +56,11 @@ enum Program {
         finished.wait()
     }
 
-    /// What the arguments ask for, if the system has what that needs.
+    /// Parses the arguments, and checks the resources that commands need.
     private static func parsed() throws -> any ParsableCommand {
         try PathEncoding.checkArguments()
         var command = try SyncDB.parseAsRoot()
-        // Help, which ends by an error of its own, needs nothing.
+        // Help needs none of the resources. It ends with an error.
         if type(of: command).configuration.commandName == "help" {
             try Suggestion.checkHelp()
             try command.run()
@@ -90,18 +90,19 @@ enum Program {
     }
 }
 
-/// How the program ends, for the shell.
+/// The exit code of the program.
 enum ExitStatus: Int32 {
     case done = 0
     case failed = 1
-    /// The arguments make no sense; also where the argument parser itself would say 64.
+    /// The arguments are invalid. The argument parser would return 64 for some of them.
     case usage = 2
-    /// More would be deleted than `--max-delete` allows: nothing was written; with a service all else was done.
+    /// A deletion exceeds the limit of `--max-delete`. Nothing was written; a sync with a service did everything except
+    /// the deletions.
     case deletionGuard = 3
-    /// All was done that could be, but rows are parked or wait for a decision.
+    /// The sync finished, but changes are blocked or conflicts are open.
     case waiting = 4
 
-    /// The status an error stands for.
+    /// Creates the exit code of an error.
     init(_ error: any Error) {
         switch error {
         case let error as AnnotatedError: self = ExitStatus(error.error)
@@ -119,7 +120,7 @@ enum ExitStatus: Int32 {
         }
     }
 
-    /// Says on standard error what went wrong and ends the program; a request for help goes to standard output.
+    /// Prints an error to standard error and ends the program. Requested help goes to standard output.
     static func exit(with error: any Error) -> Never {
         explain(error)
         if let interruption = cause(of: error) as? Interruption { Foundation.exit(interruption.status) }
@@ -160,7 +161,7 @@ enum ExitStatus: Int32 {
         if let hint { Terminal.writeError("hint: \(hint)") }
     }
 
-    /// Prints what was asked for: help, or a script with completions.
+    /// Prints requested output: help, or a completion script.
     private static func answer(_ text: String) {
         do {
             try Terminal.write(TerminalText(lines: text))
@@ -170,7 +171,7 @@ enum ExitStatus: Int32 {
     }
 }
 
-/// Arguments that are well formed but cannot be followed here, such as a first import without a model.
+/// An error for valid arguments that do not apply to the database, such as a first import without a model.
 struct UsageError: LocalizedError {
     let message: String
     var errorDescription: String? { message }
@@ -178,7 +179,7 @@ struct UsageError: LocalizedError {
     init(_ message: String) { self.message = message }
 }
 
-/// An error, and what there is to say besides: a way out, or what is done already.
+/// An error with a note, such as a fix or what was already written.
 struct AnnotatedError: LocalizedError {
     let error: any Error
     let remark: TerminalText
@@ -186,11 +187,11 @@ struct AnnotatedError: LocalizedError {
     var errorDescription: String? { "\(error.localizedDescription)\n\(remark.text)" }
 }
 
-/// What was probably meant by an argument that makes no sense.
+/// Suggestions for misspelled commands and values.
 enum Suggestion {
-    /// The parser's message; for a command or a value that there is not, with the one that is like it.
+    /// Returns the message of the parser. For an unknown command or value, it also suggests the most similar one.
     ///
-    /// Options are the parser's own to suggest.
+    /// The parser itself suggests options.
     static func added(to message: String, _ arguments: [String] = Array(CommandLine.arguments.dropFirst())) -> String {
         if let unknown = unknownCommand(in: arguments) {
             let rest = message.split(separator: "\n", omittingEmptySubsequences: false)
@@ -201,7 +202,7 @@ enum Suggestion {
         guard let first = lines.first, first.contains("is invalid for '"), let words = quoted(in: message) else {
             return message
         }
-        // Of a list, the part that is wrong.
+        // In a list of values, only one may be wrong.
         let written = words.written.split(separator: ",").map(String.init)
         guard let wrong = written.first(where: { !words.choices.contains($0) }),
             let meant = SimilarName.nearest(to: wrong, among: words.choices)
@@ -215,12 +216,14 @@ enum Suggestion {
 
     // MARK: Commands
 
-    /// - Throws: `ValidationError` if help is asked for about a command that there is not; the parser would say nothing.
+    /// Checks the command of `syncdb help`, because the parser ignores an unknown one.
+    ///
+    /// - Throws: `ValidationError` for an unknown command.
     static func checkHelp(_ arguments: [String] = Array(CommandLine.arguments.dropFirst())) throws {
         if arguments.first == "help", let unknown = unknownCommand(in: arguments) { throw ValidationError(unknown) }
     }
 
-    /// The first word that should be a command and is none.
+    /// Returns the error for the first argument that should be a command and is unknown.
     private static func unknownCommand(in arguments: [String]) -> String? {
         var configuration = SyncDB.configuration
         var path = "syncdb"
@@ -237,7 +240,7 @@ enum Suggestion {
         return nil
     }
 
-    /// That a command of this name is one level below, as `schema infer` is.
+    /// Returns a hint if a command one level below has this name, such as `schema infer`.
     private static func hintBelow(_ word: String, _ configuration: CommandConfiguration) -> String? {
         let owners = configuration.subcommands.map { $0.configuration }.filter { owner in
             owner.subcommands.contains { $0.configuration.commandName == word }
@@ -247,7 +250,7 @@ enum Suggestion {
 
     // MARK: Values
 
-    /// The value that was written, and those there are, out of the parser's message.
+    /// Extracts the given value and the allowed values from a message of the parser.
     private static func quoted(in message: String) -> (written: String, choices: [String])? {
         let start = "The value '"
         guard let begin = message.range(of: start), let end = message.range(of: "' is invalid for '"),
@@ -262,7 +265,7 @@ enum Suggestion {
     }
 }
 
-/// Names are text here. One that is not UTF-8 would become another as text, and so lead to another file.
+/// Checks that paths are UTF-8. Other paths would change in the conversion to `String`, and name other files.
 enum PathEncoding {
     /// - Throws: ``UsageError`` if an argument is not UTF-8.
     static func checkArguments() throws {
@@ -272,7 +275,9 @@ enum PathEncoding {
         }
     }
 
-    /// - Throws: ``SyncError`` `unreadableFile` if the names that are relative to the current folder lead nowhere.
+    /// Checks the current folder, which relative paths depend on.
+    ///
+    /// - Throws: ``SyncError`` `unreadableFile` if its path is not UTF-8.
     static func checkFolder() throws {
         guard let folder = getcwd(nil, 0) else { return }
         defer { free(folder) }

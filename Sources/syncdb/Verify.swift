@@ -3,7 +3,7 @@ import Foundation
 import Sync
 import SyncTesting
 
-/// `syncdb verify`: runs scenario files.
+/// The command `syncdb verify`, which runs scenario files.
 struct Verify: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
@@ -50,7 +50,7 @@ struct Verify: AsyncParsableCommand, InputCommand {
         if !report.isSuccess { throw ExitCode.failure }
     }
 
-    /// Says which cases ran without code that only a test can register.
+    /// Prints a note about the cases that ran without transformers, which only a test can register.
     private func remark(on report: ScenarioReport) {
         let names = report.results.compactMap(\.missingTransformers)
         guard !names.isEmpty else { return }

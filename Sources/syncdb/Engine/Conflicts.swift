@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Sync
 
-/// `syncdb conflicts`: where both sides differed, and who won.
+/// The command `syncdb conflicts`, which prints the conflict log.
 struct Conflicts: AsyncParsableCommand, EngineCommand {
     static let configuration = CommandConfiguration(
         commandName: "conflicts",
@@ -50,9 +50,9 @@ struct Conflicts: AsyncParsableCommand, EngineCommand {
     }
 }
 
-/// `syncdb resolve`: decides an open conflict.
+/// The command `syncdb resolve`, which resolves an open conflict.
 struct Resolve: AsyncParsableCommand, EngineCommand {
-    /// Whose value stays.
+    /// The side whose value is used.
     enum Side: String, ExpressibleByArgument, CaseIterable { case local, remote }
 
     static let configuration = CommandConfiguration(
@@ -105,7 +105,7 @@ struct Resolve: AsyncParsableCommand, EngineCommand {
 
     private func show(_ key: JSONValue, _ stack: DataStack, _ text: TerminalText, isRestored: Bool) async throws {
         guard json else { return try Terminal.write("\(entity) \(self.key): \(text)") }
-        // As it is stored.
+        // The key in its stored type.
         let key = try await stack.fetch(entity, id: key)?.key.json ?? key
         let result: JSONValue = [
             "entity": .string(entity), "key": key, "took": .string(take.rawValue), "restored": .bool(isRestored),

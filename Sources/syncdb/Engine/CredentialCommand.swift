@@ -1,14 +1,14 @@
 import Foundation
 import Sync
 
-/// A command that prints the value of the header that says who the user is: run when it is first needed, and again after the
-/// service refused it.
+/// A command that prints the value of the authentication header. It runs before the first request, and again after the
+/// service rejected the value.
 struct CredentialCommand {
     private let arguments: [String]
     private let header: String
     private let timeout: Duration
 
-    /// - Parameter timeout: How long it may take: one that waits for ever would keep the run.
+    /// - Parameter timeout: The time limit of the command. Without a limit, a command could block the run.
     init(_ arguments: [String], _ header: String, timeout: Duration) {
         (self.arguments, self.header, self.timeout) = (arguments, header, timeout)
     }
@@ -32,18 +32,18 @@ struct CredentialCommand {
     }
 }
 
-/// A program whose output is gathered while it runs. Only the program itself is waited for: a child that it leaves behind may
-/// keep the pipes open for as long as it likes, and keeps no stream of this process.
+/// A program whose output is collected while it runs. Only the program is waited for: child processes that it leaves
+/// behind may keep the pipes open. They inherit no file of this process.
 final class PipedProcess {
-    /// How a program ended, and what it had printed by then.
+    /// The exit status of a program and its output.
     struct End {
         let status: Int32
         let output: Data
     }
 
-    /// How often it is asked whether the program is over while a child keeps the pipes open, in milliseconds.
+    /// The interval in milliseconds at which the program is polled while a child process keeps the pipes open.
     private static let interval = 20
-    /// How much of the output is kept.
+    /// The most bytes of output that are collected.
     private static let mostBytes = 1 << 20
 
     private let process: pid_t
@@ -51,9 +51,9 @@ final class PipedProcess {
     private let errors: Int32
     private var isOver = false
 
-    /// Starts a program; nil if it cannot be started.
+    /// Starts a program. Returns nil if that fails.
     ///
-    /// - Parameter arguments: Its path, and what it is called with.
+    /// - Parameter arguments: The path of the program and its arguments.
     init?(_ arguments: [String]) {
         guard let (output, outputEnd) = Self.openPipe() else { return nil }
         guard let (errors, errorsEnd) = Self.openPipe() else {
@@ -69,14 +69,14 @@ final class PipedProcess {
         (process, self.output, self.errors) = (started, output, errors)
     }
 
-    /// Waits for the end of the program. What it prints to the error stream goes on to this process's own.
+    /// Waits for the program to end, and copies its standard error to that of this process.
     ///
-    /// - Returns: Nil if it is not over by then: it is killed.
+    /// - Returns: Nil if the program did not end in time. The deinitializer then kills it.
     func wait(until end: ContinuousClock.Instant) -> End? {
         var printed = Data()
         while true {
             let status = reap()
-            // What was printed before the end is in the pipes by now.
+            // All output of an ended program is in the pipes.
             for piece in Self.pieces(of: errors) { try? FileHandle.standardError.write(contentsOf: piece) }
             for piece in Self.pieces(of: output) where printed.count < Self.mostBytes { printed += piece }
             if let status { return End(status: status, output: printed) }
@@ -84,14 +84,14 @@ final class PipedProcess {
             guard rest > 0 else { return nil }
             var streams = [output, errors].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             _ = poll(&streams, nfds_t(streams.count), Int32(min(rest, Self.interval)))
-            // A stream that was closed is always ready.
+            // A closed stream always polls as ready, so wait here.
             if streams.contains(where: { $0.revents & Int16(POLLHUP) != 0 }) {
                 usleep(UInt32(min(rest, Self.interval) * 1000))
             }
         }
     }
 
-    /// The status of the program, if it is over; 128 and the signal that ended it.
+    /// Returns the exit status of the program, or 128 plus the number of the signal that ended it; nil while it runs.
     private func reap() -> Int32? {
         var status: Int32 = 0
         guard waitpid(process, &status, WNOHANG) == process else { return nil }
@@ -99,7 +99,8 @@ final class PipedProcess {
         return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
     }
 
-    /// What can be read of a stream without waiting. A child that prints without end does not keep this from its return.
+    /// Returns the data that a stream has ready. The number of reads is limited, so that a child process with endless
+    /// output cannot block it.
     private static func pieces(of stream: Int32) -> [Data] {
         var pieces: [Data] = []
         var bytes = [UInt8](repeating: 0, count: 4096)
@@ -118,7 +119,7 @@ final class PipedProcess {
 
     // MARK: Starting
 
-    /// A pipe that no other program inherits, read without waiting.
+    /// Opens a pipe that other programs do not inherit. Its reading end does not block.
     private static func openPipe() -> (reading: Int32, writing: Int32)? {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return nil }
@@ -127,7 +128,7 @@ final class PipedProcess {
         return (ends[0], ends[1])
     }
 
-    /// No file that is open here is to stay open in what the program leaves behind.
+    /// Marks all open files of this process as not inherited.
     private static func keepOpenFiles() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? []
         for file in names.compactMap({ Int32($0) }) where file > STDERR_FILENO { _ = fcntl(file, F_SETFD, FD_CLOEXEC) }
@@ -148,7 +149,7 @@ final class PipedProcess {
         defer { posix_spawnattr_destroy(&attributes) }
         posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
-        // It hears of signals as any program does.
+        // The program gets the default signal handling.
         var (none, all) = (sigset_t(), sigset_t())
         sigemptyset(&none)
         sigfillset(&all)

@@ -2,9 +2,9 @@ import ArgumentParser
 import Foundation
 import Sync
 
-/// `syncdb reset`: forgets what is known of the service.
+/// The command `syncdb reset`, which resets state of the engine.
 struct Reset: AsyncParsableCommand, EngineCommand {
-    /// What is forgotten.
+    /// The state to reset.
     enum Kind: String, ExpressibleByArgument, CaseIterable { case relink, local, remote }
 
     static let configuration = CommandConfiguration(
@@ -79,13 +79,13 @@ struct Reset: AsyncParsableCommand, EngineCommand {
 
     private static func count(_ number: Int, _ name: String) -> String { "\(number) \(name)\(number == 1 ? "" : "s")" }
 
-    /// How many rows a database has, and how many of them, or that were deleted, have edits that no service has.
+    /// The number of rows of a database, and the number of rows with pending changes, including deleted rows.
     private struct Contents {
         var rows = 0
         let unsent: Int
 
         init(_ stack: DataStack) async throws {
-            // Rows of sub-entities are counted with what those inherit from.
+            // The count of an entity includes its subentities.
             for entity in stack.model.entities where entity.parent == nil { rows += try await stack.count(entity.name) }
             unsent = try await stack.unsentEdits()
         }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Sync
 
-/// `syncdb status`: what waits to be sent, what was refused, what is in conflict.
+/// The command `syncdb status`, which prints the sync status of each entity and the blocked changes.
 struct Status: AsyncParsableCommand, EngineCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
@@ -61,15 +61,15 @@ struct Status: AsyncParsableCommand, EngineCommand {
 }
 
 extension Date {
-    /// `2026-11-23T16:34:43Z`.
+    /// The date as text, such as `2026-11-23T16:34:43Z`.
     var text: String { ISO8601Format() }
 }
 
-/// Of which entities of a configuration a command is.
+/// The entities of a configuration that a command applies to.
 struct EntitySelection: ParsableArguments {
     @Option(help: ArgumentHelp("Only this entity. May be repeated.", valueName: "entity"))
     var only: [String] = []
 
-    /// Nil for all.
+    /// The names; nil for all entities.
     var names: [String]? { only.isEmpty ? nil : only }
 }

@@ -3,7 +3,7 @@ import Foundation
 import Sync
 import SyncTools
 
-/// `syncdb sync`: in step with a web service, both ways.
+/// The command `syncdb sync`, which pulls from and pushes to a web service.
 struct SyncCommand: AsyncParsableCommand, EngineCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
@@ -19,7 +19,7 @@ struct SyncCommand: AsyncParsableCommand, EngineCommand {
     }
 }
 
-/// `syncdb pull`: takes what is new from a web service.
+/// The command `syncdb pull`, which pulls from a web service.
 struct Pull: AsyncParsableCommand, EngineCommand {
     static let configuration = CommandConfiguration(
         commandName: "pull",
@@ -35,7 +35,7 @@ struct Pull: AsyncParsableCommand, EngineCommand {
     }
 }
 
-/// `syncdb push`: sends what changed here to a web service.
+/// The command `syncdb push`, which pushes to a web service.
 struct Push: AsyncParsableCommand, EngineCommand {
     static let configuration = CommandConfiguration(
         commandName: "push",
@@ -51,7 +51,7 @@ struct Push: AsyncParsableCommand, EngineCommand {
     }
 }
 
-/// A command about a database that is kept in step with a service.
+/// A command for a database that is synced with a service.
 protocol EngineCommand: InputCommand {
     var location: DatabaseOptions { get }
     var service: EngineOptions { get }
@@ -64,14 +64,14 @@ extension EngineCommand {
 
     var busyTimeout: TimeoutArgument? { location.busyTimeout }
 
-    /// The store, made if it is not there.
+    /// Opens the store, and creates it if it does not exist.
     func stack() throws -> DataStack {
         if let model = service.model {
             let model = try SyncModel.file(model)
             do {
                 return try DataStack(model: model, at: location.url, transformers: .optional)
             } catch let error as SyncError where error.code == .modelMismatch && !error.problems.isEmpty {
-                // It is said by a command of its own.
+                // These commands have no `--allow-loss`, so the hint names another command.
                 throw HintedError(error: error, hint: "'syncdb schema migrate --allow-loss' lets that go")
             }
         }
@@ -81,11 +81,11 @@ extension EngineCommand {
         return try DataStack(at: location.url, transformers: .optional)
     }
 
-    /// The engine of the database.
+    /// Creates the engine of the database.
     ///
     /// - Parameters:
-    ///   - makesRequests: Whether it will ask the service anything.
-    ///   - adjust: Changes settings of the configuration.
+    ///   - makesRequests: Whether the command sends requests.
+    ///   - adjust: Changes the settings of the configuration.
     func engine(
         _ stack: DataStack, makesRequests: Bool = true, _ adjust: (inout EngineSettings) -> Void = { _ in }
     ) throws -> SyncEngine {
@@ -102,7 +102,7 @@ extension EngineCommand {
     }
 }
 
-/// What a database is kept in step with.
+/// The service of a database.
 struct EngineOptions: ParsableArguments {
     @Option(
         name: [.customShort("c"), .long],
@@ -118,7 +118,8 @@ struct EngineOptions: ParsableArguments {
             valueName: "file"), completion: Completions.model)
     var model: String?
 
-    /// - Parameter makesRequests: Whether the service is asked anything: else no variable of the environment has to be set.
+    /// - Parameter makesRequests: Whether the command sends requests. If not, the environment variables of the
+    ///   configuration may be missing.
     func configuration(makesRequests: Bool) throws -> ServiceConfigurationFile {
         do {
             return try ServiceConfigurationFile(contentsOf: URL(argument: config), makesRequests: makesRequests)
@@ -128,7 +129,7 @@ struct EngineOptions: ParsableArguments {
     }
 }
 
-/// What a run of the engine may do, and how it tells of it.
+/// The options of an engine run and its output.
 struct EngineRunOptions: ParsableArguments {
     @OptionGroup var chosen: EntitySelection
 
@@ -161,7 +162,7 @@ struct EngineRunOptions: ParsableArguments {
         if json && quiet { throw ValidationError("--json and --quiet exclude each other") }
     }
 
-    /// Runs the engine, shows how far it is, and prints what it did.
+    /// Runs the engine, shows its progress, and prints its report.
     func run(
         _ command: some EngineCommand, _ body: @escaping @Sendable (SyncEngine, [String]?) async throws -> SyncReport
     ) async throws {
@@ -174,7 +175,7 @@ struct EngineRunOptions: ParsableArguments {
         let watch = RunProgress(engine, isQuiet: quiet)
         defer { watch.cancel() }
         let names = chosen.names
-        // The log has milliseconds.
+        // The conflict log stores milliseconds.
         let start = Date(timeIntervalSinceNow: -0.001)
         let report: SyncReport
         do {
@@ -183,7 +184,7 @@ struct EngineRunOptions: ParsableArguments {
             }
         } catch let error as SyncError where error.code == .deletionGuard {
             await watch.end()
-            // All but the deletions was done.
+            // Everything except the deletions was done.
             _ = try await show(engine.lastReport ?? SyncReport(), of: engine, since: start, isComplete: false)
             throw HintedError(error: error, hint: SyncError.guardHint)
         }
@@ -192,9 +193,9 @@ struct EngineRunOptions: ParsableArguments {
         if status.contains(where: { $0.parked > 0 || $0.conflicts > 0 }) { throw ExitCode(ExitStatus.waiting.rawValue) }
     }
 
-    /// Prints what a run did.
+    /// Prints the report of a run.
     ///
-    /// - Parameter isComplete: Whether it did all there was to do.
+    /// - Parameter isComplete: Whether the run finished without an error.
     private func show(
         _ report: SyncReport, of engine: SyncEngine, since start: Date, isComplete: Bool = true
     ) async throws -> [EntityStatus] {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Sync
 
-/// `syncdb watch`: what becomes of rows, as others write.
+/// The command `syncdb watch`, which prints changes of rows as other processes write them.
 struct Watch: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
@@ -51,7 +51,7 @@ struct Watch: AsyncParsableCommand, InputCommand {
     func run() async throws {
         let stack = try location.open()
         let predicate = try condition.predicate()
-        // The version first: what is committed in between is seen twice rather than never.
+        // The version is read first: a commit in between is then compared once more instead of missed.
         var version = try await stack.version()
         var rows = try await stack.snapshot(of: entity, where: predicate)
         Terminal.writeError("watching \(rows.count) row\(rows.count == 1 ? "" : "s") of \(entity); Ctrl-C ends it")
@@ -80,19 +80,19 @@ struct Watch: AsyncParsableCommand, InputCommand {
     }
 }
 
-/// Shows how far a run of the engine is, and says what it waits for: on the progress line, or as a remark where nobody sees one.
+/// Shows the progress and delays of an engine run: on the progress line, or on standard error without a terminal.
 struct RunProgress {
-    /// What takes less is no news to a log.
+    /// Shorter delays are not printed to standard error without a terminal.
     private static let leastRemark = Duration.seconds(1)
 
     private let display: ProgressDisplay?
     private let task: Task<Void, Never>?
 
-    /// - Parameter isQuiet: Whether the caller wants nothing but errors.
+    /// - Parameter isQuiet: Whether to print errors only.
     init(_ engine: SyncEngine, isQuiet: Bool) {
         let display = ProgressDisplay(isQuiet: isQuiet)
         self.display = display
-        // From here on: a task may begin later than the run.
+        // The stream is created before the task, which may begin after the run.
         let events = engine.events
         task =
             isQuiet
@@ -118,13 +118,13 @@ struct RunProgress {
         }
     }
 
-    /// Waits until all that a run told is said.
+    /// Waits until all events of the run are shown.
     func end() async {
         await task?.value
         display?.clear()
     }
 
-    /// Ends it where the run ended without a word.
+    /// Stops after a run that ended without an event.
     func cancel() {
         task?.cancel()
         display?.clear()
@@ -132,7 +132,7 @@ struct RunProgress {
 }
 
 extension ProgressLine {
-    /// A point in a run of the engine; nil for what is no number.
+    /// Creates the progress of an event; nil for events without a number.
     fileprivate init?(_ event: SyncEvent) {
         switch event {
         case .pulled(let entity, let rows, let total):
@@ -143,13 +143,13 @@ extension ProgressLine {
     }
 }
 
-/// `--wait 2m`: a time in seconds, or with `ms`, `s` or `m`.
+/// The argument of `--wait 2m`: a number of seconds, or with the unit `ms`, `s` or `m`.
 struct WaitArgument: ExpressibleByArgument, Equatable {
     let milliseconds: Int64
 
     init?(argument: String) {
         let time = TimeoutArgument.milliseconds(argument, plain: 1000)
-        // No more than three years.
+        // The limit is about three years.
         guard let time, time <= 1e11 else { return nil }
         milliseconds = Int64(time)
     }

@@ -2,33 +2,33 @@ import ArgumentParser
 import Foundation
 import Sync
 
-/// What a command reads, so that it does not write over it, whatever name it is given there.
+/// The files that a command reads. It refuses to overwrite them under any name.
 struct CommandInputs {
     private enum Input {
         case standardInput
-        /// A file, or a folder with all that is in it.
+        /// A file, or a folder with its contents.
         case file(String)
         case database(String)
     }
 
     private let inputs: [Input]
 
-    /// The path of the database, if one is read.
+    /// The path of the database; nil if the command reads none.
     let database: String?
 
     /// - Parameters:
-    ///   - files: Files and folders; `-` is standard input, which the shell may have opened on a file.
-    ///   - database: With the files that SQLite keeps beside it.
+    ///   - files: Files and folders; `-` is standard input, which may be a file.
+    ///   - database: The database, with the files of SQLite beside it.
     init(files: [String] = [], database: String? = nil) {
         self.database = database
         inputs = files.map { $0 == "-" ? .standardInput : .file($0) } + (database.map { [.database($0)] } ?? [])
     }
 
-    /// Why something cannot be written to; nil if it can.
+    /// Returns the reason why an output must not be written; nil if it may be.
     ///
     /// - Parameters:
-    ///   - path: Where it is; nil if it is open already.
-    ///   - status: What is there; nil if nothing is.
+    ///   - path: The path of the output; nil if it is an open stream.
+    ///   - status: The status of the output; nil if it does not exist.
     func reason(against path: String?, _ status: FileStatus?) -> String? {
         inputs.lazy.compactMap { input in
             switch input {
@@ -57,14 +57,15 @@ struct CommandInputs {
         return status.identity == other.identity
     }
 
-    /// Whether a path leads to a log of the database, or to where SQLite may make one at any moment.
+    /// Returns whether a path is a log of the database, or the path of a log that SQLite may create.
     private static func isBeside(_ database: String, _ path: String?, _ status: FileStatus?) -> Bool {
         guard let place = try? ResolvedPath(database) else { return false }
         let output = path.flatMap { try? ResolvedPath($0) }
         let isSameFolder = output.map { FileStatus(at: $0.folder)?.identity == FileStatus(at: place.folder)?.identity }
         return StoreFiles.suffixes.contains { suffix in
             if isSame(status, FileStatus(at: place.path + suffix)) { return true }
-            // Where names differ by more than case, a file that is not there yet is told by its name alone.
+            // A file that does not exist is compared by name only. The comparison ignores case, as some file systems
+            // do.
             return isSameFolder == true && output?.name.lowercased() == (place.name + suffix).lowercased()
         }
     }
@@ -79,22 +80,22 @@ struct CommandInputs {
     }
 }
 
-/// A command that reads files, and so writes over none of them: neither where it is told to write nor to its streams.
+/// A command that reads files, and overwrites none of them.
 protocol InputCommand: ParsableCommand {
     var inputs: CommandInputs { get }
-    /// How long it waits for a locked database; nil for as long as the library does.
+    /// The timeout for a locked database; nil for the default of the library.
     var busyTimeout: TimeoutArgument? { get }
 }
 
 extension InputCommand {
     var busyTimeout: TimeoutArgument? { nil }
 
-    /// Makes sure that the shell has not opened what is read as a stream to write to, as `>> app.sqlite` does.
+    /// Checks that the shell has not redirected standard output or standard error to an input, as `>> app.sqlite` does.
     ///
     /// - Throws: ``SyncError`` `unreadableFile` if it has.
     func checkStreams() throws {
         let reasons = [STDOUT_FILENO, STDERR_FILENO].map { inputs.reason(against: nil, FileStatus(descriptor: $0)) }
-        // Not even the error may be written there.
+        // The error must not be written to the input either.
         if reasons[1] != nil { dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO) }
         for (reason, name) in zip(reasons, ["output", "error"]) {
             guard let reason else { continue }

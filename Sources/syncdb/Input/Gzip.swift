@@ -1,15 +1,15 @@
 import CZlib
 import Foundation
 
-/// What gzip data looks like, and how it can be unpacked in memory.
+/// Detection and decompression of gzip data in memory.
 enum Gzip {
-    /// Why data cannot be unpacked.
+    /// The reason why data cannot be decompressed.
     enum Failure: LocalizedError, Equatable {
-        /// It ends before its last member does.
+        /// The data ends before its last member.
         case truncated
-        /// It is not what `gzip` makes, or was damaged on the way.
+        /// The data is not gzip data, or is damaged.
         case corrupt(String)
-        /// It would be larger than allowed.
+        /// The decompressed data exceeds the limit.
         case tooLarge
 
         var errorDescription: String? {
@@ -23,10 +23,13 @@ enum Gzip {
 
     private static let inputSize = 1 << 18
 
-    /// Whether data begins as gzip does, and so cannot be JSON.
+    /// Returns whether data begins with the gzip signature, which no JSON does.
     static func isGzip(_ data: Data) -> Bool { data.starts(with: [0x1F, 0x8B]) }
 
-    /// - Parameter progress: Told how many bytes are unpacked, of how many, after each megabyte that comes out.
+    /// Decompresses data.
+    ///
+    /// - Parameter progress: Receives the number of compressed bytes that were read and their total, after each
+    ///   decompressed megabyte.
     /// - Throws: ``Failure``.
     static func unpack(_ data: Data, maximumSize: Int, _ progress: (Int, Int) -> Void = { _, _ in }) throws -> Data {
         var done = 0
@@ -45,15 +48,15 @@ enum Gzip {
     }
 }
 
-/// Packs data as gzip does (RFC 1952) as it comes. The same data makes the same bytes: no name or time is kept.
+/// Compresses data incrementally as gzip (RFC 1952). The output is deterministic: it has no name and no time.
 ///
-/// `@unchecked Sendable`: all but the constants is only touched while `lock` is held.
+/// `@unchecked Sendable`: all properties except the constants are accessed while `lock` is held.
 final class Deflation: @unchecked Sendable {
     private static let outputSize = 1 << 16
     private static let windowBits: Int32 = 15 + 16  // the largest window, gzip's header and checksum
 
     private let lock = NSLock()
-    /// On the heap, because zlib keeps its address.
+    /// On the heap, because zlib stores its address.
     private let stream: UnsafeMutablePointer<z_stream>
     private let output: UnsafeMutablePointer<UInt8>
 
@@ -73,16 +76,16 @@ final class Deflation: @unchecked Sendable {
         output.deallocate()
     }
 
-    /// What of the packed data is ready once these bytes are in it.
+    /// Adds data, and returns the compressed bytes that are ready.
     func pack(_ data: Data) -> Data { lock.withLock { deflate(data, Z_NO_FLUSH) } }
 
-    /// The rest of the packed data. Nothing can be packed after it.
+    /// Returns the remaining compressed bytes. No data can be added afterwards.
     func finish() -> Data { lock.withLock { deflate(Data(), Z_FINISH) } }
 
     private func deflate(_ data: Data, _ flush: Int32) -> Data {
         var packed = Data()
         data.withUnsafeBytes { input in
-            // zlib reads through this pointer and does not write; pieces are far smaller than 32 bits count.
+            // zlib does not write through this pointer. The data is far smaller than the 32-bit count allows.
             stream.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
             stream.pointee.avail_in = UInt32(clamping: input.count)
             repeat {
@@ -97,13 +100,13 @@ final class Deflation: @unchecked Sendable {
     }
 }
 
-/// Unpacks gzip data (RFC 1952) as it comes: one member or several, as `gzip`, `pigz` and appending make them.
+/// Decompresses gzip data (RFC 1952) incrementally. It accepts several members, as `pigz` and appending produce them.
 final class Inflation {
     private enum State {
         /// Before the first member.
         case start
         case member
-        /// After a member: another one follows, or zeros, or nothing.
+        /// After a member. Another member, zeros or the end follows.
         case between
         case padding
     }
@@ -111,14 +114,14 @@ final class Inflation {
     static let outputSize = 1 << 20
     private static let windowBits: Int32 = 15 + 16  // the largest window, gzip's header and checksum
 
-    /// On the heap, because zlib keeps its address.
+    /// On the heap, because zlib stores its address.
     private let stream: UnsafeMutablePointer<z_stream>
     private let output: UnsafeMutablePointer<UInt8>
     private let input: () throws -> Data?
     private var packed = Data()
     private var state = State.start
 
-    /// - Parameter input: Gives the next packed bytes; nil at their end.
+    /// - Parameter input: Returns the next compressed bytes; nil at the end.
     init(_ input: @escaping () throws -> Data?) throws {
         self.input = input
         stream = .allocate(capacity: 1)
@@ -136,9 +139,9 @@ final class Inflation {
 
     private static var broken: Gzip.Failure { .corrupt("zlib does not work here") }
 
-    /// The next unpacked bytes, a megabyte at most; nil at their end.
+    /// Returns the next decompressed bytes, at most a megabyte; nil at the end.
     ///
-    /// - Throws: ``Gzip/Failure``, and what the input throws.
+    /// - Throws: ``Gzip/Failure``; errors of the input.
     func next() throws -> Data? {
         while true {
             if packed.isEmpty {
@@ -156,7 +159,8 @@ final class Inflation {
         }
     }
 
-    /// Another member, unless there are only zeros: tape drives and some tools fill up the last block with them.
+    /// Begins another member, and returns false for zeros only: tape drives and some tools pad the last block with
+    /// zeros.
     private func beginMember() throws -> Bool {
         let zeros = packed.prefix { $0 == 0 }.count
         if zeros > 0 {
@@ -171,7 +175,7 @@ final class Inflation {
 
     private func inflate() throws -> Data {
         let (code, rested) = packed.withUnsafeBytes { input in
-            // zlib reads through this pointer and does not write; it counts in 32 bits.
+            // zlib does not write through this pointer. It counts in 32 bits.
             stream.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
             stream.pointee.avail_in = UInt32(clamping: input.count)
             stream.pointee.next_out = output

@@ -1,7 +1,7 @@
 import Foundation
 import Sync
 
-/// Where a payload's bytes come from.
+/// The source of a payload's bytes.
 enum PayloadSource {
     case standardInput
     case file(String)
@@ -10,7 +10,7 @@ enum PayloadSource {
         self = argument == "-" ? .standardInput : .file(argument)
     }
 
-    /// What to call it in an error.
+    /// The name for errors.
     var name: String {
         guard case .file(let path) = self else { return "standard input" }
         return path
@@ -28,11 +28,11 @@ enum PayloadSource {
         return URL(argument: path).pathExtension.lowercased() == "gz"
     }
 
-    /// The JSON; what begins as gzip does, or is called so, is unpacked.
+    /// Reads the JSON, and decompresses it if it begins like gzip or has the extension `.gz`.
     ///
     /// - Parameters:
-    ///   - limit: The most that packed data may unpack to.
-    ///   - progress: Told how many of the packed bytes are unpacked, and how many there are.
+    ///   - limit: The most decompressed bytes.
+    ///   - progress: Receives the number of compressed bytes that were read, and their total.
     func read(unpackingTo limit: ByteCount, _ progress: (Int, Int) -> Void) throws -> Data {
         let data = try readBytes()
         guard hasGzipName || Gzip.isGzip(data) else { return data }
@@ -43,9 +43,9 @@ enum PayloadSource {
         }
     }
 
-    /// The JSON if it has at most so many bytes, else what reads it in pieces.
+    /// Reads the JSON completely if it is small; otherwise returns a source for reading it in chunks.
     ///
-    /// - Parameter size: In unpacked bytes.
+    /// - Parameter size: The most decompressed bytes to read completely.
     func read(
         wholeUpTo size: ByteCount, unpackingTo limit: ByteCount, _ progress: (Int, Int) -> Void
     ) throws -> Payload.Content {
@@ -64,7 +64,7 @@ enum PayloadSource {
         return .chunks(ByteBuffers(reader: reader))
     }
 
-    /// The size of a file that has one; nil for a pipe.
+    /// Returns the size of a regular file; nil for a pipe.
     private static func plainFileSize(_ path: String) throws -> Int? {
         try check(path)
         guard let status = FileStatus(at: path), status.isRegular else { return nil }
@@ -86,7 +86,7 @@ enum PayloadSource {
         return "unpacks to more than \(limit.defaultValueDescription), more than --max-size allows; nothing was written"
     }
 
-    /// Opens it to be read from the front.
+    /// Opens the source for reading from the beginning.
     func open() throws -> FileHandle {
         switch self {
         case .standardInput: return .standardInput
@@ -114,7 +114,7 @@ enum PayloadSource {
         }
     }
 
-    /// Says plainly what Foundation would say in its own words.
+    /// Checks the file, because the errors of Foundation are less clear.
     private static func check(_ path: String) throws {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
@@ -127,36 +127,36 @@ enum PayloadSource {
     }
 }
 
-/// JSON to be synced.
+/// A payload to sync.
 struct Payload {
-    /// Where its bytes are.
+    /// The bytes of a payload.
     enum Content {
-        /// Small enough to be read whole, or needed so.
+        /// The complete bytes, of small or required payloads.
         case whole(Data)
-        /// A plain file, to be read in pieces.
+        /// A regular file that is read in chunks.
         case file(URL)
-        /// Anything else that is read in pieces.
+        /// Any other source that is read in chunks.
         case chunks(ByteBuffers)
     }
 
-    /// Where the payload is from, for errors.
+    /// The name of the source for errors.
     let name: String
     let content: Content
     let form: SyncOptions.Form
 
-    /// The whole of it; nil if it is read in pieces.
+    /// The complete bytes; nil if the payload is read in chunks.
     var data: Data? {
         guard case .whole(let data) = content else { return nil }
         return data
     }
 }
 
-/// The bytes of a file or of standard input, unpacked if they are packed, from the front to the end.
+/// Reads a file or standard input from the beginning to the end, and decompresses it if needed.
 ///
-/// `@unchecked Sendable`: the variables are only touched while `lock` is held.
+/// `@unchecked Sendable`: its variables are accessed while `lock` is held.
 final class ByteReader: @unchecked Sendable {
     private static let chunkSize = 1 << 18
-    /// How often a reader that waits for input looks whether it still should, in milliseconds.
+    /// The interval in milliseconds at which a waiting reader checks for cancellation.
     private static let patience: Int32 = 100
 
     private let lock = NSLock()
@@ -164,12 +164,12 @@ final class ByteReader: @unchecked Sendable {
     private let limit: ByteCount
     private let handle: FileHandle
     private var start: Data
-    /// What is read again before anything else.
+    /// Bytes that were put back.
     private var front: Data?
     private var inflation: Inflation?
     private var unpackedSize = 0
 
-    /// - Parameter limit: The most that packed data may unpack to.
+    /// - Parameter limit: The most decompressed bytes.
     init(_ source: PayloadSource, unpackingTo limit: ByteCount) throws {
         self.source = source
         self.limit = limit
@@ -180,7 +180,7 @@ final class ByteReader: @unchecked Sendable {
         inflation = try Inflation { [unowned self] in try readPlain() }
     }
 
-    /// The next bytes; nil at the end.
+    /// Returns the next bytes; nil at the end.
     ///
     /// - Throws: ``SyncError`` `unreadableFile`, `CancellationError`.
     func next() throws -> Data? {
@@ -201,7 +201,7 @@ final class ByteReader: @unchecked Sendable {
         }
     }
 
-    /// Puts bytes that were read in front of those to come.
+    /// Puts bytes back. They are read again first.
     func putBack(_ bytes: Data) { lock.withLock { front = bytes } }
 
     private func readPlain() throws -> Data? {
@@ -224,7 +224,7 @@ final class ByteReader: @unchecked Sendable {
     }
 }
 
-/// The bytes that a reader has yet to give. They are there once.
+/// The remaining bytes of a reader. They can be read once.
 struct ByteBuffers: AsyncSequence, Sendable {
     typealias Element = Data
 

@@ -2,11 +2,11 @@ import ArgumentParser
 import Foundation
 import Sync
 
-/// `--max-size 4G`: a number of bytes, with K, M, G or T for powers of 1024.
+/// A number of bytes such as `--max-size 4G`, with K, M, G or T for powers of 1024.
 struct ByteCount: ExpressibleByArgument, Equatable {
     let bytes: Int
 
-    /// Far more than a service answers at once, and still something a machine can hold.
+    /// The default limit, 2 GiB: larger than usual responses, and small enough for memory.
     static let standard = ByteCount(bytes: 2 << 30)
 
     private static let units: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]
@@ -24,14 +24,14 @@ struct ByteCount: ExpressibleByArgument, Equatable {
         self.bytes = bytes
     }
 
-    /// As it can be given: `2G`.
+    /// The value in the format of the argument, such as `2G`.
     var defaultValueDescription: String {
         let unit = Self.units.sorted { $0.value > $1.value }.first { bytes % $0.value == 0 }
         return unit.map { "\(bytes / $0.value)\($0.key)" } ?? "\(bytes)"
     }
 }
 
-/// `--busy-timeout 30s`: a time in milliseconds, or with `ms`, `s` or `m`.
+/// A duration such as `--busy-timeout 30s`: a number of milliseconds, or with the unit `ms`, `s` or `m`.
 struct TimeoutArgument: ExpressibleByArgument, Equatable {
     let milliseconds: Int32
 
@@ -42,7 +42,7 @@ struct TimeoutArgument: ExpressibleByArgument, Equatable {
         self.milliseconds = milliseconds
     }
 
-    /// - Parameter plain: How many milliseconds a number without a unit stands for.
+    /// - Parameter plain: The milliseconds of a number without a unit.
     static func milliseconds(_ argument: String, plain: Double) -> Double? {
         let text = argument.lowercased()
         let unit = units.first { text.hasSuffix($0.suffix) }
@@ -57,10 +57,10 @@ struct TimeoutArgument: ExpressibleByArgument, Equatable {
 // MARK: - URL+Argument
 
 extension URL {
-    /// The file that a path names on the command line.
+    /// Creates the URL of a path on the command line.
     ///
-    /// Foundation shortens a relative path: `link/../model.json` becomes `model.json`, which is another file where a link
-    /// leads to another folder. What is checked and what is read must be one file.
+    /// Foundation shortens relative paths: `link/../model.json` becomes `model.json`. That is another file if the link
+    /// leads to another folder. A file that was checked must be the file that is read.
     init(argument path: String) {
         let isShortened = path.utf8.first != UInt8(ascii: "/") && path.contains("..")
         self.init(fileURLWithPath: isShortened ? FileManager.default.currentDirectoryPath + "/" + path : path)
@@ -69,16 +69,16 @@ extension URL {
 
 // MARK: - Completions
 
-/// What a shell offers for an argument.
+/// The shell completions of arguments.
 enum Completions {
     static let payload = CompletionKind.file(extensions: ["json", "ndjson", "jsonl", "gz"])
     static let database = CompletionKind.file()
     static let model = CompletionKind.file()
 
-    /// The entities of the database or the model that the line names before or after the cursor.
+    /// Completes the entities of the database or model that the command line names.
     static let entity = CompletionKind.custom { words, _, _ in entities(in: words) }
 
-    /// Nothing if no database or model is named yet, or it cannot be read: a completion has nowhere to complain.
+    /// Returns no entities if the command line names no readable database or model. A completion cannot print errors.
     static func entities(in words: [String]) -> [String] {
         guard FileDescriptorLimit.areEnough else { return [] }
         let path = value(of: "--database", in: words) ?? value(of: "-d", in: words) ?? NamedDatabase.ofEnvironment
@@ -97,7 +97,7 @@ enum Completions {
         return words.first { $0.hasPrefix(option + "=") }.map { expanded(String($0.dropFirst(option.count + 1))) }
     }
 
-    /// The words come as they are typed, before the shell has expanded them.
+    /// The shell passes words unexpanded.
     private static func expanded(_ word: String) -> String {
         let unquoted = word.trimmingCharacters(in: CharacterSet(charactersIn: "'\""))
         return (unquoted as NSString).expandingTildeInPath

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Sync
 
-/// How a sync's result is printed.
+/// The options for printing the result of a sync.
 struct OutputOptions {
     let result: ResultOptions
     let list: ListOptions
@@ -11,7 +11,7 @@ struct OutputOptions {
     var json: Bool { result.json }
     var quiet: Bool { result.quiet }
 
-    /// Prints a result, with a line per row or the summary alone.
+    /// Prints a result: the summary, with a line for each row if requested.
     func show(_ result: SyncResult, of model: SyncModel, withRows: Bool) throws {
         guard !quiet else { return }
         guard !json else { return try Terminal.write(json: ResultJSON.text(result)) }
@@ -21,9 +21,9 @@ struct OutputOptions {
         for remark in printer.remarks { Terminal.writeError(remark) }
     }
 
-    /// Reads all files, with a line that shows how far unpacking is where they are packed.
+    /// Reads all files, and shows progress.
     ///
-    /// - Parameter size: Larger files are read later, in pieces; nil to read all.
+    /// - Parameter size: Larger files are read in chunks later; nil to read all files completely.
     func read(_ payload: PayloadOptions, wholeUpTo size: ByteCount? = nil) throws -> [Payload] {
         let display = ProgressDisplay(isQuiet: quiet)
         defer { display?.clear() }
@@ -35,7 +35,7 @@ struct OutputOptions {
         }
     }
 
-    /// Runs a sync with a line that shows how far it is, which is gone before anything else is printed.
+    /// Runs a sync with a progress line, which is removed before other output.
     func withProgress(
         _ options: SyncOptions, _ sync: (SyncOptions) async throws -> SyncResult
     ) async throws -> SyncResult {
@@ -47,9 +47,9 @@ struct OutputOptions {
     }
 }
 
-/// `--color`, and what it comes to here.
+/// The option `--color`.
 struct ColorOptions: ParsableArguments {
-    /// When output is coloured.
+    /// The conditions for colours.
     enum Choice: String, ExpressibleByArgument, CaseIterable {
         case auto, always, never
     }
@@ -59,7 +59,7 @@ struct ColorOptions: ParsableArguments {
             "Colour the output: auto (on a terminal, unless NO_COLOR is set), always or never.", valueName: "when"))
     var color: Choice = .auto
 
-    /// How to write on standard output.
+    /// The style for standard output.
     var style: Style { Self.style(color, for: .output) }
 
     static func style(_ choice: Choice, for stream: Terminal.Stream) -> Style {
@@ -70,12 +70,13 @@ struct ColorOptions: ParsableArguments {
         }
     }
 
-    /// Whether the environment has nothing against colours: https://no-color.org, and terminals that have none.
+    /// Whether the environment permits colours: `NO_COLOR` (https://no-color.org) is not set, and the terminal supports
+    /// them.
     static func isWelcome(_ environment: [String: String]) -> Bool {
         environment["NO_COLOR", default: ""].isEmpty && environment["TERM", default: "dumb"] != "dumb"
     }
 
-    /// How to write on standard error, where an error may be that the arguments could not be parsed.
+    /// The style for standard error. It is parsed separately, because the error may be that the arguments are invalid.
     static var errorStyle: Style {
         let arguments = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
         var choice = Choice.auto
@@ -87,7 +88,7 @@ struct ColorOptions: ParsableArguments {
     }
 }
 
-/// Whether a sync's result is printed, and as what.
+/// The options for the result of a sync.
 struct ResultOptions: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
@@ -107,25 +108,25 @@ struct ResultOptions: ParsableArguments {
     }
 }
 
-/// How rows are written.
+/// The output formats of rows.
 enum RowFormat: String, ExpressibleByArgument, CaseIterable {
-    /// In columns, for people.
+    /// A table, for people.
     case table
-    /// A line per value, for people.
+    /// One line for each value, for people.
     case vertical
-    /// An array of objects.
+    /// A JSON array of objects.
     case json
-    /// An object a line.
+    /// One JSON object a line.
     case ndjson
-    /// Values between commas, by RFC 4180.
+    /// Comma-separated values (RFC 4180).
     case csv
-    /// The same between tabs.
+    /// Tab-separated values.
     case tsv
-    /// A table as GitHub and others show it.
+    /// A Markdown table, as GitHub and others render it.
     case markdown
 }
 
-/// `--format`, and `--json`, which is older.
+/// The option `--format`, and the older `--json`.
 struct FormatOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -139,7 +140,7 @@ struct FormatOptions: ParsableArguments {
     )
     var json = false
 
-    /// What was chosen, if anything was.
+    /// The chosen format; nil for the default.
     var chosen: RowFormat? { json ? .json : format }
 
     func validate() throws {
@@ -149,11 +150,11 @@ struct FormatOptions: ParsableArguments {
     }
 }
 
-/// How much of a long list is printed for people.
+/// The option for the length of printed lists.
 struct ListOptions: ParsableArguments {
     @Flag(help: "List everything, not only the first 20 of a kind.")
     var all = false
 
-    /// How many things of a kind are listed; nil for all.
+    /// The most entries of one kind; nil for all.
     var limit: Int? { all ? nil : ShortListLimit.standard }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Sync
 
-/// How a payload is laid out, where that is not one list of records: shared by `import`, `diff` and `doctor`.
+/// The format of a payload that is not one list of records. `import`, `diff` and `doctor` share these options.
 struct PayloadFormatOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -16,12 +16,12 @@ struct PayloadFormatOptions: ParsableArguments {
     @Option(help: "The JSON is a document of a known form: json-api, or graphql.")
     var form: PayloadFormatArgument?
 
-    /// The form of a payload.
+    /// Returns the format of a payload.
     func form(isNDJSON: Bool) -> SyncOptions.Form { form?.form ?? (isNDJSON ? .ndjson : .json) }
 
     var names: KeyedBy? { keyed ? .primaryKey : keyedBy.map { .attribute($0) } }
 
-    /// Whether it is one list of records, or a record a line.
+    /// Whether the payload is one list of records, or NDJSON.
     var isPlain: Bool { names == nil && form == nil }
 
     func validate() throws {
@@ -30,7 +30,7 @@ struct PayloadFormatOptions: ParsableArguments {
     }
 }
 
-/// `--form`.
+/// The argument of `--form`.
 enum PayloadFormatArgument: String, ExpressibleByArgument, CaseIterable {
     case jsonAPI = "json-api"
     case graphQL = "graphql"
@@ -38,7 +38,7 @@ enum PayloadFormatArgument: String, ExpressibleByArgument, CaseIterable {
     var form: SyncOptions.Form { self == .jsonAPI ? .jsonAPI : .graphQL }
 }
 
-/// `--entity User`, or `--entity users=User` for one list of several.
+/// The argument of `--entity User`, or of `--entity users=User` for one of several lists.
 struct EntityArgument {
     let path: String?
     let entity: String
@@ -53,13 +53,15 @@ struct EntityArgument {
         entity = String(argument[argument.index(after: sign)...])
     }
 
-    /// The entity of each list, by the keys that lead to it; empty if the JSON has one list.
+    /// Returns the entity of each list by its key path; empty if the JSON has one list.
     static func entities(_ arguments: [String]) -> [String: String] {
         let lists = arguments.map(Self.init).compactMap { list in list.path.map { ($0, list.entity) } }
         return Dictionary(lists) { first, _ in first }
     }
 
-    /// - Throws: `ValidationError` if it is not clear which list is of which entity.
+    /// Checks that each list has one entity.
+    ///
+    /// - Throws: `ValidationError` if not.
     static func check(_ arguments: [String]) throws {
         let lists = arguments.map(Self.init)
         if lists.count(where: { $0.path == nil }) > (lists.count > 1 ? 0 : 1) {

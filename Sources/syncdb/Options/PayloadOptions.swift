@@ -2,24 +2,24 @@ import ArgumentParser
 import Foundation
 import Sync
 
-/// What is synced and how: shared by `import` and `diff`.
+/// The payload of a sync and its options. `import` and `diff` share them.
 struct PayloadOptions {
     let records: PayloadFileOptions
     let layout: PayloadFormatOptions
     let rules: SyncRuleOptions
 
-    /// The entity of the records; of several lists, that of the first.
+    /// The entity of the records, or of the first of several lists.
     var entity: String { records.entity }
 
-    /// The entity of each list, by the keys that lead to it; empty if the JSON has one list.
+    /// The entity of each list by its key path; empty if the JSON has one list.
     var entities: [String: String] { records.entities }
 
-    /// Whether a model can be extended by the JSON.
+    /// Whether the JSON can extend a model.
     var canEvolve: Bool { layout.form != .jsonAPI }
 
-    /// Reads all files, before anything is written, but for those that are larger than `size`.
+    /// Reads all files before anything is written, except files that are larger than `size`.
     ///
-    /// - Parameter size: Nil if all are needed whole.
+    /// - Parameter size: Nil to read all files completely.
     func read(wholeUpTo size: ByteCount?, _ progress: (Int, Int) -> Void) throws -> [Payload] {
         try records.files.map { file in
             let source = PayloadSource(file)
@@ -44,7 +44,9 @@ struct PayloadOptions {
         return options
     }
 
-    /// - Throws: `ValidationError` for what each of the groups allows by itself.
+    /// Checks combinations of options that each group accepts alone.
+    ///
+    /// - Throws: `ValidationError` for an invalid combination.
     func validate() throws {
         let isPlain = layout.isPlain
         if !entities.isEmpty, rules.parent != nil || rules.predicate != nil {
@@ -57,10 +59,10 @@ struct PayloadOptions {
     }
 }
 
-/// A command about what a payload does to a database: `import` and `diff`.
+/// A command that syncs a payload into a database: `import` and `diff`.
 ///
-/// The groups of options are its own, and what belongs together is put together here: in a debug build the argument
-/// parser checks groups inside of groups four times as often with each level.
+/// The command declares each group of options itself, and these properties combine them. In a debug build, the argument
+/// parser checks nested groups four times as often with each level.
 protocol PayloadCommand: InputCommand {
     var records: PayloadFileOptions { get }
     var layout: PayloadFormatOptions { get }
@@ -84,7 +86,7 @@ extension PayloadCommand {
     var busyTimeout: TimeoutArgument? { location.busyTimeout }
 }
 
-/// The files of a payload, and the entities of their records.
+/// The files of a payload and the entities of their records.
 struct PayloadFileOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
@@ -102,10 +104,10 @@ struct PayloadFileOptions: ParsableArguments {
         completion: Completions.entity)
     var entityArguments: [String]
 
-    /// The entity of the records; of several lists, that of the first.
+    /// The entity of the records, or of the first of several lists.
     var entity: String { EntityArgument(entityArguments.first ?? "").entity }
 
-    /// The entity of each list, by the keys that lead to it; empty if the JSON has one list.
+    /// The entity of each list by its key path; empty if the JSON has one list.
     var entities: [String: String] {
         EntityArgument.entities(entityArguments)
     }
@@ -116,7 +118,7 @@ struct PayloadFileOptions: ParsableArguments {
     }
 }
 
-/// What a payload speaks for, what it may do, and how it is read.
+/// The scope of a payload, its operations, and how it is read.
 struct SyncRuleOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The keys that lead to the records inside the JSON: data.results", valueName: "path"))
     var key: String?
@@ -184,20 +186,20 @@ struct SyncRuleOptions: ParsableArguments {
     }
 }
 
-/// `--scope`.
+/// The argument of `--scope`.
 enum ScopeArgument: String, ExpressibleByArgument, CaseIterable {
     case automatic, all
 
     var scope: SyncOptions.Scope { self == .all ? .all : .automatic }
 }
 
-/// `--parent User:6`, `--parent User:6:notes`, or `--parent 'Issue:["swift",5]'`.
+/// The argument of `--parent User:6`, `--parent User:6:notes`, or `--parent 'Issue:["swift",5]'`.
 struct ParentArgument: ExpressibleByArgument, Equatable {
     let entity: String
     let id: String
     let relationship: String?
 
-    /// Splits at the first colon, and at the last one if a name follows it: ids such as dates have colons too.
+    /// Splits at the first colon, and at the last one if a name follows it. IDs such as dates may contain colons.
     init?(argument: String) {
         guard let colon = argument.firstIndex(of: ":") else { return nil }
         entity = String(argument[..<colon])
@@ -212,7 +214,7 @@ struct ParentArgument: ExpressibleByArgument, Equatable {
         guard !entity.isEmpty, !id.isEmpty else { return nil }
     }
 
-    /// The key as JSON: text is coerced to every type a key can have; one of several parts is a list or an object.
+    /// The parent. The type of its key converts the text; a composite key is a JSON list or object.
     var parent: Sync.Parent { (entity, JSONValue(keyArgument: id)) }
 
     private static func isName(_ text: Substring) -> Bool {
@@ -222,14 +224,15 @@ struct ParentArgument: ExpressibleByArgument, Equatable {
 }
 
 extension JSONValue {
-    /// A key as it is written at a shell: text, which is read by the type of the key; of several parts a list or an object.
+    /// Creates a key from an argument: text, which the type of the key converts, or a JSON list or object for a
+    /// composite key.
     init(keyArgument text: String) {
         let parts = text.hasPrefix("[") || text.hasPrefix("{") ? try? JSONValue(parsing: text) : nil
         self = parts ?? .string(text)
     }
 }
 
-/// `--operations insert,update`.
+/// The argument of `--operations insert,update`.
 struct OperationList: ExpressibleByArgument {
     let value: SyncOperations
 
@@ -252,12 +255,12 @@ struct OperationList: ExpressibleByArgument {
     static var allValueStrings: [String] { SyncOperations.names.map(\.name) + ["all"] }
 }
 
-/// `--max-delete 20` or `--max-delete 10%`.
+/// The argument of `--max-delete 20` or `--max-delete 10%`.
 struct MaximumDeletion: ExpressibleByArgument {
-    /// Nil where everything may be deleted.
+    /// The deletion limit; nil for no limit.
     let guardValue: DeletionLimit?
 
-    /// What holds when the option is not given.
+    /// The default of the option.
     static let standard = MaximumDeletion(guardValue: .half)
 
     private init(guardValue: DeletionLimit?) { self.guardValue = guardValue }

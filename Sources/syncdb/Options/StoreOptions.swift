@@ -3,26 +3,26 @@ import Foundation
 import Sync
 import SyncTools
 
-/// The database a payload goes to, and the model of a new one.
+/// The database of a payload, and the model of a new database.
 struct StoreOptions {
     let location: DatabaseOptions
     let changes: ModelOptions
     let key: KeyOptions
 
-    /// Whether the model depends on all that the JSON has.
+    /// Whether the model depends on the complete JSON.
     var readsModelFromPayload: Bool { get throws { try changes.evolve || (changes.model == nil && !location.exists) } }
 
-    /// What a command reads that has these payloads too.
+    /// Returns the inputs of a command, including payloads.
     func inputs(with payloads: [String]) -> CommandInputs {
         CommandInputs(files: payloads + (changes.model.map { [$0] } ?? []), database: location.database)
     }
 
-    /// The model named on the command line, if one is.
+    /// Returns the model that the command line names; nil if there is none.
     func givenModel() throws -> SyncModel? {
         try changes.model.map { try SyncModel.file($0) }
     }
 
-    /// The model of a database that is not there yet: the given one, or what the JSON looks like.
+    /// Returns the model for a new database: the given one, or one that is inferred from the JSON.
     func modelForNewDatabase(
         _ given: SyncModel?, inferring payloads: [Payload], as options: PayloadOptions, isQuiet: Bool
     ) throws -> ModelSelection {
@@ -44,7 +44,7 @@ struct StoreOptions {
         return ModelSelection(model: model)
     }
 
-    /// - Parameter size: How much of each is looked at; nil for all.
+    /// - Parameter size: The number of bytes of each payload to sample; nil for all.
     private func samples(
         _ payloads: [Payload], as options: PayloadOptions, size: Int? = nil
     ) -> [InferenceSample] {
@@ -61,11 +61,11 @@ struct StoreOptions {
         }
     }
 
-    // MARK: Evolving
+    // MARK: Model evolution
 
-    /// The model of a database that is there: the given or the kept one, extended if that is asked for.
+    /// Returns the model for an existing database: the given or the stored one, extended with `--evolve`.
     ///
-    /// - Parameter stack: The database, where it is open.
+    /// - Parameter stack: The database, if it is open.
     func modelForExistingDatabase(
         _ model: SyncModel, extendedBy payloads: [Payload], as options: PayloadOptions, isQuiet: Bool,
         of stack: DataStack? = nil
@@ -75,7 +75,7 @@ struct StoreOptions {
             throw UsageError("--evolve does not read JSON:API documents: give the new --model instead")
         }
         let found = try ModelEvolution(of: model, by: samples(payloads, as: options)) { entity, attribute in
-            // What the database does not know has no values in it.
+            // The database has no values of an attribute that it does not know.
             guard let stack,
                 stack.model.entity(named: entity)?.attributes.contains(where: { $0.name == attribute }) == true
             else { return false }
@@ -85,11 +85,10 @@ struct StoreOptions {
         return ModelSelection(model: found.model, remarks: remarks)
     }
 
-    /// How many bytes of the JSON are looked at to say what `--evolve` would add: the rows are written, and nobody
-    /// should wait for a remark.
+    /// The number of bytes of JSON that are sampled for the suggestion of `--evolve`. A small sample keeps it fast.
     private static let glance = 32 << 10
 
-    /// Says what `--evolve` would add where something of the JSON had no place.
+    /// Prints what `--evolve` would add, if the model cannot store a part of the JSON.
     func suggestEvolving(
         _ model: SyncModel, after result: SyncResult, _ payloads: [Payload], as options: PayloadOptions
     ) {
@@ -116,7 +115,7 @@ struct StoreOptions {
     }
 }
 
-/// The database a command reads.
+/// The database that a command reads.
 struct DatabaseOptions: ParsableArguments {
     @Option(name: NamedDatabase.name, help: NamedDatabase.help, completion: Completions.database)
     var given: String?
@@ -126,12 +125,12 @@ struct DatabaseOptions: ParsableArguments {
 
     private var path: String? { given ?? NamedDatabase.ofEnvironment }
 
-    /// Checked to be there.
+    /// The path, which `validate` requires.
     var database: String { path ?? "" }
 
     var url: URL { URL(argument: database) }
 
-    /// Whether there is more than an empty file, which only holds the place, as `mktemp` makes one.
+    /// Whether the file exists and is not empty. Programs such as `mktemp` create empty files.
     var exists: Bool {
         get throws {
             guard let status = try FileStatus.ofDatabase(at: database) else { return false }
@@ -139,7 +138,7 @@ struct DatabaseOptions: ParsableArguments {
         }
     }
 
-    /// Opens the database to look at, with the model it keeps. Neither creates nor changes one.
+    /// Opens the database read-only, with its stored model.
     func open() throws -> DataStack { try .existing(at: database) }
 
     func validate() throws {
@@ -151,10 +150,10 @@ struct DatabaseOptions: ParsableArguments {
     }
 }
 
-/// `--database`, or what the environment has instead, and how long to wait for it.
+/// The option `--database`, its environment variable, and the option for the lock timeout.
 ///
-/// No group of options of its own: where assertions are compiled, the argument parser checks groups inside of groups four times as
-/// often with each level, which took most of the time of a debug build's runs.
+/// It is not a group of options: in a debug build, the argument parser checks nested groups four times as often with
+/// each level, which took most of the time of a run.
 enum NamedDatabase {
     static let variable = "SYNCDB_DATABASE"
 
@@ -174,7 +173,7 @@ enum NamedDatabase {
     }
 }
 
-/// A model of its own, or that of a database: for commands that need one of them.
+/// The model of a file or of a database, for commands that need one of the two.
 struct ModelOrDatabase: ParsableArguments {
     @Option(
         help: ArgumentHelp("The model: a schema file (.json) or a Core Data model.", valueName: "file"),
@@ -187,7 +186,7 @@ struct ModelOrDatabase: ParsableArguments {
     @Option(help: NamedDatabase.timeoutHelp)
     var busyTimeout: TimeoutArgument?
 
-    /// Nil where a model is given, whatever the environment says.
+    /// The database; nil if the command line names a model, whatever the environment says.
     var database: String? { model == nil ? given ?? NamedDatabase.ofEnvironment : given }
 
     func validate() throws {
@@ -197,14 +196,14 @@ struct ModelOrDatabase: ParsableArguments {
         }
     }
 
-    /// The one that was given.
+    /// Returns the model.
     func loaded() throws -> SyncModel {
         if let model { return try SyncModel.file(model) }
         return try DataStack.existing(at: database ?? "").model
     }
 }
 
-/// The model of a database that a payload goes to, and how it may change.
+/// The model for the database of a payload, and whether the import may change it.
 struct ModelOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -223,28 +222,28 @@ struct ModelOptions: ParsableArguments {
     var evolve = false
 }
 
-/// The model a database is to have.
+/// The model that a command chose for a database.
 struct ModelSelection {
     let model: SyncModel
-    /// What was added to it for the JSON's sake, in lines.
+    /// Notes about what the JSON added to the model, one a line.
     var remarks: [TerminalText] = []
 
-    /// Says what was added, which is true only once the database has taken it.
+    /// Prints the notes. They are true only after the migration of the database.
     func announce() {
         for line in remarks { Terminal.writeError(line) }
     }
 }
 
-/// A database that is there only once its first import has succeeded.
+/// A database that exists only after its first import has succeeded.
 ///
-/// It is filled out of sight and then put in its place, so that neither an error nor a crash leaves an empty database where
-/// later commands would find it, and none that somebody else makes meanwhile is lost.
+/// The import writes a temporary file and moves it into place. So neither an error nor a crash leaves an empty
+/// database, and a database that another process creates meanwhile is not overwritten.
 struct NewDatabase {
     let url: URL
 
     init(at url: URL) { self.url = url }
 
-    /// Gives `body` the empty store to fill.
+    /// Calls a closure that fills the empty store, then publishes the database.
     func fill<Result>(_ model: SyncModel, _ body: (DataStack) async throws -> Result) async throws -> Result {
         let draft = try StagedStoreFile(for: url)
         defer { draft.remove() }
@@ -260,10 +259,10 @@ struct NewDatabase {
 }
 
 extension FileStatus {
-    /// What is where a database is, or will be; nil if nothing is. The path is looked at as it was given: a URL loses a slash
-    /// at its end, and makes the current folder of an empty one.
+    /// Returns the status of a database file; nil if it does not exist. The path is checked unchanged: a URL drops a
+    /// trailing slash, and turns an empty path into the current folder.
     ///
-    /// - Throws: ``SyncError`` `unreadableStore` if there can be no database.
+    /// - Throws: ``SyncError`` `unreadableStore` if the path cannot be that of a database.
     static func ofDatabase(at path: String) throws -> FileStatus? {
         do {
             if let status = try FileStatus.find(path) { return status }
@@ -278,7 +277,7 @@ extension FileStatus {
 }
 
 extension DataStack {
-    /// Opens a database to look at, with the model it keeps. Neither creates nor changes one.
+    /// Opens a database read-only, with its stored model.
     static func existing(at path: String) throws -> DataStack {
         guard try FileStatus.ofDatabase(at: path) != nil else {
             throw SyncError(.unreadableStore, "there is no database '\(path)'; 'syncdb import' makes one")
@@ -288,10 +287,10 @@ extension DataStack {
 }
 
 extension SyncModel {
-    /// Reads the model of a file that was named on the command line.
+    /// Reads the model of a file that the command line names.
     static func file(_ path: String) throws -> SyncModel {
         do {
-            // A URL would lose a slash at the end, and another file be read than is known to be.
+            // A URL drops a trailing slash, so the file that is read could differ from the one that was checked.
             guard try FileStatus.find(path) != nil else {
                 throw SyncError(.unreadableFile, "there is no model file '\(path)'")
             }

@@ -1,7 +1,7 @@
 import Foundation
 import Sync
 
-/// A JSON value as text on one line, members in their order.
+/// A JSON value as text on one line. The order of members is preserved.
 enum JSONLine {
     static func text(of value: JSONValue) -> String {
         var text: [UInt8] = []
@@ -9,7 +9,7 @@ enum JSONLine {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Appends, so that what is deep inside is not copied at every level.
+    /// Appends to one buffer, so that nested values are not copied at each level.
     private static func append(_ value: JSONValue, to text: inout [UInt8]) {
         switch value {
         case .array(let elements):
@@ -37,7 +37,7 @@ enum JSONLine {
     }
 }
 
-/// A number of bytes for people, in units of thousands: `27 bytes`, `1.2 kB`, `140 MB`.
+/// A number of bytes as text, in units of thousands: `27 bytes`, `1.2 kB`, `140 MB`.
 enum ByteAmount {
     static func text(_ count: Int) -> String {
         let units = [count == 1 ? "byte" : "bytes", "kB", "MB", "GB", "TB"]
@@ -51,7 +51,7 @@ enum ByteAmount {
 // MARK: - StoredValue+Text
 
 extension StoredValue {
-    /// The value in a table.
+    /// The value as text in a table.
     var text: String {
         switch jsonValue {
         case .null: ""
@@ -61,7 +61,7 @@ extension StoredValue {
         }
     }
 
-    /// The value in JSON: dates as ISO 8601 in UTC, bytes as base64.
+    /// The value as JSON: dates as ISO 8601 in UTC, bytes as base64.
     var jsonValue: JSONValue {
         switch self {
         case .null: .null
@@ -78,7 +78,7 @@ extension StoredValue {
     }
 
     private static func text(of date: Date) -> String {
-        // The style cuts off what is below a millisecond, and a binary fraction of a second may be a little below one.
+        // The format style truncates to milliseconds, and the binary fraction of a second may be slightly too small.
         let rounded = date.addingTimeInterval(0.0005)
         let text = rounded.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         return text.hasSuffix(".000Z") ? text.dropLast(5) + "Z" : text

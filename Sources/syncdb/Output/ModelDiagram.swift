@@ -1,6 +1,6 @@
 import Sync
 
-/// A model as text that a drawing program reads.
+/// A model as the text of a diagram.
 struct ModelDiagram {
     let model: SyncModel
 
@@ -37,7 +37,7 @@ struct ModelDiagram {
         return (lines + ["}"]).joined(separator: "\n")
     }
 
-    /// Every pair of inverses once, from the side that is to-one, or comes first.
+    /// Each association once, from the to-one end, or else from the end that sorts first.
     private var links: [(owner: String, name: String, target: String, many: String, back: String)] {
         model.entities.flatMap { entity in
             entity.relationships.compactMap { relationship in
@@ -58,14 +58,14 @@ struct ModelDiagram {
     }
 }
 
-/// Names in Mermaid's language, which takes few characters for the name of a class and has words of its own.
+/// Identifiers of Mermaid, whose class names allow few characters and exclude its keywords.
 struct MermaidNames {
     private static let words: Set<String> = [
         "callback", "class", "classDef", "classDiagram", "click", "cssClass", "default", "direction", "end", "href",
         "link", "namespace", "note", "style",
     ]
 
-    /// Entity → what it is called in the diagram.
+    /// The identifier of each entity.
     private var identifiers: [String: String] = [:]
 
     init(_ names: [String]) {
@@ -82,13 +82,13 @@ struct MermaidNames {
 
     subscript(name: String) -> String { identifiers[name] ?? Self.text(name) }
 
-    /// What a class is called, and how that is shown where it differs.
+    /// Returns the declaration of a class: its identifier, with a label if the name differs.
     func declaration(of name: String) -> String {
         let identifier = self[name]
         return identifier == name ? name : "\(identifier)[\"\(Self.text(name))\"]"
     }
 
-    /// A text with the characters that mean something by their numbers, as Mermaid reads them.
+    /// Returns text with special characters as Mermaid's numeric escapes.
     static func text(_ name: String) -> String {
         name.unicodeScalars.reduce(into: "") { text, scalar in
             if isPlain(scalar) || scalar == " " {
@@ -106,15 +106,15 @@ struct MermaidNames {
     }
 }
 
-/// Names in Graphviz's language, shown as they are.
+/// Text of Graphviz.
 enum DotText {
-    /// The name of a node.
+    /// Returns the name of a node.
     static func quoted(_ name: String) -> String { "\"\(escaped(name, #"\""#))\"" }
 
-    /// A text beside an edge, in which `&` begins a character by its name.
+    /// Returns the label of an edge, in which `&` begins an entity.
     static func label(_ name: String) -> String { "\"\(escaped(ampersands(name), #"\""#))\"" }
 
-    /// A part of a node's text, in which fields have signs of their own and blanks part words.
+    /// Returns a field of a node's label, in which braces, bars, angle brackets and spaces are special.
     static func field(_ name: String) -> String { escaped(ampersands(name), #"\"{}|<> "#) }
 
     private static func ampersands(_ name: String) -> String { name.split("&", joinedBy: "&amp;") }

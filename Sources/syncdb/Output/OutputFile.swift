@@ -1,28 +1,30 @@
 import Foundation
 import Sync
 
-/// A file that a command writes: the one way in which the program writes files.
+/// A file that a command writes. The program writes all files with this type.
 ///
-/// A regular file gets its new bytes all at once, when they are complete, and stays what it is: the file behind a symbolic
-/// link, its mode, its owner, its other names. Pipes and devices are written as the bytes come.
+/// A regular file is replaced at once, when the output is complete. Its symbolic link, mode, owner and hard links are
+/// preserved. Pipes and devices are written incrementally.
 struct OutputFile {
     typealias Write = @Sendable (Data) throws -> Void
 
-    /// What is at a path, and so how it is written.
+    /// The kind of a path, which decides how it is written.
     private enum Place {
-        /// An open file of this process: `/dev/stdout`, `/dev/fd/3`.
+        /// An open file descriptor of this process: `/dev/stdout`, `/dev/fd/3`.
         case descriptor(Int32)
-        /// Something that is no file of bytes.
+        /// A pipe or a device.
         case stream
-        /// A file that is there, or will be.
+        /// A regular file, or a path without a file.
         case file(ResolvedPath, FileStatus?)
     }
 
     private let path: String
     private let place: Place
 
-    /// - Parameter inputs: What the command reads, which is never written over.
-    /// - Throws: ``SyncError`` `unreadableFile` if it cannot be written, or is read by this command.
+    /// Checks the path of an output.
+    ///
+    /// - Parameter inputs: The files that the command reads. They are never overwritten.
+    /// - Throws: ``SyncError`` `unreadableFile` if the file cannot be written, or if the command reads it.
     init(_ path: String, besides inputs: CommandInputs) throws {
         self.path = path
         place = try Self.reporting(path) { try Self.place(path, besides: inputs) }
@@ -40,9 +42,10 @@ struct OutputFile {
         return .file(try ResolvedPath(path), status)
     }
 
-    /// Lets `body` write.
+    /// Calls a closure that writes the output.
     ///
-    /// - Throws: What it throws; `unreadableFile` if the file cannot be written. A regular file is then as it was.
+    /// - Throws: The error of the closure; `unreadableFile` if the file cannot be written. A regular file is then
+    ///   unchanged.
     func write(_ body: (@escaping Write) async throws -> Void) async throws {
         switch place {
         case .descriptor(let descriptor):
@@ -57,7 +60,8 @@ struct OutputFile {
         }
     }
 
-    /// Beside the file, from where it can be moved into its place; elsewhere if the folder takes no new files.
+    /// Creates the temporary file in the folder of the target, from where it can be renamed, or elsewhere if that
+    /// folder is not writable.
     private func draft(beside target: ResolvedPath, _ status: FileStatus?) throws -> DraftFolder {
         do {
             return try DraftFolder(in: target.folder)
@@ -73,7 +77,7 @@ struct OutputFile {
         let descriptor = open()
         guard descriptor >= 0 else { throw Self.failure(path, SystemError().message) }
         defer { close(descriptor) }
-        // A person may be there to see it, whatever name the terminal has here.
+        // Any path may name a terminal.
         let isTerminal = isatty(descriptor) == 1
         try await body { [path] data in
             try Self.reporting(path) {
@@ -82,7 +86,7 @@ struct OutputFile {
                 }
             }
         }
-        // Not everything that can be written to can be asked for it.
+        // Some files do not support `fsync`.
         if fsync(descriptor) != 0, [EIO, ENOSPC, EDQUOT].contains(errno) {
             throw Self.failure(path, SystemError().message)
         }
@@ -101,31 +105,34 @@ struct OutputFile {
     }
 }
 
-/// Gives a file new bytes.
+/// Replaces the contents of a file.
 ///
-/// They are moved into its place where that loses nothing: a process that is killed then leaves either the old bytes or the
-/// new. Else, as where the file has other names, they are written over the old ones once there is room for all of them.
+/// The new file is renamed if that loses nothing: after a crash the file is either the old or the new one. Otherwise,
+/// such as for a file with hard links, its bytes are overwritten after space for all of them was reserved.
 struct AtomicFileWriter {
     private let path: String
     private let status: FileStatus?
 
-    /// - Parameter status: Of the file that is there; nil if there is none.
+    /// - Parameter status: The status of the existing file; nil if there is none.
     init(of path: String, _ status: FileStatus?) {
         self.path = path
         self.status = status
     }
 
-    /// - Parameter draft: The file with the new bytes, which may be gone afterwards.
+    /// Replaces the file.
+    ///
+    /// - Parameter draft: The file with the new bytes, which may be moved.
     /// - Throws: ``SystemError``.
     func put(_ draft: String) throws {
         if let status, !canStandFor(status, draft) { return try overwrite(with: draft) }
         if rename(draft, path) == 0 { return }
-        // It may be on another file system, or be one itself.
+        // The target may be on another file system, or be a mount point.
         guard status != nil, [EXDEV, EBUSY, EACCES, EPERM].contains(errno) else { throw SystemError() }
         try overwrite(with: draft)
     }
 
-    /// Makes the draft such a file as is there, if it can be.
+    /// Sets the owner and mode of the draft to those of the existing file, and returns whether the draft can replace
+    /// it.
     private func canStandFor(_ status: FileStatus, _ draft: String) -> Bool {
         guard status.linkCount == 1, !hasAttributes, let made = FileStatus(at: draft) else { return false }
         if (made.owner, made.group) != (status.owner, status.group), chown(draft, status.owner, status.group) != 0 {
@@ -135,7 +142,8 @@ struct AtomicFileWriter {
         return (made.owner, made.group, made.permissions) == (status.owner, status.group, status.permissions)
     }
 
-    /// Whether more is known of the file than its mode: rights of single users, labels. The system itself labels new files.
+    /// Whether the file has extended attributes, such as access control lists. The system sets those that begin with
+    /// `security.` on new files.
     private var hasAttributes: Bool {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         let extended = attributes?[FileAttributeKey(rawValue: "NSFileExtendedAttributes")] as? [String: Any]
@@ -143,7 +151,7 @@ struct AtomicFileWriter {
     }
 
     private func overwrite(with draft: String) throws {
-        // Where the file system cannot keep room free, the C library has to read in order to do it.
+        // If the file system cannot reserve space, the C library reads the file to do so.
         let descriptor = open(path, (access(path, R_OK) == 0 ? O_RDWR : O_WRONLY) | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemError() }
         defer { close(descriptor) }
@@ -161,15 +169,16 @@ struct AtomicFileWriter {
     }
 }
 
-/// Paths that stand for open files of this process. To open one again would begin a file anew to which the shell appends.
+/// Paths of open file descriptors of this process. Opening such a path again would truncate a file to which the shell
+/// appends.
 enum OpenDescriptor {
     private static let folders = ["/dev/fd/", "/proc/self/fd/"]
     private static let names: [String: Int32] = ["/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2]
     private static let mostLinks = 40
 
-    /// The open file that a path, or a symbolic link to such a path, stands for.
+    /// Returns the descriptor of a path, after following symbolic links.
     ///
-    /// - Throws: ``SystemError`` if a link on the way cannot be followed.
+    /// - Throws: ``SystemError`` if a link cannot be followed.
     static func number(of path: String) throws -> Int32? {
         var path = path
         for _ in 0..<mostLinks {
@@ -182,26 +191,29 @@ enum OpenDescriptor {
     }
 }
 
-/// The files that this process can have open at once.
+/// The number of files that this process can open.
 enum FileDescriptorLimit {
-    /// What the system's queues, two databases with their readers, a payload and an output take, and some more: where
-    /// there are none left, the queues end the program.
+    /// The number of files that a command needs: for the queues of the system, two databases with their readers, a
+    /// payload, an output, and some more. Without free descriptors, the queues end the program.
     static let neededCount = 24
 
-    /// Whether as many more can be opened as a command needs.
+    /// Whether a command can open the files that it needs.
     static var areEnough: Bool { freeCount(upTo: neededCount) == neededCount }
 
-    /// Takes the places of closed standard streams, so that no database is opened there and written to as output.
+    /// Occupies the descriptors of closed standard streams, so that no database gets their numbers and is overwritten
+    /// with output.
     ///
-    /// What takes them cannot be used in their direction: reading and writing are still the errors they would be.
+    /// Each replacement is opened in the opposite direction, so reading and writing still fail.
     static func occupyStandardStreams() {
         for stream in STDIN_FILENO...STDERR_FILENO where fcntl(stream, F_GETFD) == -1 {
-            // The lowest free number is what is opened next.
+            // `open` returns the lowest free descriptor.
             _ = open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
     }
 
-    /// - Throws: ``SyncError`` `unreadableFile`.
+    /// Checks the number of free descriptors.
+    ///
+    /// - Throws: ``SyncError`` `unreadableFile` if there are too few.
     static func check() throws {
         let count = freeCount(upTo: neededCount)
         guard count < neededCount else { return }

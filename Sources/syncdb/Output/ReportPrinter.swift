@@ -2,22 +2,22 @@ import Foundation
 import Sync
 import SyncTesting
 
-/// What became of scenario files, for people and for programs.
+/// Prints the report of scenario files as text or JSON.
 struct ReportPrinter {
     let report: ScenarioReport
     var style = Style.plain
 
-    /// One line per failed case, then the summary.
+    /// One line for each failed case, and the summary.
     var failures: TerminalText {
         lines(report.results.filter { $0.outcome == .failed }.map(line))
     }
 
-    /// One line per case, further failures of a case below it, then the summary.
+    /// One line for each case, its further failures below it, and the summary.
     var everything: TerminalText {
         lines(report.results.flatMap { [line($0)] + $0.failures.dropFirst().map { "    \(text($0))" } })
     }
 
-    /// The numbers, then all cases.
+    /// Returns the counts and all cases.
     func json() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -33,7 +33,7 @@ struct ReportPrinter {
         let results: [ScenarioReport.CaseResult]
     }
 
-    /// The outcome stands out; it is the first word of the line.
+    /// Returns the line of a case. It begins with the outcome.
     private func line(_ result: ScenarioReport.CaseResult) -> TerminalText {
         let word: TerminalText = "\(result.outcome.rawValue)"
         let start: TerminalText = "\(result.file) \(result.name)"
@@ -57,7 +57,7 @@ struct ReportPrinter {
     }
 }
 
-/// Prints what a run of the engine did, and what it left.
+/// Prints the report of an engine run, and the sync status after it.
 ///
 ///     Task: pulled 3 new, 1 changed; sent 2 created; links: 2 added
 ///     Task: 2 rows in conflict (9 values); 'syncdb conflicts' says who won
@@ -68,9 +68,9 @@ struct ReportPrinter {
 struct SyncReportPrinter {
     let report: SyncReport
     let status: [EntityStatus]
-    /// The values in conflict of this run that nobody decided.
+    /// The open conflicts of this run.
     var open: [LoggedConflict] = []
-    /// Whether the run did all there was to do.
+    /// Whether the run finished without an error.
     var isComplete = true
 
     func print(asJSON: Bool) throws {
@@ -78,7 +78,7 @@ struct SyncReportPrinter {
         try Terminal.write(text)
     }
 
-    // MARK: For programs
+    // MARK: JSON
 
     private var json: String {
         let members = status.map { status -> JSONValue.Member in
@@ -102,7 +102,7 @@ struct SyncReportPrinter {
         return JSONLine.text(of: .object([.init("entities", .object(members))]))
     }
 
-    // MARK: For people
+    // MARK: Text
 
     var text: TerminalText {
         let happened = report.entities.keys.sorted().flatMap { name in
@@ -125,7 +125,7 @@ struct SyncReportPrinter {
         let parts = [pulled.map { "pulled \($0)" }, sent.map { "sent \($0)" }, links.map { "links: \($0)" }]
             .compactMap(\.self)
         if !parts.isEmpty { lines.append("\(name): " + TerminalText(parts.joined(separator: "; "))) }
-        // Those that wait have a line of their own.
+        // Open conflicts have a separate line.
         let open = open.filter { $0.entity == name }
         let decided = changes.conflicts - Set(open.map(\.key)).count
         if decided > 0 {
@@ -163,7 +163,7 @@ struct SyncReportPrinter {
         return lines
     }
 
-    // MARK: Words
+    // MARK: Numbers
 
     private static func list(_ counts: [(Int, String)]) -> String? {
         let parts = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
@@ -174,13 +174,13 @@ struct SyncReportPrinter {
         "\(number) \(name)\(number == 1 ? "" : "s")"
     }
 
-    /// `2 rows in conflict (9 values)`; of rows with one value each only how many.
+    /// Returns `2 rows in conflict (9 values)`, without the number of values if each row has one.
     private static func conflicts(_ rows: Int, _ values: Int) -> String {
         count(rows, "row") + " in conflict" + (values > rows ? " (\(values) values)" : "")
     }
 }
 
-/// Lines up rows of text in columns.
+/// Prints text in aligned columns.
 ///
 ///     remoteID  name   company
 ///            1  Ada          2
@@ -188,7 +188,7 @@ struct SyncReportPrinter {
 struct TablePrinter {
     struct Column {
         var title: String
-        /// Numbers are easier to compare with their last digits below each other.
+        /// Whether the column is right-aligned.
         var isNumeric = false
     }
 
@@ -203,7 +203,7 @@ struct TablePrinter {
     }
 
     let columns: [Column]
-    /// Longer values are cut.
+    /// The width at which values are truncated.
     var maximumWidth = 60
     var style = Style.plain
     private var rows: [[Cell]] = []
@@ -212,7 +212,7 @@ struct TablePrinter {
 
     mutating func add(_ row: [String]) { rows.append(cells(row)) }
 
-    /// The header and one line per row, without blanks at the end of a line.
+    /// The header and one line for each row, without trailing spaces.
     var text: TerminalText {
         let titles = cells(columns.map(\.title))
         let widths = columns.indices.map { column in

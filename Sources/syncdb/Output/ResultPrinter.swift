@@ -1,20 +1,20 @@
 import Foundation
 import Sync
 
-/// A sync's result for people.
+/// Prints the result of a sync as text.
 struct ResultPrinter {
     let result: SyncResult
     let model: SyncModel
-    /// How many rows or remarks of one kind are listed before "and N more"; nil for all.
+    /// The most rows or notes of one kind before "and N more"; nil for all.
     let limit: Int?
     var style = Style.plain
 
-    /// A table with one line per entity, then links.
+    /// A table with one line for each entity, then the number of links.
     var summary: TerminalText {
         ([result.entities.isEmpty ? "nothing to do" : table] + linkLines + repeatLines).joined(separator: "\n")
     }
 
-    /// What became of records that share a key.
+    /// The line about records that share a key.
     private var repeatLines: [TerminalText] {
         let contradictions = result.contradictions
         let contrary: TerminalText =
@@ -28,7 +28,7 @@ struct ResultPrinter {
         return [contradictions == 0 ? merged : merged + "; " + contrary]
     }
 
-    /// One line per row and its values, then one per row whose links changed. See ``ChangePrinter``.
+    /// One line for each row with its values, then one for each row whose links changed. See ``ChangePrinter``.
     var rows: TerminalText {
         let printer = ChangePrinter(style: style, names: names, limit: limit)
         let rows = entities.flatMap { name, changes in
@@ -48,7 +48,7 @@ struct ResultPrinter {
 
     private func places(_ keys: [PrimaryKeyValue]) -> [Int] { Array(keys.indices) }
 
-    /// What a line about a row can show besides the key.
+    /// The attributes and to-one relationships of each entity, without its key.
     private var names: [String: [String]] {
         var names: [String: [String]] = [:]
         for entity in model.compiled.entities {
@@ -65,7 +65,7 @@ struct ResultPrinter {
             .isToMany ?? false
     }
 
-    /// The synced entity first, then the others by name.
+    /// The synced entity, then the others by name.
     private var entities: [(key: String, value: SyncResult.EntityChanges)] {
         result.entities.sorted { left, right in
             (left.key == result.entity ? 0 : 1, left.key) < (right.key == result.entity ? 0 : 1, right.key)
@@ -92,7 +92,7 @@ struct ResultPrinter {
         return ["links: \(result.linksAdded) added, \(result.linksRemoved) removed"]
     }
 
-    /// What was not taken, what waits, what was mended.
+    /// Notes about skipped values, pending references and repairs.
     var remarks: [TerminalText] {
         let isKept = { (diagnostic: SyncResult.Diagnostic) in diagnostic.kind == .deletionsSkipped }
         let diagnostics = result.diagnostics.filter { !isKept($0) }
@@ -123,9 +123,9 @@ struct ResultPrinter {
     }
 }
 
-/// A result for programs: its `Codable` form, keys sorted, so that two runs can be compared.
+/// A result as JSON: its `Codable` format with sorted keys, so that two runs can be compared.
 enum ResultJSON {
-    /// On one line.
+    /// Returns JSON on one line.
     static func line(_ result: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -139,7 +139,7 @@ enum ResultJSON {
     }
 }
 
-/// One row's change on one line, with its values if the result has them.
+/// Prints the change of a row on one line, with its values if the result has them.
 ///
 ///     + User 9  firstName: "Barbara"  company: 4
 ///     ~ User 2  firstName: "Grace" → "Grace H."  company: 7 → nil
@@ -147,13 +147,13 @@ enum ResultJSON {
 ///       User 2  tags: + 5, - 6
 struct ChangePrinter {
     let style: Style
-    /// Entity name → its attributes and to-one relationships in the order of the model, the key left out.
+    /// The attributes and to-one relationships of each entity in the order of the model, without the key.
     let names: [String: [String]]
-    /// How many links of one row are shown; nil for all, and for all fields.
+    /// The most links of one row; nil for all links and all fields.
     let limit: Int?
-    /// Longer values are cut.
+    /// The width at which values are truncated.
     var maximumWidth = 40
-    /// More fields than people give their entities.
+    /// The most fields of one row, which is more than most entities have.
     private static let maximumFields = 100
 
     func inserted(_ name: String, _ key: PrimaryKeyValue, _ row: SyncResult.Row?) -> TerminalText {
@@ -174,7 +174,7 @@ struct ChangePrinter {
             ? "\(row)  (order)" : row + fields(changed) { name in values[name].map(text) ?? "" }
     }
 
-    /// The links of one row through one relationship, all on one line.
+    /// Returns the links of one row and relationship on one line.
     func links(_ owner: SyncResult.Link, added: [PrimaryKeyValue], removed: [PrimaryKeyValue]) -> TerminalText {
         let targets = added.map { style.green("+ \(Self.text($0))") } + removed.map { style.red("- \(Self.text($0))") }
         return "  \(owner.entity) \(Self.text(owner.key))  \(owner.relationship): \(list(targets))"
@@ -196,7 +196,7 @@ struct ChangePrinter {
         TruncatedList(entries, upTo: limit).text(between: ", ")
     }
 
-    /// Both values; of long ones the part in which they differ.
+    /// Returns both values. Long values begin where they differ.
     private func text(_ change: SyncResult.ValueChange) -> TerminalText {
         let (old, new) = (Self.line(change.old), Self.line(change.new))
         let alike = Self.lengthOfBeginning(old, new)
@@ -209,7 +209,8 @@ struct ChangePrinter {
         return "…\(shown[0]) → …\(shown[1]) (after \(ByteAmount.text(alike)) that stay)"
     }
 
-    /// How many bytes both begin with, in whole characters, but for the last ten: they show the place.
+    /// Returns the number of bytes in the common prefix, in whole characters and without the last ten bytes, which show
+    /// the context.
     private static func lengthOfBeginning(_ left: String, _ right: String) -> Int {
         var count = 0
         for (l, r) in zip(left.utf8, right.utf8) {
@@ -228,14 +229,14 @@ struct ChangePrinter {
     private static func text(_ key: PrimaryKeyValue) -> TerminalText { TerminalText(key.description, upTo: 60) }
 }
 
-/// The links that one row gained and lost through one relationship.
+/// The added and removed links of one row and relationship.
 struct LinkGroup {
     let owner: SyncResult.Link
     private(set) var added: [PrimaryKeyValue] = []
     private(set) var removed: [PrimaryKeyValue] = []
 
-    /// The links of a result that no line about a row shows: of to-many relationships, and not those that went with a
-    /// deleted row.
+    /// Returns the links that the lines about rows do not show: those of to-many relationships, except links of deleted
+    /// rows.
     static func groups(of result: SyncResult, toMany: (String, String) -> Bool) -> [LinkGroup] {
         var groups: [LinkGroup] = []
         var places: [SyncResult.Link: Int] = [:]
@@ -255,9 +256,9 @@ struct LinkGroup {
     }
 }
 
-/// What became of rows between two looks at them.
+/// The changes of rows between two snapshots.
 struct SnapshotDifference {
-    /// A row that becomes one of another entity is another row.
+    /// The identity of a row. A row whose entity changes is another row.
     private struct Identity: Hashable {
         let entity: String
         let key: PrimaryKeyValue

@@ -1,65 +1,65 @@
 import Foundation
 import Sync
 
-/// Standard output and standard error, line by line.
+/// Standard output and standard error.
 enum Terminal {
-    /// One of the two.
+    /// One of the two streams.
     enum Stream {
         case output, errors
 
-        /// Whether a person sees what is written.
+        /// Whether the stream is a terminal.
         var isTerminal: Bool { isatty(descriptor) == 1 }
 
         fileprivate var descriptor: Int32 { self == .output ? STDOUT_FILENO : STDERR_FILENO }
     }
 
-    /// How many characters fit on a line.
+    /// Returns the number of columns of the terminal.
     static func width(of stream: Stream) -> Int {
         var size = winsize()
         guard ioctl(stream.descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
     }
 
-    /// Writes a line, or several, for people to standard output. Where nobody reads any more, that is all right.
+    /// Writes lines of text to standard output. A closed pipe is no error.
     ///
     /// - Throws: ``SyncError`` `unreadableFile` if it cannot be written.
     static func write(_ text: TerminalText) throws { _ = try write(Data((text.text + "\n").utf8)) }
 
-    /// Writes JSON to standard output: to programs as it is, to a terminal as the same JSON made visible.
+    /// Writes JSON to standard output. On a terminal, control characters are escaped, so that it is the same JSON.
     ///
     /// - Throws: ``SyncError`` `unreadableFile` if it cannot be written.
     static func write(json: String) throws { _ = try write(json: Data((json + "\n").utf8)) }
 
-    /// Writes a part of a longer text that is visible already.
+    /// Writes a part of a longer text that is already escaped.
     ///
-    /// - Returns: Whether there is still somebody to read.
+    /// - Returns: False if the reader has closed the pipe.
     /// - Throws: ``SyncError`` `unreadableFile` if it cannot be written.
     static func write(visible text: Data) throws -> Bool { try write(text) }
 
-    /// Writes a part of a longer JSON, or of another text for programs, its characters whole.
+    /// Writes a part of longer JSON, or of other text for programs. A part contains complete characters.
     ///
-    /// - Returns: Whether there is still somebody to read.
+    /// - Returns: False if the reader has closed the pipe.
     /// - Throws: ``SyncError`` `unreadableFile` if it cannot be written.
     static func write(json: Data) throws -> Bool {
         try write(Stream.output.isTerminal ? visible(json: json) : json)
     }
 
-    /// JSON as people may see it, which is the same JSON. A part of it must have its characters whole.
+    /// Returns JSON with escaped control characters, which is the same JSON. The data must contain complete characters.
     static func visible(json: Data) -> Data {
         Data(TerminalText(lines: String(decoding: json, as: UTF8.self)).text.utf8)
     }
 
-    /// Says something on standard error. Where that cannot be written there is nowhere to say so.
+    /// Writes text to standard error, and ignores errors.
     static func writeError(_ text: TerminalText) { _ = write(Data((text.text + "\n").utf8), to: .errors) }
 
-    /// Replaces the line of standard error that the cursor is on.
+    /// Replaces the current line of standard error.
     static func redraw(_ line: TerminalText) { _ = write(Data("\r\u{1B}[K\(line.text)".utf8), to: .errors) }
 
     private static func write(_ bytes: Data) throws -> Bool {
         switch write(bytes, to: .output) {
         case 0: return true
-        // A reader that has seen enough, as `head` has, is no failure. The program usually ends by the signal for that;
-        // where the signal is ignored, it goes on as it can.
+        // A reader such as `head` may close the pipe early, which is no failure. Usually `SIGPIPE` ends the program. If
+        // the signal is ignored, the program continues.
         case EPIPE: return false
         case let code:
             throw SyncError(
@@ -67,7 +67,7 @@ enum Terminal {
         }
     }
 
-    /// - Returns: The system's number for what went wrong, 0 if nothing did.
+    /// - Returns: The error number of the system; 0 for success.
     private static func write(_ bytes: Data, to stream: Stream) -> Int32 {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
@@ -77,7 +77,7 @@ enum Terminal {
                 if count >= 0 {
                     rest = rest.dropFirst(count)
                 } else if errno == EAGAIN {
-                    // Whoever shares the stream has asked not to wait.
+                    // Another process has made the shared stream non-blocking.
                     var waiting = pollfd(fd: stream.descriptor, events: Int16(POLLOUT), revents: 0)
                     poll(&waiting, 1, -1)
                 } else if errno != EINTR {
@@ -89,24 +89,26 @@ enum Terminal {
     }
 }
 
-/// How far a long piece of work is, as one line for a terminal.
+/// The progress of a long operation as one line of a terminal.
 ///
 ///     reading JSON  ██████████░░░░░░░░░░   52%  140 MB of 270 MB, 96 MB/s
 ///     comparing     1204224 rows, 801k/s
 ///     writing       ███████████████░░░░░   75%  750000 of 1000000 rows, 120k/s
 struct ProgressLine {
-    /// What is counted.
+    /// The unit of the progress.
     enum Unit { case bytes, rows }
 
     let label: String
     let unit: Unit
     let completed: Int
-    /// Nil if it is not known.
+    /// The total; nil if unknown.
     var total: Int?
 
+    /// Returns the line.
+    ///
     /// - Parameters:
-    ///   - seconds: Since the work with this label began.
-    ///   - width: How many characters fit on a line.
+    ///   - seconds: The time since the operation with this label began.
+    ///   - width: The number of columns of the terminal.
     func text(after seconds: Double, width: Int) -> String {
         let label = label.padding(toLength: 14, withPad: " ", startingAt: 0)
         let rate = seconds > 0.2 ? ", \(rate(Int(Double(completed) / seconds)))/s" : ""
@@ -132,12 +134,12 @@ struct ProgressLine {
         return count < 10_000 ? "\(count)" : "\(count / 1000)k"
     }
 
-    /// A line that wraps could not be taken back.
+    /// A wrapped line could not be erased.
     private func fitted(_ line: String, _ width: Int) -> String { String(line.prefix(max(0, width - 1))) }
 }
 
 extension ProgressLine {
-    /// A point in the sync of a payload of bytes.
+    /// Creates the progress of a sync.
     init(_ progress: SyncProgress) {
         label =
             switch progress.phase {
@@ -151,9 +153,9 @@ extension ProgressLine {
     }
 }
 
-/// Shows on standard error how far work is, if a person is there to see it and it takes more than a moment.
+/// Shows progress on standard error if it is a terminal and the operation takes longer than a moment.
 final class ProgressDisplay: Sendable {
-    /// What takes less is over before one has read the line.
+    /// Shorter operations show no progress, since they end before the line can be read.
     static let delay = 0.5
     static let interval = 0.1
 
@@ -168,7 +170,7 @@ final class ProgressDisplay: Sendable {
     private let draw: @Sendable (String) -> Void
     private let state: Locked<State>
 
-    /// - Parameter isQuiet: Whether the caller wants nothing but errors. Nil then, and where nobody would see it.
+    /// - Parameter isQuiet: Whether to print errors only. Returns nil then, and if standard error is no terminal.
     convenience init?(isQuiet: Bool) {
         guard !isQuiet, Terminal.Stream.errors.isTerminal,
             ProcessInfo.processInfo.environment["TERM", default: "dumb"] != "dumb"
@@ -177,8 +179,8 @@ final class ProgressDisplay: Sendable {
     }
 
     /// - Parameters:
-    ///   - now: The time in seconds.
-    ///   - draw: Puts a line where the last one was; an empty one takes it away.
+    ///   - now: Returns the time in seconds.
+    ///   - draw: Replaces the line; an empty line erases it.
     init(now: @escaping @Sendable () -> Double, draw: @escaping @Sendable (String) -> Void) {
         self.now = now
         self.draw = draw
@@ -196,17 +198,17 @@ final class ProgressDisplay: Sendable {
         }
     }
 
-    /// Shows a sentence in the place of the line, at once: nothing else is going to happen for a while.
+    /// Shows a message instead of the progress, without a delay: a pause begins.
     func say(_ text: TerminalText) {
         state.withLock { state in
             (state.label, state.nextDrawing) = (nil, now())
-            // A line that wraps could not be taken back.
+            // A wrapped line could not be erased.
             draw(String(text.text.prefix(max(0, Terminal.width(of: .errors) - 1))))
             state.isShown = true
         }
     }
 
-    /// Takes the line away. It stays away until ``show(_:)`` is called again.
+    /// Erases the line until ``show(_:)`` is called again.
     func clear() {
         state.withLock { state in
             if state.isShown { draw("") }
@@ -215,21 +217,21 @@ final class ProgressDisplay: Sendable {
     }
 }
 
-/// Ctrl-C, or a polite request to end, while a sync runs: the sync is cancelled, so the store is as it was.
+/// An interruption by Ctrl-C or `SIGTERM`. The sync is cancelled, so the store is unchanged.
 struct Interruption: LocalizedError {
     /// `SIGINT` or `SIGTERM`.
     let signal: Int32
-    /// What became of the work so far.
+    /// What became of the work.
     let outcome: String
 
-    /// What a shell says of a program that a signal ended.
+    /// The exit status that a shell reports for a program that a signal ended.
     var status: Int32 { 128 + signal }
     var errorDescription: String? { "interrupted; \(outcome)" }
 
-    /// Runs work that the first signal cancels. A second one ends the program as it would without this.
+    /// Runs an operation that the first signal cancels. A second signal ends the program.
     ///
-    /// - Parameter outcome: What to say of the work so far if it is cancelled; asked for then.
-    /// - Throws: ``Interruption`` if the work was cancelled by a signal; what the work throws otherwise.
+    /// - Parameter outcome: The message about the work so far. It is evaluated after a cancellation.
+    /// - Throws: ``Interruption`` if a signal cancelled the operation; errors of the operation.
     static func cancelling<Result: Sendable>(
         outcome: @autoclosure () -> String = "nothing was written",
         _ work: @escaping @Sendable () async throws -> Result
@@ -244,7 +246,7 @@ struct Interruption: LocalizedError {
         }
     }
 
-    /// The work, and the signal that interrupted it, which may come before the work has begun.
+    /// The task of the operation, and the signal, which may arrive before the task begins.
     private final class Running: Sendable {
         private struct State {
             var signal: Int32?
@@ -273,12 +275,13 @@ struct Interruption: LocalizedError {
     }
 }
 
-/// Turns the first `SIGINT` or `SIGTERM` into a call, on a thread of its own.
+/// Calls a closure with the first `SIGINT` or `SIGTERM`, on a separate thread.
 ///
-/// The handler only writes to a pipe, which a thread reads: from the moment this is made no signal is lost, however busy
-/// the process is. After the first one signals end the program as they would without this.
+/// The signal handler writes to a pipe, which a thread reads. So no signal is lost after the initializer, even if the
+/// process is busy. The default handlers apply after the first signal.
 struct SignalPipe {
-    /// Where the handler writes. A handler can reach nothing but globals; it is set before the handler is installed.
+    /// The writing end of the pipe. A signal handler can access globals only. It is set before the handler is
+    /// installed.
     private nonisolated(unsafe) static var writingEnd: Int32 = -1
     private static let signals = [SIGINT, SIGTERM]
 
@@ -300,7 +303,7 @@ struct SignalPipe {
         }
     }
 
-    /// Gives the signals back, and ends the thread.
+    /// Restores the default handlers, and ends the thread.
     func close() {
         Self.restore()
         try? pipe.fileHandleForWriting.write(contentsOf: [0])

@@ -1,17 +1,16 @@
 import Foundation
 import Sync
 
-/// Text for people. Nothing else is written to them, on a terminal, into a pipe or into a file.
+/// Text for people. The program writes no other type of text to a terminal, a pipe or a file for people.
 ///
-/// What stands in the source is written as it stands. What is put into it comes from payloads, models, databases and
-/// arguments: it stays on its line, what a terminal would obey is made visible, and of what is very long the beginning is
-/// shown and the size of the rest.
+/// Literals are written unchanged. Interpolated values come from payloads, models, databases and arguments: line breaks
+/// and control characters are escaped, and long values are truncated with a note of the remaining size.
 ///
 ///     let text: TerminalText = "no attribute '\(name)'"    // no attribute 'a\u001b[2J'
 struct TerminalText: ExpressibleByStringInterpolation, Hashable, Sendable {
-    /// How many characters of a value are shown, where nothing else is said.
+    /// The default number of characters of a value.
     static let limit = 500
-    /// What it takes to say how much is left out. No less is left out.
+    /// The width of the note about the remaining size. At least this much is omitted.
     private static let noteWidth = 18
 
     private(set) var text: String
@@ -20,19 +19,19 @@ struct TerminalText: ExpressibleByStringInterpolation, Hashable, Sendable {
 
     init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
 
-    /// A value from outside, of at most so many characters and a note of the rest.
+    /// Creates text from an external value, truncated to a number of characters and a note.
     init(_ value: String, upTo limit: Int = Self.limit) {
         text = Self.shown(value.unicodeScalars[...], upTo: limit, keeping: [])
     }
 
-    /// Lines from outside, such as help or JSON, which stay JSON. Their breaks and tabs are kept, and their length too if
-    /// no limit is given.
+    /// Creates text from external lines, such as help or JSON, which stays valid JSON. Line breaks and tabs are
+    /// preserved. The length is limited only if `limit` is given.
     init(lines: String, upTo limit: Int? = nil) {
         let lines = lines.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
         text = lines.map { Self.shown($0, upTo: limit ?? .max / 2, keeping: ["\t"]) }.joined(separator: "\n")
     }
 
-    /// Text that was made of visible text alone, as cells are lined up.
+    /// Creates text from text that is already escaped.
     init(madeOfVisible text: String) { self.text = text }
 
     var isEmpty: Bool { text.isEmpty }
@@ -55,13 +54,13 @@ struct TerminalText: ExpressibleByStringInterpolation, Hashable, Sendable {
         }
     }
 
-    /// Looks no further than what is shown, however long the text is.
+    /// Escapes and truncates text. It reads only the part that is shown.
     private static func shown(
         _ text: Substring.UnicodeScalarView, upTo limit: Int, keeping kept: Set<Unicode.Scalar>
     ) -> String {
         var shown = ""
         var width = 0
-        /// Where it is cut if it turns out to be too long: so much is shown, from there on it is not.
+        /// The length and the index at which the text is truncated if it is too long.
         var cut = (length: 0, place: text.startIndex)
         var place = text.startIndex
         var previous: Unicode.Scalar?
@@ -89,15 +88,14 @@ extension Sequence<TerminalText> {
     }
 }
 
-/// How many columns of a terminal text takes: two for the characters of East Asian scripts and emoji, none for marks that
-/// combine with the character before them.
+/// The width of text in terminal columns. East Asian characters and emoji take two columns, combining marks none.
 enum DisplayWidth {
     static func of(_ text: String) -> Int {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
         return text.reduce(0) { $0 + of($1) }
     }
 
-    /// What a character takes. The parts of an emoji that is made of several are drawn as one.
+    /// Returns the width of a character. An emoji of several scalars is drawn as one.
     static func of(_ character: Character) -> Int {
         let scalars = character.unicodeScalars
         guard let first = scalars.first else { return 0 }
@@ -107,7 +105,7 @@ enum DisplayWidth {
         return scalars.contains("\u{FE0F}") ? 2 : min(sum, 2)
     }
 
-    /// The beginning of a text that takes so many columns at most, with an ellipsis in the last if that is not all.
+    /// Returns the beginning of a text that fits a width, with an ellipsis in the last column if it was truncated.
     static func cut(_ text: String, to width: Int) -> (text: String, width: Int) {
         let whole = of(text)
         guard whole > width else { return (text, whole) }
@@ -128,19 +126,19 @@ enum DisplayWidth {
         case .nonspacingMark, .enclosingMark, .format: return 0
         default: break
         }
-        // Vowels and final consonants of Hangul stand within the syllable that a first consonant begins.
+        // Medial vowels and final consonants of Hangul are drawn within the syllable of the first consonant.
         if 0x1160...0x11FF ~= value || 0xD7B0...0xD7FF ~= value { return 0 }
         return isWide(scalar) ? 2 : 1
     }
 
     private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
         let value = scalar.value
-        // Letters for flags, of which two are drawn as one, are emoji by themselves.
+        // A pair of regional indicators is drawn as one flag, so each takes one column.
         if scalar.properties.isEmojiPresentation { return !(0x1F1E6...0x1F1FF ~= value) }
         return wide.contains { $0 ~= value }
     }
 
-    /// The blocks of East_Asian_Width W and F in Unicode's EastAsianWidth.txt, but for emoji.
+    /// The blocks with East_Asian_Width W and F in Unicode's EastAsianWidth.txt, without emoji.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97C,
         0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6B, 0xFF01...0xFF60, 0xFFE0...0xFFE6,
@@ -149,7 +147,7 @@ enum DisplayWidth {
     ]
 }
 
-/// Colours and weights for a terminal; none of them where the output goes elsewhere.
+/// Colours and bold text for a terminal. A plain style has none.
 struct Style {
     let isOn: Bool
 
@@ -168,9 +166,8 @@ struct Style {
 // MARK: - Unicode.Scalar+Escape
 
 extension Unicode.Scalar {
-    /// Whether a terminal obeys it, or shows nothing for it, or turns round what stands beside it, or nobody knows what it
-    /// shows: a control character, a line break of any kind, an override of the direction of writing, a filler or a blank
-    /// without width, a character of private use or of none.
+    /// Whether a scalar is escaped, because a terminal interprets it, does not show it, or reorders the text around it:
+    /// control characters, line breaks, direction overrides, invisible characters, private use and unassigned scalars.
     var needsEscape: Bool {
         if value < 0x7F { return value < 0x20 }
         switch properties.generalCategory {
@@ -179,12 +176,12 @@ extension Unicode.Scalar {
         }
     }
 
-    /// The same behind another character, where some scripts and emoji are spelled with characters that show nothing
-    /// themselves. Where they join nothing, they would only hide that a text is another.
+    /// Returns whether a scalar is escaped after another one. Some scripts and emoji contain invisible joiners.
+    /// Elsewhere, such joiners would hide a difference between two texts.
     func needsEscape(after previous: Unicode.Scalar?) -> Bool {
         guard let previous, !previous.isASCII else { return needsEscape }
         switch self {
-        // How an emoji is shown; the joiner of a sequence may follow it.
+        // The variation selector of an emoji. The joiner of an emoji sequence may follow it.
         case "\u{FE0F}": return !previous.properties.isEmoji
         case "\u{200D}" where previous == "\u{FE0F}": return false
         case "\u{200C}", "\u{200D}": return previous.needsEscape
@@ -192,7 +189,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// It as JSON writes it: `\n`, `\u001b`.
+    /// The escape of JSON, such as `\n` or `\u001b`.
     var escape: String {
         switch self {
         case "\n": "\\n"
@@ -209,9 +206,9 @@ extension Unicode.Scalar {
 // MARK: - TruncatedList+Lines
 
 extension TruncatedList {
-    /// A line for each element, and one for all that are left out.
+    /// Returns a line for each shown element, and one with the number of omitted elements.
     ///
-    /// - Parameter hint: How to see them, if that is possible.
+    /// - Parameter hint: The option that shows all elements; nil if there is none.
     func lines(_ line: (Element) -> TerminalText, hint: TerminalText?) -> [TerminalText] {
         guard omittedCount > 0, !shown.isEmpty else { return shown.map(line) }
         let hint = hint.map { " (\($0))" as TerminalText } ?? ""
@@ -220,7 +217,7 @@ extension TruncatedList {
 }
 
 extension TruncatedList<TerminalText> {
-    /// All on one line: `a, b and 3 more`.
+    /// Returns all elements on one line, such as `a, b and 3 more`.
     func text(between separator: TerminalText) -> TerminalText {
         shown.joined(separator: separator) + (omittedCount > 0 ? " and \(omittedCount) more" : "")
     }

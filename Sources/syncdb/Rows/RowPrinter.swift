@@ -2,22 +2,22 @@ import ArgumentParser
 import Foundation
 import Sync
 
-/// Writes rows in one of the forms there are, as they come.
+/// Writes rows in an output format, incrementally.
 struct RowPrinter {
-    /// What was asked for; nil for a table, or lines where its columns do not fit.
+    /// The requested format; nil for a table, or for vertical output if the columns do not fit.
     let format: RowFormat?
     let style: Style
-    /// How many columns a line of the terminal has that is written to; nil if it is none.
+    /// The number of columns of the terminal; nil if the output is no terminal.
     let lineWidth: Int?
     let write: OutputFile.Write
 
-    /// For standard output.
+    /// Creates a printer for standard output.
     init(_ format: RowFormat?, style: Style) {
         self.format = format
         self.style = style
         lineWidth = Terminal.Stream.output.isTerminal ? Terminal.width(of: .output) : nil
         let isForPeople = format?.isForPeople ?? true
-        // A reader that has seen enough, as `head` has, is no failure.
+        // A reader such as `head` may close the pipe early, which is no failure.
         write = { data in
             guard try isForPeople ? Terminal.write(visible: data) : Terminal.write(json: data) else {
                 throw ExitCode.success
@@ -25,7 +25,7 @@ struct RowPrinter {
         }
     }
 
-    /// For wherever an export goes.
+    /// Creates a printer for the destination of an export.
     init(_ format: RowFormat, style: Style, write: @escaping OutputFile.Write) {
         self.format = format
         self.style = style
@@ -51,7 +51,7 @@ struct RowPrinter {
 
     /// Writes rows of text.
     ///
-    /// - Parameter body: Is given what takes the next row, by a closure that adds its values.
+    /// - Parameter body: Calls its argument for each row, with a closure that adds the values.
     func print(
         _ columns: [RowColumn],
         _ body: (_ append: @escaping @Sendable ((inout TextRow) -> Void) throws -> Void) async throws -> Void
@@ -90,13 +90,13 @@ struct RowPrinter {
 }
 
 extension RowFormat {
-    /// Whether people read it, so that it may not do anything to a terminal, wherever it goes.
+    /// Whether the format is for people. Control characters are then escaped, wherever the output goes.
     var isForPeople: Bool { [.table, .vertical, .markdown].contains(self) }
 }
 
-/// Where the text of rows is gathered, and handed on before it becomes much.
+/// A buffer for the text of rows, which is written in chunks.
 struct RowOutput {
-    /// In bytes; larger pieces are not written faster.
+    /// The size of a chunk in bytes. Larger chunks are not written faster.
     private static let pieceSize = 65_536
 
     var bytes: [UInt8] = []
@@ -107,7 +107,7 @@ struct RowOutput {
         bytes.reserveCapacity(2 * Self.pieceSize)
     }
 
-    /// To be called between rows, so that a piece has its characters whole.
+    /// Writes the buffer if it is large. It is called between rows, so that a chunk contains complete characters.
     mutating func passOn() throws {
         if bytes.count >= Self.pieceSize { try flush() }
     }
@@ -119,7 +119,7 @@ struct RowOutput {
     }
 }
 
-/// The values of a row as text, all in one buffer, which the next row uses again.
+/// The values of a row as text in one buffer, which the next row reuses.
 struct TextRow {
     private(set) var bytes: [UInt8] = []
     private var ends: [Int] = []
@@ -135,7 +135,7 @@ struct TextRow {
 
     /// Adds a value.
     ///
-    /// - Parameter body: Appends its text; false if there is no value.
+    /// - Parameter body: Appends the text; returns false for null.
     mutating func add(_ body: (inout [UInt8]) -> Bool) {
         let isValue = body(&bytes)
         ends.append(bytes.count)
@@ -154,26 +154,26 @@ struct TextRow {
     subscript(column: Int) -> ArraySlice<UInt8> { bytes[(column == 0 ? 0 : ends[column - 1])..<ends[column]] }
 }
 
-/// Lays out rows of text, one after the other.
+/// Formats rows of text.
 protocol TextRowWriter: Sendable {
     mutating func begin()
     mutating func append(_ row: TextRow) throws
-    /// Writes what there still is to write.
+    /// Writes the rest of the output.
     mutating func end() throws
 }
 
-/// What stands above the values of a row.
+/// The title of a column.
 struct RowColumn {
     let title: String
-    /// Numbers are easier to compare with their last digits below each other.
+    /// Whether the values are right-aligned.
     var isNumeric = false
 }
 
-/// Values of rows as text, from SQLite's bytes to the output's: what they are, as ``StoredValue/text`` says it.
+/// Converts values of SQLite to text without intermediate strings, with the same result as ``StoredValue/text``.
 enum ValueText {
-    /// Appends the value, if there is one.
+    /// Appends a value.
     ///
-    /// - Returns: Whether there is. What is none of the type, written by other programs, is none.
+    /// - Returns: Whether there is a value. Null, and a value of another type that another program wrote, is none.
     static func append(_ row: RowReader, _ column: Int, _ type: AttributeType, to out: inout [UInt8]) -> Bool {
         switch (type, row.storage(column)) {
         case (_, .null): return false
@@ -209,7 +209,7 @@ enum ValueText {
         return true
     }
 
-    /// Appends text; what is no UTF-8 becomes the character for that.
+    /// Appends text, with replacement characters for invalid UTF-8.
     static func append(repaired text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) {
         if isASCII(text) {
             out.append(contentsOf: text)
@@ -218,7 +218,7 @@ enum ValueText {
         }
     }
 
-    /// Eight bytes at a time: most text is.
+    /// Reads eight bytes at a time, because most text is ASCII.
     static func isASCII(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let bytes = UnsafeRawBufferPointer(text)
         var index = 0
@@ -229,9 +229,9 @@ enum ValueText {
         return bytes[index...].allSatisfy { $0 < 0x80 }
     }
 
-    /// Appends a date in the form that stores keep, `2024-02-29 18:29:59.999`, as ISO 8601.
+    /// Appends a date in the stored format, `2024-02-29 18:29:59.999`, as ISO 8601.
     ///
-    /// - Returns: Whether it is in that form. Days after the 28th are left to those who know the calendar.
+    /// - Returns: Whether the text has that format. Days after the 28th return false, because they depend on the month.
     private static func appendDate(_ text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) -> Bool {
         guard text.count == 23, text[4] == .minus, text[7] == .minus, text[10] == .blank, text[13] == .colon,
             text[16] == .colon, text[19] == .point
@@ -252,14 +252,14 @@ enum ValueText {
     private static let digits = [0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18, 20, 21, 22]
 }
 
-/// A value of a row as people see it, and how many columns of a terminal it takes.
+/// A value as displayed text, and its width in terminal columns.
 struct VisibleCell {
     let text: String
     let width: Int
 
-    /// - Parameter limit: Of a longer text the beginning is shown, and how much more there is.
+    /// - Parameter limit: The most characters. Longer text is truncated with a note of the remaining size.
     init(_ value: some Collection<UInt8>, upTo limit: Int?) {
-        // The common case needs neither escapes nor a table of widths.
+        // Printable ASCII needs neither escapes nor a table of widths.
         if value.count <= limit ?? .max, value.allSatisfy({ 0x20..<0x7F ~= $0 }) {
             (text, width) = (String(decoding: value, as: UTF8.self), value.count)
         } else {
@@ -279,12 +279,12 @@ struct VisibleCell {
 
 // MARK: - UInt8+Characters
 
-// The bytes of the characters that forms of rows are made of.
+// The ASCII characters of the output formats.
 extension UInt8 {
     @inline(__always) static var tab: UInt8 { 0x09 }
     @inline(__always) static var newline: UInt8 { 0x0A }
     @inline(__always) static var carriageReturn: UInt8 { 0x0D }
-    /// What is below it is a control character.
+    /// Smaller bytes are control characters.
     @inline(__always) static var blank: UInt8 { 0x20 }
     @inline(__always) static var quote: UInt8 { 0x22 }
     @inline(__always) static var comma: UInt8 { 0x2C }

@@ -1,8 +1,9 @@
 import Sync
 
-/// Rows as values between commas or tabs: RFC 4180, but that lines end as they do on Unix.
+/// Writes comma- or tab-separated values as RFC 4180 defines them, with the line breaks of Unix.
 ///
-/// A value with the delimiter, a quote or a line break in it is quoted, and so is an empty text: nil is nothing at all.
+/// A value that contains the delimiter, a quote or a line break is quoted. An empty text is quoted too, since null is
+/// written as nothing.
 struct DelimitedWriter: TextRowWriter {
     let columns: [RowColumn]
     let delimiter: UInt8
@@ -46,7 +47,7 @@ struct DelimitedWriter: TextRowWriter {
     }
 }
 
-/// Rows as a table of Markdown. What would do something to a terminal is made visible; a bar inside a value is escaped.
+/// Writes a Markdown table. Control characters and bars in values are escaped.
 struct MarkdownWriter: TextRowWriter {
     let columns: [RowColumn]
     var output: RowOutput
@@ -77,22 +78,22 @@ struct MarkdownWriter: TextRowWriter {
     }
 }
 
-/// Rows in columns, for people: as wide as a terminal, or with values whole where there is none.
+/// Writes aligned columns for people, fitted to the width of a terminal. Without a terminal, values are complete.
 ///
 ///     id  firstName  company
 ///      1  Ada              2
 ///
-/// The widths are those of the rows seen so far, of which only a block is kept: a column that later needs more gets it from
-/// there on.
+/// The widths are those of the rows so far, since only a block of rows is in memory. A column becomes wider when a
+/// later row needs it.
 struct TableWriter: TextRowWriter {
     private static let blockRows = 1000
     private static let blockBytes = 1 << 20
-    /// Narrower columns say nothing.
+    /// The least width of a column.
     private static let minimumWidth = 3
     private static let gap = "  "
 
     private let columns: [RowColumn]
-    /// Nil if lines may have any length.
+    /// The width of the terminal; nil for lines of any length.
     private let lineWidth: Int?
     private let style: Style
     private var output: RowOutput
@@ -111,7 +112,7 @@ struct TableWriter: TextRowWriter {
         widths = titles.map(\.width)
     }
 
-    /// Whether so many columns can stand side by side.
+    /// Returns whether a number of columns fits a line.
     static func fits(_ count: Int, in lineWidth: Int) -> Bool {
         count * minimumWidth + max(0, count - 1) * gap.count <= lineWidth
     }
@@ -143,14 +144,14 @@ struct TableWriter: TextRowWriter {
         blockSize = 0
     }
 
-    /// The widest columns give what the line lacks.
+    /// The widths of the columns. The widest columns are narrowed to fit the line.
     private var fittedWidths: [Int] {
         guard let lineWidth else { return widths }
         let room = lineWidth - max(0, widths.count - 1) * Self.gap.count
         guard widths.reduce(0, +) > room else { return widths }
         var rest = room
         var fitted = widths
-        // The narrow ones get what they need; the others share what is left.
+        // Narrow columns get their full width. The others share the rest.
         for (rank, column) in widths.indices.sorted(by: { widths[$0] < widths[$1] }).enumerated() {
             let share = max(rest / (widths.count - rank), 1)
             fitted[column] = min(widths[column], share)
@@ -174,20 +175,20 @@ struct TableWriter: TextRowWriter {
     }
 }
 
-/// Rows with a line per value, and an empty line between them.
+/// Writes one line for each value, and an empty line between rows.
 ///
 ///     id         1
 ///     firstName  Ada
 struct VerticalWriter: TextRowWriter {
     private let titles: [TerminalText]
-    /// Longer values are cut; nil for none.
+    /// The most characters of a value; nil for no limit.
     private let limit: Int?
-    /// How many columns of a terminal a value may take; nil for any number.
+    /// The most terminal columns of a value; nil for no limit.
     private let room: Int?
     private var output: RowOutput
     private var hasRows = false
 
-    /// - Parameter lineWidth: How long lines may be, if that is limited.
+    /// - Parameter lineWidth: The width of the terminal; nil for no limit.
     init(_ columns: [RowColumn], limit: Int?, lineWidth: Int? = nil, style: Style, _ output: RowOutput) {
         let cells = columns.map { column in
             let title = VisibleCell(column.title.utf8, upTo: limit)
@@ -222,11 +223,11 @@ struct VerticalWriter: TextRowWriter {
     mutating func end() throws { try output.flush() }
 }
 
-/// Rows of a query as JSON: an array with an object a line, or just the objects.
+/// Writes rows of a query as JSON: an array with one object a line, or NDJSON.
 struct JSONRowWriter {
     private(set) var output: RowOutput
     private let isArray: Bool
-    /// What stands before each value: `"name": `.
+    /// The text before each value: `"name": `.
     private let keys: [[UInt8]]
     private let types: [AttributeType]
     private var hasRows = false
@@ -269,7 +270,7 @@ struct JSONRowWriter {
         case .integer, .double, .decimal, .boolean:
             if !ValueText.append(row, column, type, to: &output.bytes) { appendNull() }
         case .date, .uuid, .binary:
-            // None of their characters needs an escape.
+            // These values need no escapes.
             output.bytes.append(.quote)
             if ValueText.append(row, column, type, to: &output.bytes) {
                 output.bytes.append(.quote)
@@ -284,14 +285,14 @@ struct JSONRowWriter {
 
     private mutating func appendNull() { output.bytes += "null".utf8 }
 
-    /// Appends text as a JSON string; what is no UTF-8 becomes the character for that.
+    /// Appends text as a JSON string, with replacement characters for invalid UTF-8.
     private static func append(quoted text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) {
         guard !ValueText.isASCII(text) else { return append(quotedWhole: text, to: &out) }
         var repaired = String(decoding: text, as: UTF8.self)
         repaired.withUTF8 { append(quotedWhole: $0, to: &out) }
     }
 
-    /// Appends text in as few pieces as its escapes make of it.
+    /// Appends text in as few parts as its escapes allow.
     private static func append(quotedWhole text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) {
         out.append(.quote)
         var start = 0
