@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-/// As in the package itself.
+/// The settings of the package Sync.
 let ours: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
@@ -12,7 +12,7 @@ let ours: [SwiftSetting] = [
     .treatWarning("DeprecatedDeclaration", as: .warning),
 ]
 
-/// A package of its own, so that nobody who uses Sync builds or resolves what only its benchmarks need.
+/// A separate package, so that users of Sync do not resolve or build what only the benchmarks need.
 let package = Package(
     name: "SyncBenchmarks",
     platforms: [.macOS(.v15)],

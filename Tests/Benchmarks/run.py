@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures syncdb and other ways to the same rows, side by side, and writes Docs/Benchmarks.md. See README.md."""
+"""Measures syncdb and its peers side by side, and writes Docs/Benchmarks.md. See README.md."""
 import sys
 from pathlib import Path
 

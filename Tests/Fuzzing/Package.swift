@@ -2,9 +2,9 @@
 
 import PackageDescription
 
-// A package of its own, so that nobody builds it who does not ask for it. SyncCore, SyncStore, SyncSQLite, SyncCalls and Sync
-// are the sources of the library itself (links in Sources), built with the instrumentation that guides the fuzzer; GRDB is
-// built plainly, since its branches are not what is looked for.
+// A separate package, so that only the fuzzing builds it. SyncCore, SyncStore, SyncSQLite, SyncCalls and Sync are the
+// sources of the library (symbolic links in Sources), built with the instrumentation that guides the fuzzer. GRDB is
+// not instrumented, since its branches are not tested.
 
 let language: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -13,10 +13,10 @@ let language: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 let instrumented: [SwiftSetting] = language + [.unsafeFlags(["-sanitize=fuzzer,address"])]
-// The address sanitizer is not for the linker gold.
+// The linker gold does not support the address sanitizer.
 let linked: [LinkerSetting] = [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]
 
-/// What runs one fuzz target: its folder is `Sources/<name>`.
+/// Returns the target of a fuzzer, whose folder is `Sources/<name>`.
 func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(
         name: name, dependencies: ["CLibFuzzer", "FuzzSupport"] + dependencies, swiftSettings: instrumented,
@@ -40,7 +40,7 @@ let package = Package(
             ],
             swiftSettings: instrumented),
         .target(name: "SyncCalls", dependencies: ["SyncCore", "SyncStore"], swiftSettings: instrumented),
-        // Without what asks services.
+        // Without the sync engine.
         .target(
             name: "Sync", dependencies: ["SyncCalls", "SyncCore", "SyncStore", "SyncSQLite"],
             exclude: ["Engine", "Exports.swift"],

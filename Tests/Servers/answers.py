@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""A stub: a web service on loopback that says what a file has it say, at a free port, which it prints: `port 12345`.
+"""A stub of a web service on loopback, whose answers come from a file. It prints its port: `port 12345`.
 
     answers.py FILE
 
     {"GET /tasks": {"body": [{"id": 1}]}, "POST /tasks": [{"status": 503, "headers": {"Retry-After": "1"}}, {"body": {"id": 2}}]}
 
-The file is read anew for each request. A list is of answers one after the other, the last of them for good; what the file
-does not have is not found. {"stalls": true} is no answer at all. Each request is a line of FILE.log, what its header
-Authorization says is one of FILE.authorizations. The server ends when standard input is closed.
+The server reads the file again for each request. A list contains successive answers, and the last one is repeated. Requests
+that are not in the file are answered with 404. {"stalls": true} never answers. Each request adds a line to FILE.log, and its
+header Authorization adds one to FILE.authorizations. The server ends when standard input is closed.
 """
 import json
 import os

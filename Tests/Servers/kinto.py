@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Starts a Kinto server in memory on loopback, at a free port, which it prints: `port 12345`.
+"""Starts a Kinto server in memory on loopback, and prints its port: `port 12345`.
 
-Kinto comes from PyPI, once, into .build/servers. The server ends when standard input is closed, so that it does not
-outlive whoever started it. Exits with 3 if PyPI cannot be reached.
+The first run installs Kinto from PyPI into .build/servers, and exits with 3 if PyPI cannot be reached. The server ends when
+standard input is closed, so that it does not outlive the process that started it.
 """
 import os
 import subprocess

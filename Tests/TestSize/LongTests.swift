@@ -1,14 +1,14 @@
 import Foundation
 
-/// The tests that take so much, or so many cases, that `make test` leaves most of it to other runs.
+/// The extent of tests that are too slow, or have too many cases, for `make test`.
 package enum LongTests {
-    /// How much of them a run takes.
+    /// How many of the cases a run takes.
     package enum Extent: Equatable, Sendable {
-        /// A few cases: `make test`.
+        /// A few cases, as in `make test`.
         case few
-        /// A part of the cases, one after the other from run to run: `SYNC_TEST_TURN=5`, as `.ci/run` has it.
+        /// A part of the cases, which rotates from run to run: `SYNC_TEST_TURN=5`, as in `.ci/run`.
         case turn(Int)
-        /// All cases, and the sizes that take long: `SYNC_LONG_TESTS=1`, as `.ci/day` has it.
+        /// All cases, and the large sizes: `SYNC_LONG_TESTS=1`, as in `.ci/day`.
         case all
     }
 
@@ -18,16 +18,16 @@ package enum LongTests {
         return environment["SYNC_TEST_TURN"].flatMap { Int($0) }.map { .turn(max($0, 0)) } ?? .few
     }()
 
-    /// Whether they run to their full length.
+    /// Whether tests run to their full extent.
     package static var areWanted: Bool { extent == .all }
 
-    /// How many of something a test takes: where that is enough to show what it is to show, and in full length.
+    /// Returns the size of a test: the smallest meaningful one, or the full one.
     package static func count(_ few: Int, many: Int) -> Int { areWanted ? many : few }
 
-    /// Of many cases every so many-th one, another one each turn; all of them in full length.
+    /// Returns every `step`-th case, beginning with another one each turn; all cases in a full run.
     ///
-    /// - Parameter argument: The number of a test's argument. Each argument begins with another case, so that all arguments together try more
-    ///   of the cases.
+    /// - Parameter argument: The index of the test's argument. Each argument begins with another case, so that all
+    ///   arguments together cover more cases.
     package static func some<Case>(_ all: [Case], every step: Int, of argument: Int = 0) -> [Case] {
         let first: Int
         switch extent {
@@ -38,7 +38,7 @@ package enum LongTests {
         return stride(from: first % max(1, min(step, all.count)), to: all.count, by: step).map { all[$0] }
     }
 
-    /// The number of a case among all, for ``some(_:every:of:)``.
+    /// Returns the index of a case, for ``some(_:every:of:)``.
     package static func number<Case: CaseIterable & Equatable>(_ value: Case) -> Int {
         Array(Case.allCases).firstIndex(of: value) ?? 0
     }

@@ -1,10 +1,10 @@
-/// The seeds of a random test, as many as its time allows.
+/// The seeds of a random test, limited by time.
 package struct RandomSeeds: Sequence, Sendable {
     let name: String
     package let range: Range<Int>
-    /// How many it takes, however long that is.
+    /// The number of seeds that it takes regardless of the time.
     let atLeast: Int
-    /// When it takes no more.
+    /// The time after which it ends.
     let end: ContinuousClock.Instant?
 
     package struct Iterator: IteratorProtocol {

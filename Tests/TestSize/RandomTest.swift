@@ -1,53 +1,53 @@
 import Foundation
 
-/// A test that takes random cases, which are known by their seeds: few in `make test`, an eighth of many in `.ci/run`, another one each
-/// turn, and many in `.ci/day`.
+/// The tests with random cases, which are identified by their seeds. `make test` takes few cases, `.ci/run` an eighth
+/// of many, rotating each turn, and `.ci/day` many.
 ///
-/// `SYNC_PROPERTY_CASES=100000` takes so many, `SYNC_PROPERTY_FIRST=10000` begins with another seed than 0,
-/// `SYNC_PROPERTY_SEED=7` takes one again; with the name of the case in place of `PROPERTY` so for each.
+/// `SYNC_PROPERTY_CASES=100000` sets the number of cases, `SYNC_PROPERTY_FIRST=10000` the first seed, and
+/// `SYNC_PROPERTY_SEED=7` runs one seed. The other tests use their name in place of `PROPERTY`.
 package enum RandomTest: String {
     /// Syncs, compared with the reference store.
     case property
-    /// The same with keys of several parts.
+    /// Syncs of rows with composite keys.
     case keys
-    /// The same with objects keyed by id, and records that name their kind.
+    /// Syncs of objects keyed by ID, and of records with discriminators.
     case layouts
-    /// Stores with links to rows that are not there, healed by a sync.
+    /// Syncs of stores with dangling links, which they repair.
     case dangling
-    /// Edits of a model with rows.
+    /// Model changes of a store with rows.
     case migration
     /// Conditions, in SQL and in memory.
     case predicate
     /// Exports that are synced back.
     case export
-    /// Models and payloads with keys in a spelling.
+    /// Models and payloads with a key case.
     case spelling
-    /// Models worked out from records.
+    /// Models inferred from records.
     case inference
-    /// Payloads of every shape, given back by a store with the model worked out from them.
+    /// Payloads of each shape, exported from a store with the model inferred from them.
     case shapes
     /// Records as bytes, values and dictionaries.
     case forms
-    /// Bytes that were damaged, read whole and in pieces.
+    /// Damaged bytes, read whole and in chunks.
     case damage
     /// Core Data models with random edits.
     case edits
-    /// Histories of devices and a service, which end in the same.
+    /// Histories of devices and a service, which converge.
     case history
-    /// The same with a PocketBase server that really runs.
+    /// Histories with a real PocketBase server.
     case pocketbase
-    /// The same with the stub of Parse.
+    /// Histories with the stub of Parse.
     case parse
-    /// The same with the stub of a changes endpoint.
+    /// Histories with the stub of a changes endpoint.
     case changes
-    /// The same with a REST service in memory.
+    /// Histories with a REST service in memory.
     case rest
-    /// The same with a Kinto server that really runs.
+    /// Histories with a real Kinto server.
     case kinto
-    /// Histories of rows with keys of several parts.
+    /// Histories of rows with composite keys.
     case parted
 
-    /// How many cases it takes.
+    /// The number of cases.
     private var count: (few: Int, many: Int) {
         switch self {
         case .property: (30, 1_200)
@@ -73,10 +73,10 @@ package enum RandomTest: String {
         }
     }
 
-    /// Into so many parts the cases are divided; into fewer where a part would be smaller than in `make test`.
+    /// The number of parts of the cases. A part is at least as large as in `make test`.
     private static let turns = 8
 
-    /// The seeds of its cases, for the arguments of a test.
+    /// The seeds for the arguments of a test.
     package var range: Range<Int> {
         if let seed = number("SEED") { return seed..<(seed + 1) }
         let (few, many) = count
@@ -85,7 +85,7 @@ package enum RandomTest: String {
         case .few: break
         case .turn(let turn):
             cases = max(few, many / Self.turns)
-            // Never beyond those of `.ci/day`.
+            // The range ends within that of `.ci/day`.
             first = turn % max(1, many / cases) * cases
         case .all: cases = many
         }
@@ -93,8 +93,8 @@ package enum RandomTest: String {
         return first..<(first + max(number("CASES") ?? cases, 0))
     }
 
-    /// The seeds of its cases, for a loop. It ends early `SYNC_LONG_SECONDS` after the first of all loops began, but not before it has
-    /// taken as many as in `make test`, and prints then how far it came.
+    /// The seeds for a loop. The loop ends `SYNC_LONG_SECONDS` after the first loop began and prints its last seed, but
+    /// it takes at least as many seeds as `make test`.
     package var seeds: RandomSeeds {
         RandomSeeds(name: rawValue, range: range, atLeast: count.few, end: Self.end)
     }

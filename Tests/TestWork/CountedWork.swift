@@ -2,15 +2,15 @@ import GRDB
 import GRDBSQLite
 package import Sync
 
-/// What SQLite was asked to do, counted by itself: neither the clock nor the compiler has a say in it.
+/// The work of SQLite, counted by SQLite. It depends neither on time nor on the compiler.
 package struct CountedWork: CustomStringConvertible {
-    /// How often a statement ran, by its SQL.
+    /// The number of runs of each statement, by its SQL.
     package fileprivate(set) var runs: [String: Int] = [:]
     /// The instructions of SQLite's virtual machine.
     package fileprivate(set) var steps = 0
-    /// Those of each statement, by its SQL.
+    /// The instructions of each statement, by its SQL.
     package fileprivate(set) var stepsByStatement: [String: Int] = [:]
-    /// The rows looked at in scans of whole tables.
+    /// The rows visited by full table scans.
     package fileprivate(set) var scanned = 0
     /// Indexes that SQLite made because the schema has none that fits.
     package fileprivate(set) var automaticIndexes = 0

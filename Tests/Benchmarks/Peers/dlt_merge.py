@@ -1,4 +1,4 @@
-"""dlt: a pipeline that merges the records into SQLite by their key. It makes its own tables, and deletes no users.
+"""Merges the records into SQLite by their key, with a dlt pipeline. It creates its own tables, and deletes no users.
 
 usage: dlt_merge.py users PAYLOAD DATABASE
 """

@@ -1,4 +1,4 @@
-"""What a careful Python programmer writes by hand: orjson, executemany, an upsert that leaves equal rows alone.
+"""Imports a payload as careful handwritten Python does: orjson, executemany, and an upsert that skips equal rows.
 
 usage: orjson_sqlite3.py users|documents|regions PAYLOAD DATABASE    (the database has its tables)
 """

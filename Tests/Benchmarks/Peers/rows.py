@@ -1,12 +1,12 @@
 """The rows of each workload as tuples, parents first: (table, columns, rows)."""
 from datetime import datetime, timezone
 
-# Rows that no payload deletes: others may refer to them.
+# Tables whose rows are never deleted, because other rows may reference them.
 KEPT = {"Company", "Author"}
 
 
 def date(text):
-    """As GRDB and Sync store dates."""
+    """Returns a date in the format that GRDB and Sync store."""
     return datetime.fromisoformat(text).astimezone(timezone.utc).isoformat(" ", "milliseconds")[:23]
 
 

@@ -1,4 +1,4 @@
-"""sqlite-utils, with tables made beforehand and the deletions it has no call for by hand.
+"""Imports a payload with sqlite-utils. The tables must exist. Deletions use SQL, which sqlite-utils does not offer.
 
 usage: sqlite_utils_upsert.py users|documents|regions PAYLOAD DATABASE    (the database has its tables)
 """
@@ -18,7 +18,7 @@ connection.executescript(
     "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;")
 kept = {}
 with connection:
-    # In one transaction, and so that rows and their owners may come in any order.
+    # In one transaction, deferred foreign keys allow rows and their owners in any order.
     connection.execute("BEGIN IMMEDIATE")
     for table, columns, rows in rows_of(workload, records):
         rows = list(rows)

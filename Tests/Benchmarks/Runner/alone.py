@@ -1,4 +1,4 @@
-"""What Sync does without a peer beside it: exports, small calls into a big store, readers meanwhile, its pieces."""
+"""Measures Sync without peers: exports, small calls into a large store, concurrent readers, and its parts."""
 import json
 import subprocess
 import sys
@@ -30,7 +30,7 @@ class Bench:
              "--database", self.used.path("imported")])
 
     def store(self):
-        """A store with the base in it."""
+        """Returns a store with the rows of the base."""
         self.used.copy("imported", "work")
         return self.used.path("work")
 
@@ -52,7 +52,7 @@ class Bench:
         return {kind: self.call(kind) for kind in ("thousand", "single", "parent")}
 
     def call(self, kind):
-        """As processes, and in a process that has the store open. The first of each warms up."""
+        """Measures a call as processes, and in a process with an open store. The first call of each warms up."""
         entity = self.about["children" if kind == "parent" else kind]
         payloads = [self.data / f"{kind}-{i}.json" for i in range(self.about["variants"])]
         owner = ["--parent", self.about["parent"], "--max-delete", "100%"] if kind == "parent" else ["--delta"]

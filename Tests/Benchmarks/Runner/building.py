@@ -8,7 +8,7 @@ import places
 import tools
 
 
-# As in Package.swift.
+# The same settings as in Package.swift.
 OPTIONS = ["-warnings-as-errors", "-Wwarning", "DeprecatedDeclaration"] + [
     option
     for feature in ("ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility")
@@ -26,7 +26,7 @@ def build(configuration, needs_syncdb):
 
 
 def compile_with_debug_modules():
-    """Compiles the programs with the debug modules of the library. Their times mean nothing."""
+    """Compiles the programs with the debug modules of the library. Their times are meaningless."""
     programs = {
         "grdb-peer": "GRDBPeer", "sync-benchmarks": "SyncBenchmarks", "engine-benchmark": "EngineBenchmark",
         "pool-benchmark": "PoolBenchmark",
@@ -49,7 +49,7 @@ def swift(arguments, configuration):
 
 
 def available_tools(arguments):
-    """The wanted tools that are there; a message for those that are not."""
+    """Returns the requested tools that are installed, and prints a message for the others."""
     wanted = [t for t in tools.all_tools(arguments.syncdb, arguments.configuration) if t.name in arguments.tools]
     if "sync" in arguments.tools:
         wanted[1:1] = [tools.variant(arguments.syncdb, text) for text in arguments.variant]
@@ -81,7 +81,7 @@ def has_python_peers():
 
 
 def payloads(workload, size):
-    """The folder of the generated payloads. It is there when it is complete, and made anew when the generator is."""
+    """Returns the folder of the generated payloads. It exists only when complete. A newer generator replaces it."""
     folder = places.DATA / f"{workload}-{size}"
     sources = [places.BENCHMARKS / "Runner" / name for name in ("generate.py", "workloads.py")]
     about = folder / "about.json"

@@ -13,7 +13,7 @@ from workloads import WORKLOADS
 
 SCENARIOS = ["import", "noop", "delta", "export", "calls", "readers", "pieces"]
 
-# Pieces are the same at any size, but small payloads are read too fast to be timed.
+# The size does not matter for the parts of a sync, but small payloads are read too fast to measure.
 PIECES = 10_000
 
 

@@ -1,4 +1,4 @@
-"""Whole processes in turn: import into an empty store, the same again, a delta. And whether all end with the same rows."""
+"""Measures processes in turn: import into an empty store, the same again, and a delta. Compares the rows."""
 import sys
 
 import building
@@ -27,7 +27,7 @@ def measure(workload, data, tools, scenarios, runs, syncdb):
 
 
 def once(workload, about, data, tool, used, scenarios):
-    """The imported store is kept from the check, for runs without an import."""
+    """Runs the scenarios of a tool once. Runs without an import begin with the store of the check."""
     times = {}
     store = used.path(tool.name)
     base, delta = data / "base.json", data / "delta.json"
@@ -44,7 +44,7 @@ def once(workload, about, data, tool, used, scenarios):
 
 
 def check(workload, about, data, tools, used, scenarios):
-    """Runs every tool once, which warms up too, and compares what it stored with what Sync did."""
+    """Runs each tool once, which also warms up, and compares its rows with those of Sync."""
     expected = {}
     for tool in tools:
         store = used.path(tool.name)

@@ -1,14 +1,14 @@
-"""Writes the payloads of one workload and size, always the same ones, record by record.
+"""Writes the payloads of a workload and size record by record. The payloads are reproducible.
 
 usage: generate.py users|documents|regions|packages SIZE FOLDER
 
 base.json       the first import
-delta.json      1 % of the records changed, 1 % gone, 1 % new
-setup.json      what must be stored before (the tags of users), else empty
-thousand-N.json 1,000 records of the base, every second one changed
-single-N.json   one record with ten rows nested in it: it, two of them changed, one replaced each time
-parent-N.json   a hundred children of one row: ten changed, two replaced each time
-about.json      entities and keys, for the calls
+delta.json      1 % of the records changed, 1 % deleted, 1 % new
+setup.json      rows to store before (the tags of users), or no rows
+thousand-N.json 1,000 records of the base, half of them changed
+single-N.json   one record with ten nested rows: each time the record and two rows change, and one is replaced
+parent-N.json   a hundred children of one row: each time ten change, and two are replaced
+about.json      the entities and keys for the calls
 """
 import json
 import os
@@ -26,7 +26,7 @@ def write(path, value):
 
 
 class RecordFile:
-    """An array, written as it grows."""
+    """A JSON array that is written incrementally."""
 
     def __init__(self, path):
         self.file = open(path, "w", encoding="utf-8")

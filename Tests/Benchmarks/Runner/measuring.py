@@ -1,4 +1,4 @@
-"""Runs a process and says what it took."""
+"""Runs a process and measures it."""
 import os
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from statistics import median
 
 
 def run(command):
-    """Seconds of wall clock, seconds of processor, peak memory in MB."""
+    """Returns the wall clock time in seconds, the processor time in seconds, and the peak memory in MB."""
     command = [str(part) for part in command]
     os.sync()
     start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Docs/Benchmarks.md and its plot."""
+"""Writes Docs/Benchmarks.md and its plot."""
 import plot
 import targets
 
@@ -35,7 +35,7 @@ def write(found, page):
 
 
 def circumstances(found):
-    """Each setting once; several if results are of several runs."""
+    """Yields the machine and versions of the results: each once, and several if the runs differ."""
     entries = [(r, s, e) for r in found for s, e in r["scenarios"].items()]
     latest = max((e["circumstances"] for _, _, e in entries), key=lambda c: c["date"])
     commits = sorted({f"{e['circumstances']['commit']} ({e['circumstances']['date']})" for _, _, e in entries})

@@ -1,4 +1,4 @@
-"""Where things are."""
+"""The paths of the repository."""
 from pathlib import Path
 
 BENCHMARKS = Path(__file__).resolve().parent.parent
@@ -9,5 +9,5 @@ PAGE = ROOT / "Docs" / "Benchmarks.md"
 
 
 def program(name, configuration):
-    """Where a program is once it is built."""
+    """Returns the path of a built program."""
     return (ROOT / ".build" if name == "syncdb" else BUILD) / configuration / name

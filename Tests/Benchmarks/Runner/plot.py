@@ -1,4 +1,4 @@
-"""Wall time by number of users as an SVG: a panel per scenario, a line per program, both axes logarithmic."""
+"""Draws wall time by number of users as SVG: a panel for each scenario, a line for each program, logarithmic axes."""
 from math import ceil, floor, log10
 
 import targets
@@ -34,7 +34,7 @@ def svg(found):
 
 
 def series(found, scenario):
-    """name → [(size, seconds)]"""
+    """Returns name → [(size, seconds)]."""
     lines = {}
     for result in found:
         measured = targets.values(result).get(scenario)
@@ -46,7 +46,7 @@ def series(found, scenario):
 
 
 class Axis:
-    """Whole powers of ten."""
+    """A logarithmic axis between powers of ten."""
 
     def __init__(self, values, length):
         self.first = floor(log10(min(values)) + 1e-9)

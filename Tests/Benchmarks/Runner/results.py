@@ -1,4 +1,4 @@
-"""Results as files, one for each workload and size, so that tables can be made again without measuring."""
+"""Stores results as files, one for each workload and size, so that tables can be written without measuring again."""
 import json
 import os
 import platform
@@ -30,7 +30,7 @@ def has(folder, workload, size, scenario):
 
 
 def save(folder, workload, size, found, arguments):
-    """Keeps what was measured before, of scenarios that were not measured now."""
+    """Saves the results, and preserves earlier results of scenarios that were not measured now."""
     whole = load(folder, workload, size)
     circumstances = described(arguments)
     for scenario, value in found.items():

@@ -1,4 +1,4 @@
-"""Stores to begin with, copies of them, and what is in them."""
+"""Initial stores, their copies, and their contents."""
 import hashlib
 import json
 import shutil
@@ -10,7 +10,7 @@ import places
 
 
 class Stores:
-    """A folder per tool; the store in it is `store.sqlite`."""
+    """Folders of stores, one for each tool. The store is named `store.sqlite`."""
 
     def __init__(self, workload, syncdb, about, data):
         self.folder = places.WORK / workload
@@ -22,7 +22,7 @@ class Stores:
         return self.folder / name / "store.sqlite"
 
     def make_empty(self, workload, syncdb, about, data):
-        """One as `syncdb` makes it, one for each other model of the workload, and one with its tables alone for the
+        """Creates a store with `syncdb`, one for each other model of the workload, and one with only its tables for the
         tools that need tables."""
         (self.folder / "empty sync").mkdir()
         measuring.run([
@@ -53,7 +53,7 @@ class Stores:
 
 
 def contents(path):
-    """Per table the number of rows and a hash of all their values, whatever their order."""
+    """Returns the number of rows of each table and a hash of their values, independent of their order."""
     with closing(sqlite3.connect(path)) as database:
         tables = [name for name, in database.execute(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sync\\_%' ESCAPE '\\' "
@@ -73,7 +73,7 @@ def table_contents(database, table):
 
 
 def dlt_counts(path):
-    """What can be compared of tables that dlt lays out its own way."""
+    """Returns the counts that can be compared for the tables of dlt."""
     tables = {"User": "users", "Note": "users__notes", "Tag_users": "users__tags_ids"}
     with closing(sqlite3.connect(path)) as database:
         return {ours: database.execute(f"SELECT count(*) FROM {theirs}").fetchone()[0]

@@ -1,6 +1,6 @@
-"""What was set out to be reached, and what was."""
+"""The performance targets and their results."""
 
-# Scenario, peer, and how many times faster at least.
+# Scenario, peer, and the least factor by which Sync must be faster.
 RATIOS = [
     ("import", "grdb-upsert", 5.5), ("import", "orjson", 2), ("import", "sqlite-utils", 6),
     ("noop", "grdb-upsert", 20), ("noop", "orjson", 6),
@@ -11,7 +11,7 @@ SCENARIOS = {"import": "import", "noop": "nothing to do", "delta": "one percent 
 
 
 def rows(found):
-    """(what, at least, reached, whether that is enough) of everything that has been measured."""
+    """Yields (name, target, result, whether it is reached) of each measurement."""
     users = {r["size"]: values(r) for r in found if r["workload"] == "users"}
     for entry in RATIOS:
         yield from ratio(users, *entry)
@@ -67,7 +67,7 @@ def calls(found):
 
 
 def growth(users):
-    """Above 64 MB `syncdb` reads in pieces; the variant of this name reads whole."""
+    """Yields the growth of chunked reading (above 64 MB), and of the variant that reads whole files."""
     for scenario in SCENARIOS:
         medians = {s: users[s].get(scenario, {}).get("medians", {}) for s in sorted(users) if s >= 10_000}
         for name, how in (("sync", ""), ("sync read whole", ", read whole")):
@@ -81,7 +81,7 @@ def growth(users):
 
 
 def parted_keys(found):
-    """What a key of several parts costs, of the time of the same rows with one key."""
+    """Yields the time for composite keys relative to the same rows with one key."""
     packages = {r["size"]: values(r) for r in found if r["workload"] == "packages"}
     for scenario in SCENARIOS:
         size, measured = largest(packages, lambda f: "sync one key" in f.get(scenario, {}).get("medians", {}))

@@ -1,4 +1,4 @@
-"""The programs that are compared, each run as a process of its own: tool PAYLOAD → rows in a SQLite file."""
+"""The compared programs. Each is a process that writes the rows of a payload to a SQLite file."""
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
@@ -12,7 +12,7 @@ class Tool:
     title: str
     # (workload, about, payload, database) → command
     command: Callable
-    # The store it begins with: of Sync, of Sync with another model, the tables of Sync, or none.
+    # The initial store: of Sync, of Sync with another model, the tables of Sync, or none.
     store: str = "tables"
     largest: int = 100_000
     workloads: tuple = ("users", "documents", "regions")
@@ -21,7 +21,7 @@ class Tool:
         return workload in self.workloads and (without_limit or size <= self.largest)
 
     def compares_with_sync(self, scenario):
-        """dlt has tables of its own, and nothing that deletes what a list leaves out."""
+        """Returns whether the rows can be compared. dlt has other tables, and deletes no rows."""
         return self.store != "none"
 
 
@@ -38,13 +38,13 @@ def sync(program):
 
 
 def one_key(program):
-    """The same rows, with one key instead of one of several parts."""
+    """Returns the tool for the same rows with one key instead of a composite key."""
     return Tool("sync one key", "`syncdb import`, the same rows with one key", syncdb_import(program), store="one key",
                 largest=1_000_000, workloads=("packages",))
 
 
 def variant(program, text):
-    """`NAME=FLAGS`: syncdb with further flags."""
+    """Returns syncdb with further flags, from `NAME=FLAGS`."""
     name, _, flags = text.partition("=")
     return Tool(f"sync {name}", f"`syncdb import`, {name}", syncdb_import(program, flags.split()), store="sync",
                 largest=1_000_000, workloads=("users", "documents", "regions", "packages"))

@@ -1,4 +1,4 @@
-"""The four kinds of data. A class each: records, what a delta makes of them, and the small calls."""
+"""The four workloads. Each class generates records, the changes of a delta, and the payloads of small calls."""
 from random import Random
 from uuid import UUID
 
@@ -7,7 +7,7 @@ LAST = "Smith Müller García Nguyen Okafor Petrov Rossi Sato Tremblay Virtanen 
 WORDS = ("lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor incididunt ut labore et dolore "
          "magna aliqua enim minim veniam quis nostrud exercitation ullamco laboris").split()
 ZONES = ["+00:00", "+02:00", "-05:00", "+05:30", "Z"]
-# Keys of the rows that the small calls write: beyond all others.
+# The first key of the rows that the small calls write, above all other keys.
 FAR = 1_000_000_000
 
 
@@ -20,12 +20,12 @@ def date(random):
 def text(random, length):
     words = random.choices(WORDS, k=length // 5)
     result = " ".join(words)[:length].strip()
-    # Some texts have what JSON must escape.
+    # Some texts contain characters that JSON must escape.
     return result[:30] + ' "quoted"\n' + result[38:] if random.random() < 0.05 else result
 
 
 class ScatteredKeys:
-    """1, 2, 3, … in an order without locality, without a list of them."""
+    """The keys 1, 2, 3, … in an order without locality, computed without a list."""
 
     def __init__(self, count):
         self.modulus = count
@@ -46,7 +46,7 @@ class ScatteredKeys:
 
 
 class Users:
-    """Users with a company, notes and tags: nested objects, ids, dates, real numbers."""
+    """Users with a company, notes and tags: nested objects, IDs, dates, real numbers."""
 
     about = {"entity": "User", "setup_entity": "Tag", "thousand": "User", "single": "User",
              "parent": f"User:{FAR}", "children": "Note"}
@@ -184,7 +184,7 @@ class Documents:
 
 
 class Regions:
-    """Six entities, each a list in the one above: region, store, department, aisle, shelf, product."""
+    """Six entities with nested lists: region, store, department, aisle, shelf, product."""
 
     LEVELS = ["stores", "departments", "aisles", "shelves", "products"]
     about = {"entity": "Region", "setup_entity": "Region", "thousand": "Region", "single": "Shelf",
@@ -245,8 +245,8 @@ class Regions:
 
 
 class Packages:
-    """Flat records that a name and a version tell apart, each with a publisher. Their id says both, for the same rows
-    with one key."""
+    """Flat records with a composite key of name and version, each with a publisher. Their `id` combines both, for the
+    same rows with one key."""
 
     about = {"entity": "Package", "setup_entity": "Package", "thousand": "Package", "single": "Publisher",
              "parent": f"Publisher:{FAR}", "children": "Package"}

@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-/// As in the package that is tested: warnings are errors.
+/// The settings of the tested package: warnings are errors.
 let ours: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),

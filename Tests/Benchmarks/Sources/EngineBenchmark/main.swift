@@ -3,7 +3,7 @@ import GRDB
 import Sync
 import SyncTesting
 
-// What the two-way engine itself costs: with a service in memory, so that no network is in the figures.
+// Measures the cost of the sync engine, with a service in memory, so that the figures contain no network.
 //
 //     swift run -c release --package-path Tests/Benchmarks engine-benchmark 100000 10000
 
@@ -40,7 +40,7 @@ func measure(_ name: String, _ body: () async throws -> SyncReport) async throws
     print("\(name): \(seconds), \(requests) requests, \(total.inserted) in, \(total.sent) out, \(done) deleted")
 }
 
-// What the service takes for itself, which is in the time of the pull too.
+// The time of the service alone, which the time of the pull contains.
 let start = ContinuousClock.now
 var page: String?
 var cursor: String?
@@ -51,7 +51,7 @@ repeat {
 print("the service alone: \(ContinuousClock.now - start)")
 try await measure("pull") { try await engine.sync() }
 
-// The least of some: what else the machine does is no cost of the engine.
+// Returns the least of several times, so that other load of the machine does not count.
 func least(_ body: () async throws -> Void) async throws -> Duration {
     var least = Duration.seconds(1000)
     for _ in 0..<20 {
@@ -71,7 +71,7 @@ try stack.write { db in
 }
 try await measure("push") { try await engine.sync() }
 
-// Deletions, half as many and then twice as many: twice the time for twice the rows, whoever deletes them.
+// Deletions of n/2 and n rows: the time must be proportional, for local and for remote deletions.
 for (name, ids) in [("", 1...(pushed / 2)), (", twice as many", (pushed / 2 + 1)...(pushed / 2 + pushed))] {
     let start = ContinuousClock.now
     try stack.write { db in
@@ -88,7 +88,7 @@ for (name, ids) in [
 }
 
 var usage = rusage()
-getrusage(0, &usage)  // RUSAGE_SELF, which is no Int32 everywhere
+getrusage(0, &usage)  // RUSAGE_SELF, whose type is not Int32 on every platform
 print("peak memory: \(usage.ru_maxrss / 1024) MB, the rows of the service among it")
 try? stack.close()
 try? FileManager.default.removeItem(at: file)

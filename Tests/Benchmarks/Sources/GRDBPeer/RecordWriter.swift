@@ -4,7 +4,7 @@ enum WayOfWriting: String {
     case upsert, compare
 }
 
-/// A stored row. The types of the workloads are as short as the ones an app would have.
+/// A stored row. The record types of the workloads are as short as in an app.
 typealias StoredRecord = Codable & Equatable & FetchableRecord & Identifiable & PersistableRecord
 
 /// Writes records one by one.
@@ -18,7 +18,7 @@ struct RecordWriter {
         if stored != record { try record.update(db) }
     }
 
-    /// Deletes the rows whose keys the payload does not have.
+    /// Deletes the rows whose keys the payload does not contain.
     func deleteMissing<SyncRow: StoredRecord>(_: SyncRow.Type, except kept: Set<SyncRow.ID>) throws
     where SyncRow.ID: DatabaseValueConvertible & StatementColumnConvertible {
         let stored = try SyncRow.ID.fetchSet(db, sql: "SELECT id FROM \(SyncRow.databaseTableName)")

@@ -1,12 +1,13 @@
 import Foundation
 import GRDB
 
-// What an app does without Sync: decode the payload with Codable, and write it record by record with GRDB.
+// Imports a payload as an app without Sync does: decodes it with `Codable`, and writes the records one by one with
+// GRDB.
 //
 //     grdb-peer upsert|compare users|documents|regions PAYLOAD DATABASE
 //
-// `upsert` writes every record; `compare` fetches the stored one first and writes it only if it differs.
-// Either deletes what the payload leaves out. The database has its tables already.
+// `upsert` writes each record. `compare` fetches the stored record first, and writes only if it differs. Both delete
+// rows that the payload omits. The tables of the database must exist.
 
 let arguments = CommandLine.arguments
 guard arguments.count == 5, let way = WayOfWriting(rawValue: arguments[1]) else {

@@ -1,7 +1,7 @@
 import Foundation
 import Sync
 
-// What many syncs at once do to the other tasks of a program, and to those that read.
+// Measures the effect of many concurrent syncs on other tasks of the program and on readers.
 //
 //     swift run -c release --package-path Tests/Benchmarks pool-benchmark 16 5000
 
@@ -27,7 +27,7 @@ try FileManager.default.createDirectory(at: folder, withIntermediateDirectories:
 defer { try? FileManager.default.removeItem(at: folder) }
 let stacks = try (0..<syncs).map { try DataStack(model: model, at: folder.appendingPathComponent("\($0).sqlite")) }
 
-/// How much longer a task sleeps than it wants to, and how long reads take, until it is cancelled.
+/// Measures how late a sleeping task wakes up, and how long reads take, until it is cancelled.
 func watch() async throws -> (delays: [Double], reads: [Double]) {
     let clock = ContinuousClock()
     var (delays, reads): ([Double], [Double]) = ([], [])

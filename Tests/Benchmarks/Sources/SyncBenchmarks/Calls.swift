@@ -1,14 +1,14 @@
 import Foundation
 import Sync
 
-/// Small payloads one after the other into a store that stays open, as in an app.
+/// Syncs small payloads one by one into an open store, as an app does.
 struct Calls {
     let database: String
     let entity: String
-    /// `Entity:id`, or `Entity:id:relationship`, or `-`.
+    /// The parent as `Entity:id` or `Entity:id:relationship`; `-` for none.
     let parent: String
 
-    /// Milliseconds of each call but the first, which warms up.
+    /// Returns the milliseconds of each call except the first one, which warms up.
     func measure(_ payloads: [String]) async throws -> [Double] {
         let stack = try DataStack(at: URL(fileURLWithPath: database))
         let parts = parent.split(separator: ":").map(String.init)

@@ -1,4 +1,4 @@
-/// A result, with its unit.
+/// A result with its unit.
 struct Measurement: Codable {
     let name: String
     let value: Double
@@ -6,7 +6,7 @@ struct Measurement: Codable {
 }
 
 extension Duration {
-    /// In seconds.
+    /// The duration in seconds.
     var seconds: Double {
         let (seconds, attoseconds) = components
         return Double(seconds) + Double(attoseconds) * 1e-18
@@ -14,14 +14,14 @@ extension Duration {
 }
 
 extension [Double] {
-    /// The value below which this part of the others are.
+    /// Returns a quantile of the values.
     func quantile(_ part: Double) -> Double {
         guard !isEmpty else { return .nan }
         return sorted()[Swift.min(count - 1, Int(Double(count) * part))]
     }
 }
 
-/// The median of some runs, after one that warms up.
+/// Returns the median of several runs, after one that warms up.
 func median(of runs: Int, _ measure: () async throws -> Double) async throws -> Double {
     _ = try await measure()
     var values: [Double] = []

@@ -1,12 +1,12 @@
 import Foundation
 import Sync
 
-/// What a sync is made of, piece by piece.
+/// Measures the parts of a sync separately.
 struct Pieces {
     private let model: SyncModel
     private let entity: String
     private let json: Data
-    /// What is stored before, because the payload names it by id only.
+    /// Rows to store before, because the payload references them by ID only.
     var storedBefore: (entity: String, json: Data)?
 
     init(model: String, entity: String, payload: String) throws {
@@ -28,7 +28,7 @@ struct Pieces {
         let native = try await median(of: 3) {
             try await Staging.secondsPerNativeRecord(json, inEntity: entity, stack: stack)
         }
-        // A payload of few records is mapped before the first progress is told.
+        // A small payload is mapped before its first progress report.
         guard bytes.isFinite, native.isFinite else { return [] }
         return [
             Measurement(name: "parse and stage bytes", value: 1e-6 / bytes, unit: "MB/s"),
@@ -86,7 +86,7 @@ struct Pieces {
         return start.duration(to: clock.now).seconds
     }
 
-    /// The same records, in an order that is random and always the same.
+    /// Returns the payload in a random, reproducible order.
     private func shuffledPayload() throws -> Data {
         guard case .array(var records) = try JSONValue(parsing: json) else { throw NativeRecords.NotRecords() }
         var state: UInt64 = 42

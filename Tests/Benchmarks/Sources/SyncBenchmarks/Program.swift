@@ -1,8 +1,8 @@
 import Foundation
 
-/// Benchmarks that need the library in the same process. Each prints JSON; `run.py` makes tables of it.
+/// Benchmarks that run in the process of the library. Each prints JSON, which `run.py` formats as tables.
 ///
-///     sync-benchmarks pieces  MODEL ENTITY PAYLOAD [ENTITY PAYLOAD of what is stored before]
+///     sync-benchmarks pieces  MODEL ENTITY PAYLOAD [ENTITY PAYLOAD of rows to store before]
 ///     sync-benchmarks calls   DATABASE ENTITY PARENT|- PAYLOAD…
 ///     sync-benchmarks readers DATABASE ENTITY PAYLOAD…
 @main
@@ -44,7 +44,7 @@ enum Program {
     }
 }
 
-/// A file named on the command line.
+/// Reads a file that the command line names.
 func contents(_ path: String) throws -> Data {
     try Data(contentsOf: URL(fileURLWithPath: path))
 }

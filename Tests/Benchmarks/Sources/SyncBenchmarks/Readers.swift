@@ -3,7 +3,7 @@ import GRDB
 import Sync
 import Synchronization
 
-/// How long small reads take while big payloads are being written.
+/// Measures small reads while large payloads are written.
 struct Readers {
     let database: String
     let entity: String
@@ -17,12 +17,12 @@ struct Readers {
         let maximumMilliseconds: Double
     }
 
-    /// Readers are not cancelled: a read may not end in the middle.
+    /// Signals the end of the measurement. Readers are not cancelled, because that would interrupt a read.
     private final class End: Sendable {
         let isReached = Atomic(false)
     }
 
-    /// A report for each payload, and first one of a second in which nothing is written, named `idle`.
+    /// Returns a report for each payload, after one named `idle` for a second without writes.
     func measure(_ payloads: [String]) async throws -> [Report] {
         let stack = try DataStack(at: URL(fileURLWithPath: database))
         var reports = [
@@ -58,7 +58,7 @@ struct Readers {
             maximumMilliseconds: times.max() ?? .nan)
     }
 
-    /// One row by its place in the table about once a millisecond, as a screen that follows the store might read.
+    /// Reads one row about once a millisecond, as a screen that observes the store does.
     private func read(_ stack: DataStack, from seed: Int, until end: End) async throws -> [Double] {
         let sql = "SELECT * FROM \"\(entity)\" WHERE rowid = ?"
         let clock = ContinuousClock()

@@ -2,9 +2,10 @@ import Foundation
 import Sync
 import Synchronization
 
-/// Reading and mapping alone: how long a sync takes until nearly all of its payload is mapped. The rest is cancelled.
+/// Measures parsing and mapping without the rest of a sync, which is cancelled when nearly all of the payload is
+/// mapped.
 enum Staging {
-    /// Seconds for each byte.
+    /// Returns the seconds per byte.
     static func secondsPerByte(_ json: Data, inEntity entity: String, stack: DataStack) async throws -> Double {
         let clock = ContinuousClock()
         let start = clock.now
@@ -15,7 +16,7 @@ enum Staging {
         return mapped.withLock { start.duration(to: $0.time).seconds / Double($0.units) }
     }
 
-    /// Seconds for each record that `JSONSerialization` reads in this JSON.
+    /// Returns the seconds per record that `JSONSerialization` has parsed.
     static func secondsPerNativeRecord(
         _ json: Data, inEntity entity: String, stack: DataStack
     ) async throws -> Double {
@@ -36,7 +37,7 @@ enum Staging {
         return mapped.withLock { $0.start.duration(to: $0.time).seconds / Double($0.units) }
     }
 
-    /// Cancels the task it is called in when nine tenths are mapped.
+    /// Returns options that cancel the current task when nine tenths of the payload are mapped.
     private static func options(_ note: @escaping @Sendable (Int) -> Void) -> SyncOptions {
         var options = SyncOptions(payload: .delta)
         options.progress = { progress in

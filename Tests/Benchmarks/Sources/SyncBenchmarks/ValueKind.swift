@@ -1,7 +1,7 @@
 import Foundation
 import Sync
 
-/// What a value costs from its bytes to its slot, its key and its share of the object included.
+/// Measures the cost of a value, from its bytes to its node, including its key and its share of the object.
 enum ValueKind: String, CaseIterable {
     case string, date, uuid, integer, double, boolean, null
     case integerText = "integer as text"

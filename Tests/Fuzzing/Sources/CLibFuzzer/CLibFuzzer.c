@@ -1,4 +1,4 @@
 #include "CLibFuzzer.h"
 
-// Where the library's own `main` is linked too, as in builds for debugging, it wants a target; ours are not called by it.
+// Debug builds also link the `main` of libFuzzer, which needs this symbol. It is never called.
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) { return 0; }

@@ -1,8 +1,8 @@
 import FuzzSupport
 import SyncCore
 
-/// Payloads to plans: a plan made of bytes says the same as one made of the values that the bytes are, and the plans of
-/// its pieces report the same.
+/// Fuzzes the mapping of payloads. The payload graph of bytes equals that of the same values, and the graphs of its
+/// chunks report the same.
 @main
 enum FuzzMapper {
     static func main() {
@@ -31,18 +31,19 @@ enum FuzzMapper {
         requireNativeIsSame(records, call)
     }
 
-    // MARK: What must hold
+    // MARK: Properties
 
     static func requireSameInPieces(_ whole: MappingOutcome, _ call: FuzzCall) {
         let pieces = MappingOutcome(piecesOf: call)
-        // Records of different pieces are not compared, and those of one are before the next is read.
+        // Records of different chunks are not compared, and the records of a chunk are compared before the next chunk
+        // is read.
         if [whole.error?.code, pieces.error?.code].contains(.contradictingRecords) { return }
         require(whole.error == pieces.error, "whole: \(whole.error as Any), in pieces: \(pieces.error as Any)")
         guard whole.error == nil else { return }
         require(whole.reports == pieces.reports, "whole: \(whole.reports), in pieces: \(pieces.reports)")
     }
 
-    /// Dictionaries say the same as objects with the same members in the order of their keys.
+    /// Dictionaries give the same graph as objects with the same members, sorted by key.
     static func requireNativeIsSame(_ records: [JSONValue], _ call: FuzzCall) {
         for isBoxed in [false, true] {
             let native = records.map { NativeValue($0, isBoxed: isBoxed) }
@@ -70,7 +71,7 @@ enum FuzzMapper {
         }
     }
 
-    /// What is wrong first is told, but not with the same words for its place.
+    /// Requires equal graphs, or errors of the same code. Only the locations in the errors may differ.
     static func requireSame(_ first: MappingOutcome, _ second: MappingOutcome, _ name: String) {
         require(
             first.error?.code == second.error?.code, "\(name): \(first.error as Any) <> \(second.error as Any)")

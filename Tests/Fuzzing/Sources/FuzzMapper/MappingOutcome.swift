@@ -1,11 +1,11 @@
 import FuzzSupport
 import SyncCore
 
-/// What mapping a payload came to: a plan as text, or why there is none.
+/// The result of mapping a payload: the payload graph as text, or an error.
 struct MappingOutcome {
     var text = ""
     var error: SyncError?
-    /// What the plan reports.
+    /// The reports of the graph.
     var reports = MappingReports()
 
     init(_ call: FuzzCall, withPlaces: Bool, _ body: (PayloadGraphBuilder) throws -> PayloadGraph) {
@@ -16,7 +16,7 @@ struct MappingOutcome {
         }
     }
 
-    /// Maps the payload in pieces; only what the plans of all pieces report can be compared with that of the whole.
+    /// Maps the payload in chunks. Only the reports of all chunks can be compared with those of the whole payload.
     init(piecesOf call: FuzzCall) {
         self.init(call) { staging, outcome in
             let cuts = PayloadCuts(call.payload)
@@ -41,7 +41,7 @@ struct MappingOutcome {
             try body(staging, &self)
         } catch let error as SyncError {
             self.error = error
-            // What it seems to be is guessed from what has come by then.
+            // The detected format depends on the bytes so far.
             self.error?.likelyForm = nil
         } catch {
             fail("not a SyncError: \(error)")

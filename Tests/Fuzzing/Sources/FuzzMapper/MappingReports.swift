@@ -1,6 +1,6 @@
 import SyncCore
 
-/// What plans report beside what they change.
+/// The reports of payload graphs: counts, diagnostics and unmapped keys.
 struct MappingReports: Equatable {
     var records = 0
     var readableRecords = 0

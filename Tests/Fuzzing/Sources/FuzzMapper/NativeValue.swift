@@ -1,13 +1,13 @@
 import Foundation
 import SyncCore
 
-/// A value as Swift and Foundation hold it, and what that is as JSON: its members in the order of their keys, of keys
-/// that look alike only one.
+/// A value of Swift and Foundation, and the same value as JSON. The JSON has sorted members, and one member for keys
+/// that are canonically equivalent.
 struct NativeValue {
     let any: Any
     let json: JSONValue
 
-    /// - Parameter isBoxed: Whether numbers are boxed, as `JSONSerialization` does.
+    /// - Parameter isBoxed: Whether numbers are boxed, as by `JSONSerialization`.
     init(_ value: JSONValue, isBoxed: Bool) {
         switch value {
         case .null: self.init(NSNull(), value)
@@ -29,7 +29,7 @@ struct NativeValue {
         self.json = json
     }
 
-    /// The first type that spells the number as it is spelled; as JSON, if there is none.
+    /// Returns the first type that prints the number unchanged; a `JSONValue` if there is none.
     private static func number(_ text: String, isBoxed: Bool) -> Any {
         if let integer = Int(text), "\(integer)" == text { return isBoxed ? NSNumber(value: integer) : integer }
         if let real = Double(text), "\(real)" == text { return isBoxed ? NSNumber(value: real) : real }

@@ -1,10 +1,10 @@
 import SyncCore
 
 extension PayloadGraph {
-    /// Everything the plan says, whether its texts are in the payload or beside it.
+    /// Returns the complete graph as text, wherever its strings are stored.
     ///
-    /// - Parameter withPlaces: Whether to name places and quote values. They are told as the payload spells them, so
-    ///   that they are others where a string without its escapes is mapped.
+    /// - Parameter withPlaces: Whether to include locations and values. They are spelled as in the payload, so they
+    ///   differ for a string whose escapes were decoded before mapping.
     func text(withPlaces: Bool) -> String {
         withTexts { pool in
             var lines = ["records \(readableRootRecords) of \(rootRecords), alone \(roots[0].isLoneObject)"]

@@ -2,7 +2,7 @@ import Foundation
 import FuzzSupport
 import SyncCore
 
-/// `JSONSerialization` reads what we read, and the other way round, but for what is listed here.
+/// Requires that `JSONSerialization` accepts the same documents as the reader, with the exceptions below.
 extension FuzzReader {
     static func requireAgreementOfFoundation(
         on input: UnsafeBufferPointer<UInt8>, with reading: Result<JSONValue, SyncError>
@@ -18,7 +18,7 @@ extension FuzzReader {
         }
     }
 
-    /// A number of JSON may be of any size; Foundation's must fit a double.
+    /// JSON numbers are unlimited. Foundation's must fit a double.
     private static func hasHugeNumber(_ value: JSONValue) -> Bool {
         switch value {
         case .number(let text): Double(text).map { !$0.isFinite } ?? true
@@ -56,7 +56,7 @@ extension FuzzReader {
             guard let number = (theirs as? NSNumber)?.doubleValue, let ours = Double(text) else {
                 fail("\(text) is \(theirs)")
             }
-            // They are not exact about numbers of many digits.
+            // Foundation rounds numbers with many digits.
             require(ours == number || abs(ours - number) <= abs(ours) * 1e-12, "\(text) is \(number)")
         case .string(let text):
             guard let string = theirs as? String else { fail("a string is \(theirs)") }
@@ -67,7 +67,7 @@ extension FuzzReader {
             for (element, other) in zip(elements, array) { requireEqual(element, other) }
         case .object(let members):
             guard let dictionary = theirs as? [String: Any] else { fail("an object is \(theirs)") }
-            // Keys that only look alike are one key to a dictionary, and of those it does not keep the last.
+            // A dictionary merges keys that are canonically equivalent, and does not keep the value of the last one.
             let count = Dictionary(members.map { ($0.key, 1) }, uniquingKeysWith: +)
             require(dictionary.count == count.count, "\(count.count) keys are \(dictionary.count)")
             for member in members where count[member.key] == 1 {

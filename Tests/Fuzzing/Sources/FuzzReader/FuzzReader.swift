@@ -1,8 +1,8 @@
 import FuzzSupport
 import SyncCore
 
-/// Bytes to values: what is read is read whole, read again from its own text, and read the same in pieces; what is not
-/// is refused at a place, in pieces too.
+/// Fuzzes the JSON reader. A document reads back from its own text, and gives the same records or the same error in
+/// chunks.
 @main
 enum FuzzReader {
     static func main() {
@@ -12,7 +12,7 @@ enum FuzzReader {
         }
     }
 
-    /// Where records may be that are not in one list at the root.
+    /// Records that are not in one list at the root.
     private static let placedForms: [JSONReader.Form] = [
         .places(.list(at: ["a"])), .places(.list(at: ["a", "b"])), .places(.members(at: [])), .places(.jsonAPI),
         .places(.graphQL(at: [])),
@@ -42,9 +42,9 @@ enum FuzzReader {
         }
     }
 
-    // MARK: What must hold
+    // MARK: Properties
 
-    /// The text of a value reads as that value; its canonical text is the same after another round.
+    /// The text of a value reads as that value. Its canonical text is stable.
     static func requireStableText(_ value: JSONValue) {
         var text: [UInt8] = []
         JSONText.append(value, to: &text)
@@ -55,7 +55,7 @@ enum FuzzReader {
         require(CanonicalJSON.bytes(plain) == canonical, "its canonical text is not canonical")
     }
 
-    /// A document that is cut gives the same records, and the same error at the same place.
+    /// A document in chunks gives the same records, and the same error at the same position.
     static func requireSameInPieces(
         _ input: UnsafeBufferPointer<UInt8>, form: JSONReader.Form = .json, _ cuts: PayloadCuts
     ) -> RecordReading {
@@ -65,7 +65,7 @@ enum FuzzReader {
         return whole
     }
 
-    /// The reader of records gives the elements of an array, an object as the only one, and refuses all else.
+    /// The record reader returns the elements of an array, or one object, and rejects all other documents.
     static func requireRecords(_ reading: RecordReading, of value: Result<JSONValue, SyncError>) {
         let records = reading.error == nil ? reading.records : nil
         switch value {
@@ -79,7 +79,7 @@ enum FuzzReader {
         }
     }
 
-    /// The same records in other wrappings: one a line, and at the end of a key path.
+    /// The records read the same as NDJSON and at the end of a key path.
     static func requireLines(_ records: [JSONValue]) {
         var lines: [UInt8] = []
         for record in records {
@@ -96,7 +96,7 @@ enum FuzzReader {
         var text: [UInt8] = []
         JSONText.append(wrapped, to: &text)
         let below = text.withUnsafeBufferPointer { RecordReading(of: $0, form: .places(.list(at: ["data", "rows"]))) }
-        // Two levels more than the input had.
+        // The wrapped document has two levels more than the input.
         guard below.error?.code != .nestingTooDeep else { return }
         require(below.error == nil && below.records == records, "below a key path, the records are others: \(below)")
     }

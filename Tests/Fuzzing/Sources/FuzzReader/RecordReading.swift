@@ -2,12 +2,12 @@ import Foundation
 import FuzzSupport
 import SyncCore
 
-/// What reading records came to: those that were read, and why no more were.
+/// The result of reading records: the records until the end or the error.
 struct RecordReading: Equatable {
     var records: [JSONValue] = []
     var error: SyncError?
 
-    /// Reads from the input itself: the address sanitizer sees a byte read beyond its end.
+    /// Reads the input without a copy, so that the address sanitizer detects reads beyond its end.
     init(of input: UnsafeBufferPointer<UInt8>, form: JSONReader.Form = .json) {
         var reader = JSONReader(input, form: form)
         attempt {
@@ -18,7 +18,7 @@ struct RecordReading: Equatable {
         error?.requirePlace(in: input)
     }
 
-    /// Reads in pieces.
+    /// Reads the input in chunks.
     init(of input: UnsafeBufferPointer<UInt8>, form: JSONReader.Form, cuts: PayloadCuts) {
         var splitter = RecordChunker(form: form, pieceSize: cuts.pieceSize)
         var reader = JSONReader(form: form)

@@ -1,7 +1,7 @@
 public import SyncCore
 
 extension SyncError {
-    /// Fails unless the error says where in the input the fault is, and that place is there.
+    /// Fails unless the error has a message and a location that exists in the input.
     public func requirePlace(in input: UnsafeBufferPointer<UInt8>) {
         require(!message.isEmpty, "an error without a message")
         switch code {

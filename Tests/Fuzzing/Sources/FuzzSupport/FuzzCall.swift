@@ -1,24 +1,24 @@
 public import Foundation
 public import SyncCore
 
-/// What one input asks for: a payload, and how to sync it.
+/// The payload and the options that an input encodes.
 ///
-/// An input is a payload. One that starts with `!` and two bytes says also which operations are allowed (the low bits
-/// of the first byte), whether the store has rows already (its highest bit), and which options are on (the second). One
-/// that starts with `~` and two such bytes has a payload of the records that the other bytes choose.
+/// An input is a payload. If it starts with `!` and two bytes, the low bits of the first byte are the allowed
+/// operations, its highest bit says whether the store has rows before, and the second byte has the options. If it
+/// starts with `~` and such bytes, the other bytes choose the records of a generated payload.
 public struct FuzzCall {
-    /// What the root records are.
+    /// The entity of the root records.
     public var entity = "Item"
-    /// What the sync may do.
+    /// The allowed operations of the sync.
     public var operations = SyncOperations.all
-    /// How it treats the payload.
+    /// The options of the sync.
     public var options = SyncOptions()
-    /// Whether the store has rows before.
+    /// Whether the store has rows before the sync.
     public var isIntoRows = false
-    /// The payload where the fuzzer has it, so that the address sanitizer sees a byte read beyond its end.
+    /// The payload without a copy, so that the address sanitizer detects reads beyond its end.
     public var payload: UnsafeBufferPointer<UInt8>
 
-    /// Calls `body` with what an input asks for.
+    /// Decodes an input, and calls `body` with the result.
     public static func read(_ input: UnsafeBufferPointer<UInt8>, _ body: (FuzzCall) -> Void) {
         var call = FuzzCall(input)
         guard input.first == UInt8(ascii: "~"), input.count >= 3 else { return body(call) }
@@ -50,7 +50,7 @@ public struct FuzzCall {
         if flags & 128 != 0, options.form == .json { options.keyPath = ["data", "rows"] }
     }
 
-    /// The payload without a copy; not to be kept.
+    /// The payload without a copy. It is valid during the call only.
     public var data: Data {
         guard let start = payload.baseAddress, !payload.isEmpty else { return Data() }
         return Data(
@@ -58,7 +58,7 @@ public struct FuzzCall {
             deallocator: .none)
     }
 
-    /// The payload as a value, or nil if it is none: of NDJSON all its records.
+    /// The payload as a value; nil if it is invalid. The value of NDJSON is the array of its records.
     public var value: JSONValue? {
         guard options.form == .ndjson else { return try? JSONValue(parsing: Array(payload)) }
         var reader = JSONReader(payload, form: .ndjson)

@@ -1,9 +1,9 @@
 import Foundation
 public import SyncCore
 
-/// A model with every type of attribute and every kind of relationship, for the payloads that the fuzzer makes.
+/// A model with each type of attribute and each kind of relationship.
 public enum FuzzModel {
-    /// The model of `SyncModel.json`, with its transformer.
+    /// The model of `Model.json`, with its transformer.
     public static let model: SyncModel = {
         let file = URL(filePath: #filePath).appending(path: "../../../Model.json").standardizedFileURL
         do {

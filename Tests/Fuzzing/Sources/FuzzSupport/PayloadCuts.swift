@@ -1,18 +1,18 @@
-/// Where a payload is cut into chunks and pieces: it follows from the bytes, so that an input always does the same.
+/// The buffers and chunks that a payload is cut into. They depend on the bytes only, so that an input is reproducible.
 public struct PayloadCuts {
-    /// How large the pieces are to be.
+    /// The chunk size.
     public let pieceSize: Int
     private let payload: UnsafeBufferPointer<UInt8>
     private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 
-    /// The cuts of a payload.
+    /// Computes the cuts of a payload.
     public init(_ payload: UnsafeBufferPointer<UInt8>) {
         self.payload = payload
         for byte in payload { state = (state ^ UInt64(byte)) &* 0x100_0000_01B3 }
         pieceSize = 1 + Self.next(&state, below: 1 + Self.next(&state, below: 1 + payload.count))
     }
 
-    /// The payload in chunks, most of them small.
+    /// The payload in buffers, most of them small.
     public var chunks: [UnsafeRawBufferPointer] {
         var state = state
         var chunks: [UnsafeRawBufferPointer] = []

@@ -1,9 +1,9 @@
 import SyncCore
 
-/// Writes records of the model, as the bytes of an input choose: of few rows, so that they meet, and with values that
-/// fit and some that do not.
+/// Generates records of the model from the bytes of an input. The records have few keys, so that they refer to the same
+/// rows, and some values of the wrong type.
 ///
-/// Of random bytes hardly any are JSON, and of random JSON hardly any speaks of relationships.
+/// Random bytes are rarely JSON, and random JSON rarely contains relationships.
 struct PayloadWriter {
     private static let maximumDepth = 4
 
@@ -11,7 +11,7 @@ struct PayloadWriter {
     private var choices: UnsafeBufferPointer<UInt8>.Iterator
     private var text = ""
 
-    /// The records that these bytes choose, as JSON, or one a line.
+    /// Returns the records that these bytes choose, as a JSON array or as NDJSON.
     static func payload(_ choices: UnsafeBufferPointer<UInt8>, of entity: String, asLines: Bool) -> [UInt8] {
         var writer = PayloadWriter(choices: choices.makeIterator())
         guard let entity = writer.model.entityID(entity) else { return [] }
@@ -27,7 +27,7 @@ struct PayloadWriter {
 
     private init(choices: UnsafeBufferPointer<UInt8>.Iterator) { self.choices = choices }
 
-    /// One of so many; the first of them, where there are no bytes left.
+    /// Returns a number below `count`; 0 after the last byte.
     private mutating func choose(_ count: Int) -> Int { Int(choices.next() ?? 0) % count }
 
     // MARK: Records
@@ -53,7 +53,7 @@ struct PayloadWriter {
         text += "}"
     }
 
-    /// Dots of a key are objects, one in the other.
+    /// Each dot of a key begins a nested object.
     private mutating func member(_ key: String, _ isFirst: inout Bool, _ value: (inout PayloadWriter) -> Void) {
         if !isFirst { text += "," }
         isFirst = false
@@ -69,7 +69,7 @@ struct PayloadWriter {
         let count = relationship.isToMany ? choose(4) : 1
         let form = choose(8)
         let byID = key != nil && (form < 3 || depth >= Self.maximumDepth)
-        // A remote key is for ids too.
+        // A remote key is also used for IDs.
         let idKeys = byID ? AttributeNaming.idKeys(for: relationship.relationship) : []
         let name = idKeys.first ?? AttributeNaming.objectKeys(for: relationship.relationship)[0]
         member(name, &isFirst) { writer in

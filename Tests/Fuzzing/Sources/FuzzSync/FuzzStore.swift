@@ -5,8 +5,8 @@ import SyncCalls
 import SyncCore
 import SyncSQLite
 
-/// A store in memory, and one sync into it. There is only one at a time, because they are one database that is emptied:
-/// most of the work would be to make its tables.
+/// A store in memory and one sync into it. All instances share one database, which is emptied before each use, because
+/// creating its tables would take most of the time.
 struct FuzzStore {
     typealias Outcome = Result<SyncResult, SyncError>
 
@@ -62,7 +62,7 @@ struct FuzzStore {
         }
     }
 
-    /// Nil if the payload is no JSON.
+    /// Syncs the payload as a value. Returns nil if it is no JSON.
     func syncValue() -> Outcome? {
         value.map { value in
             outcome {
@@ -76,7 +76,7 @@ struct FuzzStore {
             do {
                 return .success(try await body())
             } catch var error as SyncError {
-                // What it seems to be is guessed from what has come by then.
+                // The detected format depends on the bytes so far.
                 error.likelyForm = nil
                 return .failure(error)
             }
@@ -86,7 +86,7 @@ struct FuzzStore {
     // MARK: Rows
 
     var contents: StoreDump { wait { try await stack.contents() } }
-    /// How many rows were written since it was opened.
+    /// The number of rows written since the store was opened.
     var changes: Int { wait { try await stack.totalChanges() } }
     var damage: [String] { wait { try await stack.damage() } }
 }

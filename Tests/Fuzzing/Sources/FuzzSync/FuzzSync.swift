@@ -4,8 +4,8 @@ import SyncCalls
 import SyncCore
 import SyncSQLite
 
-/// Whole syncs into a store in memory: bytes, values and pieces lead to the same rows, a dry run tells what will
-/// happen, and a second sync finds nothing to do.
+/// Fuzzes syncs into a store in memory. Bytes, values and chunks give the same rows, a plan equals the sync, and a
+/// second sync changes nothing.
 @main
 enum FuzzSync {
     static func main() {
@@ -26,7 +26,7 @@ enum FuzzSync {
         let after = store.contents
         if case .failure(let error) = done {
             require(after == before, "a refused payload changed something: \(error)")
-            // Refusals for what the rows are, rather than for what a place of the payload is.
+            // Rejections because of stored rows have no location in the payload.
             if error.code != .deletionDenied { error.requirePlace(in: call.payload) }
         }
         require(store.damage == [], "the store is damaged: \(store.damage)")
@@ -41,7 +41,7 @@ enum FuzzSync {
         if comparison.inPieces { requireSameInPieces(done, after, call) }
     }
 
-    // MARK: What must hold
+    // MARK: Properties
 
     static func requireSameInPieces(_ done: FuzzStore.Outcome, _ after: StoreDump, _ call: FuzzCall) {
         let store = FuzzStore(for: call)
@@ -51,7 +51,8 @@ enum FuzzSync {
         require(store.damage == [], "in pieces: \(store.damage)")
     }
 
-    /// Whether both are refused, but what the first records contradict each other about before the last were read.
+    /// Returns whether both were rejected, but the sync in chunks because of inconsistent records, before it read the
+    /// rest.
     static func isFoundEarlier(_ inPieces: FuzzStore.Outcome, than done: FuzzStore.Outcome) -> Bool {
         guard case .failure = done, case .failure(let error) = inPieces else { return false }
         return error.code == .contradictingRecords

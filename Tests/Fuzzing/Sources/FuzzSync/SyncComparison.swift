@@ -1,19 +1,17 @@
 import FuzzSupport
 import SyncCore
 
-/// With what the sync of a payload can be compared.
+/// The comparisons that are possible for a payload.
 struct SyncComparison {
-    /// Whether all of it comes out the same each time. A record without a key whose owner says where it belongs is
-    /// stored under a key made for it.
+    /// Whether repeated syncs give the same rows. A record without a key gets a new key if its owner stores it.
     var again = true
-    /// Whether each row is given by one record at most, and all of it is done: what several records say of one row
-    /// together, such as of which entity it is, pieces cannot know, nor
-    /// what they contradict each other about. Nor can they know the order of rows whose owner is named by its id and
-    /// comes later.
+    /// Whether a sync in chunks gives the same rows. That requires one record for each row and all operations, because
+    /// a chunk does not know other records of a row, such as their entity and inconsistencies. It also excludes ordered
+    /// lists whose owner is referenced by ID and comes later.
     var inPieces = true
-    /// Whether the same payload again must write nothing. Where children may be inserted and not updated, what is nested
-    /// in a child counts while the child is new, and not when it is stored. A record without a key speaks of the row that
-    /// its owner had before: where rows are given twice, the payload may say that it is another.
+    /// Whether a second sync writes nothing. If children may be inserted but not updated, records nested in a child are
+    /// effective only while the child is new. A record without a key describes the previous row of its owner: with
+    /// several records for a row, the payload may replace it.
     var writesOnce: Bool
 
     init(_ call: FuzzCall) {

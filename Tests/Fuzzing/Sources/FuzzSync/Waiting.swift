@@ -1,7 +1,7 @@
 import Dispatch
 import FuzzSupport
 
-/// Waits for what is async: libFuzzer's targets are not.
+/// Waits for an asynchronous closure, because fuzz targets are synchronous.
 func wait<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) -> Value {
     let answer = Answer<Value>()
     Task {
@@ -17,7 +17,7 @@ func wait<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value)
     return value
 }
 
-/// Unchecked: it is read after the one that writes it has signalled.
+/// Unchecked: the value is read after the semaphore was signalled.
 private final class Answer<Value: Sendable>: @unchecked Sendable {
     let isThere = DispatchSemaphore(value: 0)
     var value: Value?

@@ -2,10 +2,10 @@ import Foundation
 import Hummingbird
 import Logging
 
-/// A REST service in memory for tests. README.md says how it is started and told how to behave.
+/// A REST service in memory for tests. README.md describes how to start and configure it.
 @main
 struct RESTServer {
-    /// Runs the server; a wrong command line or a port that is taken ends it with 1.
+    /// Runs the server. Invalid arguments or an occupied port end it with exit code 1.
     static func main() async {
         do {
             try await serve(Arguments(Array(CommandLine.arguments.dropFirst())))
@@ -16,7 +16,7 @@ struct RESTServer {
         }
     }
 
-    /// Answers until standard input is closed or a signal ends the process.
+    /// Answers requests until standard input is closed or a signal ends the process.
     private static func serve(_ arguments: Arguments) async throws {
         var logger = Logger(label: "RESTServer")
         logger.logLevel = .error

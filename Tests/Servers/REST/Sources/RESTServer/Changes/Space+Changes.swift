@@ -1,7 +1,7 @@
-// A stub of a changes endpoint, as WatermelonDB's documentation describes the one that an app has to write. There is no server of
-// that name; nobody's was asked.
+// A stub of an endpoint of WatermelonDB's sync protocol, made from its documentation. Each app writes its own endpoint,
+// so there was no real one to compare with.
 extension Space {
-    /// Carries out a call to `sync`.
+    /// Handles a call to `sync`.
     func routeChanges(_ call: Call) throws(Refusal) -> Answer {
         guard call.path == ["sync"] else { throw Refusal(404, "there is nothing at \(call.shownPath)") }
         let text = call.query["last_pulled_at"] ?? "null"
@@ -20,7 +20,7 @@ extension Space {
 
     // MARK: Pulling
 
-    /// What changed of all tables, of this moment.
+    /// Answers the changes of all tables as one snapshot.
     private func pullChanges(_ since: Int?) -> Answer {
         let isWhole = since == nil || settings.isReplacement
         var changes: [String: JSON] = [:]
@@ -45,7 +45,7 @@ extension Space {
 
     // MARK: Pushing
 
-    /// All of it or nothing.
+    /// Applies a push in one transaction.
     private func pushChanges(_ tables: [String: JSON], _ since: Int?) throws(Refusal) -> Answer {
         let before = collections
         do throws(Refusal) {
@@ -67,7 +67,7 @@ extension Space {
         return Answer(status: 200, json: [:])
     }
 
-    /// A record with all its columns, whether it is there or not.
+    /// Creates a record, or replaces all of its columns.
     private func put(_ name: String, _ record: JSON, _ since: Int?) throws(Refusal) {
         guard var members = record.members, let id = members["id"], let key = Row.key(of: id) else {
             throw Refusal(400, "a record has no id")

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Fault {
-    /// What the fault answers in place of the space; nil where the space is asked or nothing is answered.
+    /// The answer of the fault instead of that of the space; nil if the space answers or nothing is answered.
     var answer: Answer? {
         switch kind {
         case .status: statusAnswer
@@ -12,7 +12,7 @@ extension Fault {
         }
     }
 
-    /// The status of the fault, with its body or a message.
+    /// The answer with the status and the body or a message.
     private var statusAnswer: Answer {
         var answer = Answer(status: status, json: ["message": "the service has a fault"])
         if let body {
@@ -23,9 +23,9 @@ extension Fault {
         return answer
     }
 
-    /// What a network that wants a login shows.
+    /// The login page of a network.
     private static let page = "<!DOCTYPE html><html><head><title>Sign in</title></head><body>Sign in</body></html>\n"
 
-    /// Begins like a list of rows; 0xFF is in no UTF-8.
+    /// The beginning of a list of rows, and 0xFF, which is invalid in UTF-8.
     private static let noJSON = Data(#"[{"id": 1, "title": ""#.utf8) + Data([0xFF, 0xFE, 0x00])
 }

@@ -14,10 +14,10 @@ extension Fault {
         if self.kind == .status { status = try Self.status(members["status"]) }
     }
 
-    /// The members that a fault may have.
+    /// The allowed members of a fault.
     private static let names: Set = ["at", "every", "kind", "status", "retryAfter", "body"]
 
-    /// Which requests go wrong; 400 unless exactly one of the two members says so.
+    /// Reads the turn of a fault; 400 unless exactly one of the two members is set.
     private static func turn(_ members: [String: JSON]) throws(Refusal) -> Turn {
         switch (members["at"], members["every"]) {
         case (let at?, nil): .at(try at.positive(for: "at"))
@@ -26,7 +26,7 @@ extension Fault {
         }
     }
 
-    /// The status to be answered; 400 for what is none.
+    /// Reads the status of the answer; 400 for an invalid one.
     private static func status(_ json: JSON?) throws(Refusal) -> Int {
         guard let status = json?.whole, (200...599).contains(status) else {
             throw Refusal(400, "status is not a number from 200 to 599")

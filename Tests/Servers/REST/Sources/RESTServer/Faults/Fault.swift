@@ -1,45 +1,45 @@
-/// A request that is to go wrong: which one, and how.
+/// A fault: the requests that fail, and how.
 struct Fault: Sendable, Equatable {
-    /// Which requests go wrong.
+    /// The requests that fail.
     enum Turn: Equatable {
-        /// The one with this number.
+        /// The request with this number.
         case at(Int)
-        /// All whose number this divides.
+        /// Each request whose number is a multiple of this.
         case every(Int)
     }
 
-    /// How a request goes wrong.
+    /// The kinds of faults.
     enum Kind: String, CaseIterable {
-        /// The status and body of the fault are answered, and nothing is carried out.
+        /// Answers the status and body of the fault. The request is not applied.
         case status
-        /// The connection closes, and nothing is carried out.
+        /// Closes the connection. The request is not applied.
         case dropBefore = "drop-before"
-        /// The request is carried out, and the connection closes without an answer.
+        /// Applies the request and closes the connection without an answer.
         case dropAfter = "drop-after"
-        /// The request is carried out, and the connection closes in the middle of the answer.
+        /// Applies the request and closes the connection in the middle of the answer.
         case cut
-        /// Nothing is carried out or answered.
+        /// Neither applies nor answers the request.
         case stall
-        /// An HTML page is answered, as of a login to a network, and nothing is carried out.
+        /// Answers an HTML page, as a login to a network does. The request is not applied.
         case html
-        /// A body of no bytes is answered, and nothing is carried out.
+        /// Answers an empty body. The request is not applied.
         case empty
-        /// Bytes that are neither JSON nor UTF-8 are answered, and nothing is carried out.
+        /// Answers bytes that are neither JSON nor UTF-8. The request is not applied.
         case malformed
     }
 
-    /// Which requests go wrong.
+    /// The requests that fail.
     let turn: Turn
-    /// How they do.
+    /// The kind of the fault.
     let kind: Kind
-    /// What the kind `status` answers.
+    /// The status of the kind `status`.
     var status = 500
-    /// The header that goes with it.
+    /// The header `Retry-After` of the kind `status`.
     var retryAfter: String?
-    /// The text that goes with it, in place of a message.
+    /// The body of the kind `status`; nil for a message.
     var body: String?
 
-    /// Whether the request with this number goes wrong.
+    /// Returns whether the request with this number fails.
     func concerns(_ number: Int) -> Bool {
         switch turn {
         case .at(let turn): number == turn

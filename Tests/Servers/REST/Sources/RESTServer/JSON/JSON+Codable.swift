@@ -1,7 +1,7 @@
 import Foundation
 
 extension JSON: Codable {
-    /// Reads a value of whatever kind.
+    /// Decodes a value of any kind.
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -21,7 +21,7 @@ extension JSON: Codable {
         }
     }
 
-    /// Writes the value as what it is.
+    /// Encodes the value.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -37,7 +37,7 @@ extension JSON: Codable {
 }
 
 extension JSON {
-    /// Reads the body of a request; one that is no JSON is refused with 400.
+    /// Reads the body of a request; 400 for invalid JSON.
     init(reading body: Data) throws(Refusal) {
         do {
             self = try JSONDecoder().decode(JSON.self, from: body)
@@ -46,11 +46,11 @@ extension JSON {
         }
     }
 
-    /// The value as bytes, members in the order of their names.
+    /// The value as bytes with sorted members.
     var bytes: Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Only a number that is none cannot be written, and no JSON that was read has one.
+        // Only NaN and infinite numbers cannot be encoded, and JSON that was read has none.
         return (try? encoder.encode(self)) ?? Data("null".utf8)
     }
 }

@@ -1,4 +1,4 @@
-/// Values of a kind; any other is refused with 400, which names the member.
+/// Values of a certain kind. Any other value is rejected with 400 and the name of the member.
 extension JSON {
     /// A string.
     func text(for name: String) throws(Refusal) -> String {
@@ -12,7 +12,7 @@ extension JSON {
         return text
     }
 
-    /// A list of such strings.
+    /// A list of strings that are not empty.
     func words(for name: String) throws(Refusal) -> [String] {
         guard let elements else { throw Refusal(400, "\(name) is not a list of words") }
         var words: [String] = []
@@ -20,7 +20,7 @@ extension JSON {
         return words
     }
 
-    /// True or false.
+    /// A boolean.
     func flag(for name: String) throws(Refusal) -> Bool {
         guard case .bool(let flag) = self else { throw Refusal(400, "\(name) is not true or false") }
         return flag
@@ -32,7 +32,7 @@ extension JSON {
         return whole
     }
 
-    /// One of the words that a type has.
+    /// A raw value of a type.
     func choice<Choice>(for name: String) throws(Refusal) -> Choice
     where Choice: RawRepresentable<String> & CaseIterable {
         guard let choice = text.flatMap(Choice.init(rawValue:)) else {

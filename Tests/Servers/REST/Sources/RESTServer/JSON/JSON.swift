@@ -1,6 +1,6 @@
-/// A JSON value. Numbers need not be exact here: a whole number is an integer, every other a `Double`.
+/// A JSON value. Whole numbers are integers, and all others are `Double`, since exact numbers are not needed.
 enum JSON: Sendable, Equatable {
-    /// `null`, which is a value too.
+    /// `null`.
     case null
     /// `true` or `false`.
     case bool(Bool)
@@ -8,11 +8,11 @@ enum JSON: Sendable, Equatable {
     case integer(Int)
     /// Any other number.
     case number(Double)
-    /// A text.
+    /// A string.
     case string(String)
-    /// Values in their order.
+    /// A list of values.
     case array([JSON])
-    /// Values by name, in no order.
+    /// Values by name, without an order.
     case object([String: JSON])
 
     /// The text of a string.
@@ -37,12 +37,12 @@ enum JSON: Sendable, Equatable {
 }
 
 extension JSON: ExpressibleByStringLiteral, ExpressibleByDictionaryLiteral {
-    /// A text in the source.
+    /// Creates a string.
     init(stringLiteral value: String) {
         self = .string(value)
     }
 
-    /// An object in the source.
+    /// Creates an object.
     init(dictionaryLiteral elements: (String, JSON)...) {
         self = .object(Dictionary(elements) { _, last in last })
     }

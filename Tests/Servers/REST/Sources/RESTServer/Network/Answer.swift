@@ -1,25 +1,25 @@
 import Foundation
 
-/// What a request is answered with, as the state says it: without a connection.
+/// The answer to a request, independent of the connection.
 struct Answer: Sendable {
-    /// The number that says how it went.
+    /// The status code.
     var status: Int
-    /// By their names; `Date` and `Content-Length` are added on the way.
+    /// The headers by name. The server adds `Date` and `Content-Length`.
     var headers: [String: String] = [:]
-    /// The bytes; none for an answer without a body.
+    /// The body; empty for none.
     var body = Data()
 
-    /// An answer without a body.
+    /// Creates an answer without a body.
     init(status: Int) {
         self.status = status
     }
 
-    /// An answer whose body is JSON.
+    /// Creates an answer with a JSON body.
     init(status: Int, json: JSON) {
         self.init(status: status, type: "application/json", body: json.bytes)
     }
 
-    /// An answer with bytes that are of a media type, or claim to be.
+    /// Creates an answer with bytes and a media type.
     init(status: Int, type: String, body: Data) {
         self.status = status
         self.headers = ["Content-Type": type]

@@ -4,7 +4,7 @@ import Hummingbird
 import HummingbirdCore
 
 extension Call {
-    /// The call of a request whose body was read.
+    /// Creates the call of a request whose body was read.
     init(_ request: Request, components: ArraySlice<String>, body: ByteBuffer) {
         let target = request.head.path ?? "/"
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -19,7 +19,7 @@ extension Call {
             address: "http://\(request.head.authority ?? "127.0.0.1")\(parts[0])")
     }
 
-    /// The components of a request's path, decoded. Empty ones do not count.
+    /// Returns the decoded components of a request's path, without empty ones.
     static func components(of request: Request) -> [String] {
         let path = (request.head.path ?? "/").prefix { $0 != "?" }
         return path.split(separator: "/").map { String($0).removingPercentEncoding ?? String($0) }

@@ -1,30 +1,30 @@
 import Foundation
 
-/// A request as the state sees it: what was read off the connection.
+/// A request, independent of the connection.
 struct Call: Sendable {
-    /// Such as `GET`.
+    /// The method, such as `GET`.
     let method: String
-    /// The components of the path after the space, decoded.
+    /// The decoded components of the path after the space.
     let path: [String]
-    /// What follows the question mark.
+    /// The query.
     let query: Query
-    /// By their names in lower case.
+    /// The headers by name in lower case.
     let headers: [String: String]
-    /// The bytes that were sent.
+    /// The body.
     let body: Data
-    /// The URL of the request without its query, for the links to other pages.
+    /// The URL of the request without its query, for links to other pages.
     let address: String
 
-    /// Whether this is about the server itself (`_settings`, `_log`, …) and no request that a test is about.
+    /// Whether the call controls the server (`_settings`, `_log`, …) instead of being a request that a test is about.
     var isControl: Bool { path.first?.hasPrefix("_") ?? false }
 
-    /// The path after the space, as the log shows it.
+    /// The path after the space, for the log.
     var shownPath: String { "/" + path.joined(separator: "/") }
 
-    /// The value of a header, whatever the case of its name.
+    /// Returns the value of a header. Names ignore case.
     func header(_ name: String) -> String? { headers[name.lowercased()] }
 
-    /// The members of the body, which is refused with 400 if it is no object.
+    /// Returns the members of the body; 400 if it is no object.
     func members() throws(Refusal) -> [String: JSON] {
         guard let members = try JSON(reading: body).members else { throw Refusal(400, "the body is not an object") }
         return members

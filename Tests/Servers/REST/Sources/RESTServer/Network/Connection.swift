@@ -1,19 +1,19 @@
 import Hummingbird
 import NIOCore
 
-/// Hands the connection of a request to the responder, which has to break some.
+/// The connection of a request, which the responder may have to close.
 struct Connection: InitializableFromSource {
-    /// The way to the client.
+    /// The channel to the client.
     let channel: any Channel
 
-    /// Takes the connection that a request came on.
+    /// Creates the connection of a request.
     init(source: ApplicationRequestContextSource) {
         channel = source.channel
     }
 
-    /// Closes the connection, whatever is still to be sent.
+    /// Closes the connection, without waiting for pending data.
     func close() async {
-        // It may be closed already, which is all that can go wrong and what was wanted.
+        // The only possible error is that the connection is closed already.
         try? await channel.close()
     }
 }

@@ -1,11 +1,11 @@
-/// How a request ends on the network.
+/// The ending of a request on the network.
 enum Ending: Sendable {
-    /// With the whole answer.
+    /// The complete answer.
     case answer(Answer)
-    /// With half of the answer's body under the length of the whole, then a closed connection.
+    /// Half of the answer's body with the length of the whole one, then a closed connection.
     case cut(Answer)
-    /// With a closed connection and not a byte.
+    /// A closed connection without any bytes.
     case drop
-    /// Not at all, until the client gives up.
+    /// No answer until the client gives up.
     case stall
 }

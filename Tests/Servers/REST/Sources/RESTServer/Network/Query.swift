@@ -1,13 +1,13 @@
 import Foundation
 
-/// The query of a request: parameters by name, and the text they were sent as.
+/// The query of a request: its parameters and its text.
 struct Query: Sendable {
-    /// As sent, without the question mark; empty without a query.
+    /// The text of the query, without the question mark; empty for none.
     let raw: String
-    /// Decoded, by decoded name.
+    /// The decoded values by decoded name.
     private let values: [String: String]
 
-    /// Reads a query as it was sent.
+    /// Parses a query.
     init(_ raw: String) {
         self.raw = raw
         let pairs = raw.split(separator: "&").map { pair in
@@ -17,10 +17,10 @@ struct Query: Sendable {
         values = Dictionary(pairs) { first, _ in first }
     }
 
-    /// The value of a parameter; the first one where there are several.
+    /// The value of a parameter, the first one if it is repeated.
     subscript(name: String) -> String? { values[name] }
 
-    /// A parameter that is a whole number of at least `least`; anything else is refused with 400.
+    /// Returns a parameter that is a whole number of at least `least`; 400 for another value.
     func whole(_ name: String, atLeast least: Int) throws(Refusal) -> Int? {
         guard let text = values[name] else { return nil }
         guard let number = Int(text), number >= least else {
@@ -29,13 +29,13 @@ struct Query: Sendable {
         return number
     }
 
-    /// The query with one parameter set to a number and the others as they were sent.
+    /// Returns the query with one parameter replaced by a number. The others stay unchanged.
     func setting(_ name: String, to number: Int) -> String {
         let others = raw.split(separator: "&").filter { $0.prefix { $0 != "=" } != name }
         return (others.map(String.init) + ["\(name)=\(number)"]).joined(separator: "&")
     }
 
-    /// A text without its percent escapes; as it is if they are wrong.
+    /// Returns a text without percent escapes; unchanged if they are invalid.
     private static func decoded(_ text: Substring) -> String {
         String(text).removingPercentEncoding ?? String(text)
     }

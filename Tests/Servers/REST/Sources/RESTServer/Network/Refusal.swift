@@ -1,27 +1,27 @@
-/// Why a request is not carried out. Its body is `{"message": …}`, unless the row is what the client needs to see.
+/// A rejected request. The body is `{"message": …}`, or the row if the client needs it.
 struct Refusal: Error {
-    /// The number that says what kind of refusal it is.
+    /// The status code.
     let status: Int
-    /// What is wrong, in words.
+    /// The message.
     let message: String
-    /// Stands as the body in place of the message: the row that a precondition did not hold for.
+    /// The body instead of the message: the row whose precondition failed.
     var body: JSON?
-    /// What goes with the status, such as `Allow`.
+    /// Further headers, such as `Allow`.
     var headers: [String: String] = [:]
 
-    /// A refusal whose body is the message.
+    /// Creates a rejection whose body is the message.
     init(_ status: Int, _ message: String) {
         self.status = status
         self.message = message
     }
 
-    /// The method is not one of those that the path has.
+    /// Creates a rejection of a method that the path does not support.
     init(allowing methods: String...) {
         self.init(405, "the method is not allowed here")
         headers = ["Allow": methods.joined(separator: ", ")]
     }
 
-    /// The refusal as an answer.
+    /// The rejection as an answer.
     var answer: Answer {
         var answer = Answer(status: status, json: body ?? ["message": .string(message)])
         answer.headers.merge(headers) { _, own in own }

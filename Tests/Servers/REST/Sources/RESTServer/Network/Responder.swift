@@ -1,12 +1,12 @@
 import Hummingbird
 import HummingbirdCore
 
-/// Answers requests from the spaces, and breaks the connections that are to break.
+/// Answers requests from the spaces, and closes connections for faults.
 struct Responder: HTTPResponder {
-    /// All there are.
+    /// All spaces.
     let spaces: Spaces
 
-    /// In bytes: more than any test sends.
+    /// The most bytes of a body, more than any test sends.
     private static let largestBody = 64 << 20
 
     /// Answers a request, or closes its connection.
@@ -29,11 +29,11 @@ struct Responder: HTTPResponder {
             await stall(request)
             await context.close()
         }
-        // The connection is gone: this is never sent.
+        // The connection is closed, so this answer is never sent.
         return Response(Answer(status: 500))
     }
 
-    /// Waits until the client closes its side.
+    /// Waits until the client closes the connection.
     private func stall(_ request: Request) async {
         try? await request.body.consumeWithCancellationOnInboundClose { _ in
             try await Task.sleep(for: .seconds(86_400))

@@ -4,17 +4,18 @@ import HummingbirdCore
 import NIOCore
 
 extension Response {
-    /// The whole answer.
+    /// Creates a response with the complete answer.
     ///
-    /// Each asks the client to close the connection. An HTTP client may send a request once more by itself when a
-    /// connection that it used before breaks without a byte, and then no test would see the broken one.
+    /// Each response asks the client to close the connection. HTTP clients may repeat a request when a reused
+    /// connection breaks, and tests would then miss the broken connection.
     init(_ answer: Answer) {
         self.init(
             status: .init(code: answer.status), headers: .init(answer.headers),
             body: .init(byteBuffer: ByteBuffer(bytes: answer.body)))
     }
 
-    /// Half of the answer's body under the length of the whole, after which the connection closes.
+    /// Creates a response with half of the answer's body and the length of the whole one, and closes the connection
+    /// afterwards.
     init(cutting answer: Answer, on connection: Connection) {
         let half = ByteBuffer(bytes: answer.body.prefix(answer.body.count / 2))
         let body = ResponseBody(contentLength: max(answer.body.count, 1)) { writer in
@@ -28,7 +29,7 @@ extension Response {
 }
 
 extension HTTPFields {
-    /// Headers, and the one that closes the connection.
+    /// Creates headers, with the one that closes the connection.
     fileprivate init(_ headers: [String: String]) {
         self.init()
         self[.connection] = "close"

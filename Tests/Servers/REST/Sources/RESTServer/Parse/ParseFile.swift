@@ -1,15 +1,15 @@
 import Foundation
 
-/// A file that was sent, which no object need hold.
+/// An uploaded file. No object needs to reference it.
 struct ParseFile: Sendable {
-    /// Where it is to be had.
+    /// The URL of the file.
     let url: String
-    /// Its media type, as it was sent.
+    /// The media type of the upload.
     let type: String
-    /// What is in it.
+    /// The bytes.
     let data: Data
 
-    /// Why a name is none for a file; nil for one that is.
+    /// Returns the reason why a name is invalid; nil for a valid one.
     static func refusal(of name: String) -> String? {
         if name.count > 128 { return "Filename too long." }
         let isPlain = name.wholeMatch(of: #/[_a-zA-Z0-9][a-zA-Z0-9@. ~_\-]*/#) != nil

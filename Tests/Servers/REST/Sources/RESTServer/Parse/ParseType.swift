@@ -1,6 +1,6 @@
-/// What kind of value a field has, and how values are compared.
+/// The types of fields, and the order of values.
 enum ParseType {
-    /// The name that a schema has for a value.
+    /// Returns the type of a value, as a schema names it.
     static func name(of value: JSON) -> String {
         switch value {
         case .null: "Null"
@@ -17,7 +17,7 @@ enum ParseType {
         }
     }
 
-    /// A text that is in the order of the values: of dates, ids and texts, which is all that is compared here.
+    /// Returns a text with the order of the value. Only dates, IDs and strings are compared.
     static func text(_ value: JSON?) -> String {
         switch value {
         case .string(let text)?: text
@@ -28,15 +28,15 @@ enum ParseType {
     }
 }
 
-/// Ids as Parse gives them: ten characters, in no order.
+/// IDs in the format of Parse: ten characters, without an order.
 enum ParseID {
-    /// What only the server writes.
+    /// The fields that only the server writes.
     static let owned = ["objectId", "createdAt", "updatedAt"]
 
-    /// Whether only the server writes a field.
+    /// Returns whether only the server writes a field.
     static func isOwned(_ field: String) -> Bool { owned.contains(field) }
 
-    /// The id of a number: its digits from the last to the first, so that later ids are not greater ones.
+    /// Returns the ID for a number. Its digits are reversed, so that later IDs are not greater.
     static func text(_ number: Int) -> String {
         let digits = String(String(number).reversed())
         return "o" + digits + String(repeating: "x", count: max(0, 9 - digits.count))

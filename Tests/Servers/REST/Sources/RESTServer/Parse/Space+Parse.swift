@@ -1,9 +1,9 @@
 import Foundation
 
-// A stub with the REST dialect of Parse, made from what its documentation says; it is not Parse, and nobody asked one.
-// What is known of a real server, and not done here, is in README.md.
+// A stub with the REST dialect of Parse, made from its documentation and compared with no real server. README.md lists
+// the differences that are known.
 extension Space {
-    /// Carries out a call to `classes/{class}`, `classes/{class}/{objectId}`, `batch` or `files`.
+    /// Handles a call to `classes/{class}`, `classes/{class}/{objectId}`, `batch` or `files`.
     func routeParse(_ call: Call) throws(Refusal) -> Answer {
         if call.method == "GET", call.path.count == 3, call.path[0] == "files" { return parseDownload(call.path[2]) }
         try checkParseKeys(call)
@@ -30,7 +30,7 @@ extension Space {
         }
     }
 
-    /// All requests of a batch. They are done from the last to the first: nobody may rely on their order.
+    /// Applies the requests of a batch from the last to the first, because clients must not rely on their order.
     private func parseBatch(_ call: Call) throws(Refusal) -> Answer {
         guard let requests = try call.members()["requests"]?.elements else {
             throw .parse(107, "requests must be an array")
@@ -41,7 +41,7 @@ extension Space {
             do throws(Refusal) {
                 let path = try (request.members?["path"] ?? .null).text(for: "path")
                 let method = try (request.members?["method"] ?? .null).text(for: "method")
-                // The path is that of the server, with what it is mounted at.
+                // The path begins with the mount path of the server.
                 let parts = path.split(separator: "/").map { String($0).removingPercentEncoding ?? String($0) }
                 let answer = try parse(
                     method, Array(parts.dropFirst()), request.members?["body"]?.members ?? [:], Query(""))
@@ -87,7 +87,7 @@ extension Space {
         var id = body["objectId"]?.text
         if id != nil, settings.ids == .server { throw .parse(104, "objectId is an invalid field name.") }
         if let id, collections[name]?.live(id) != nil { throw .parse(137, "Object exists") }
-        // No two objects have one, of whatever classes they are.
+        // IDs are unique among all classes.
         if id == nil { id = ParseID.text(nextObjectID()) }
         let key = id ?? ""
         let members = try parseMembers([:], body, name, key)
@@ -120,7 +120,7 @@ extension Space {
         }
     }
 
-    /// Members with the fields that are sent, and what they ask for done. Nothing is done if one is refused.
+    /// Returns members with the sent values and operations applied. If one is rejected, nothing changes.
     private func parseMembers(
         _ members: [String: JSON], _ body: [String: JSON], _ name: String, _ key: String
     ) throws(Refusal) -> [String: JSON] {
@@ -162,7 +162,7 @@ extension Space {
         }
     }
 
-    /// A field has the type of the first value that it had.
+    /// The first value of a field determines its type.
     private func checkParseType(_ name: String, _ field: String, _ type: String) throws(Refusal) {
         if let known = parseTypes[[name, field]], known != type {
             throw .parse(111, "schema mismatch for \(name).\(field); expected \(known) but got \(type)")
@@ -172,7 +172,7 @@ extension Space {
 }
 
 extension Refusal {
-    /// A refusal with a number and a text of Parse's.
+    /// Creates a rejection with an error code and a text of Parse.
     static func parse(_ code: Int, _ text: String, status: Int = 400) -> Refusal {
         var refusal = Refusal(status, text)
         refusal.body = ["code": .integer(code), "error": .string(text)]

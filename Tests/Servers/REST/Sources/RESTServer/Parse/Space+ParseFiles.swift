@@ -1,7 +1,8 @@
 import Foundation
 
 extension Space {
-    /// Keeps the bytes that were sent to `files/{name}`, under a name of the server's own, which ends in the one that was sent.
+    /// Stores the body of a request to `files/{name}` under a name that the server assigns, which ends with the sent
+    /// name.
     func parseUpload(_ name: String, _ call: Call) throws(Refusal) -> Answer {
         if call.body.count > settings.fileSize { throw Refusal(413, "request entity too large") }
         if call.body.isEmpty { throw .parse(130, "Invalid file upload.") }
@@ -9,7 +10,7 @@ extension Space {
         let number = String(nextObjectID(), radix: 16)
         let own = String(repeating: "f", count: 32 - number.count) + number + "_" + name
         let allowed = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~"))
-        // The address without the name that was sent.
+        // The URL without the sent name.
         let place = call.address.prefix(upTo: call.address.lastIndex(of: "/") ?? call.address.endIndex)
         let escaped = own.addingPercentEncoding(withAllowedCharacters: allowed) ?? own
         let url = "\(place)/\(settings.applicationID ?? "app")/\(escaped)"
@@ -20,7 +21,7 @@ extension Space {
         return answer
     }
 
-    /// The bytes of a file, for everybody.
+    /// Answers the bytes of a file, without authentication.
     func parseDownload(_ name: String) -> Answer {
         guard let file = parseFiles[name] else {
             return Answer(status: 404, type: "text/plain", body: Data("File not found.".utf8))
@@ -28,7 +29,7 @@ extension Space {
         return Answer(status: 200, type: file.type, body: file.data)
     }
 
-    /// A value of an object; of a file that is named its address too.
+    /// Returns a value of an object. A file without a URL gets its URL.
     func parseExpanded(_ value: JSON) -> JSON {
         guard case .object(var members) = value, members["__type"]?.text == "File", members["url"] == nil,
             let file = members["name"]?.text.flatMap({ parseFiles[$0] })

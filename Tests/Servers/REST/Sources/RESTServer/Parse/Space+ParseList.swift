@@ -1,7 +1,7 @@
 import Foundation
 
 extension Space {
-    /// Answers objects of a class: conditions, order, limit and what else the documentation has of queries.
+    /// Answers objects of a class, with the conditions, order, limit and other parameters of queries.
     func parseList(_ name: String, _ query: Query) throws(Refusal) -> Answer {
         var rows = collections[name]?.all ?? []
         if let text = query["where"] {
@@ -35,7 +35,7 @@ extension Space {
         return Answer(status: 200, json: .object(answer))
     }
 
-    /// An object as clients see it: without the fields that have no value, and with all relations of its class.
+    /// Returns an object as clients see it: without null fields, and with all relations of its class.
     func parseDocument(_ row: Row, _ name: String) -> JSON {
         var document = row.members.filter { $0.value != .null }.mapValues(parseExpanded)
         for (place, type) in parseTypes where place[0] == name && type.hasPrefix("Relation ") {

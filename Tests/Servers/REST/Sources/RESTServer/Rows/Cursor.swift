@@ -1,14 +1,14 @@
 import Foundation
 
-/// The texts that stand for a place in a list. Clients are not to read them.
+/// Opaque cursors of lists.
 enum Cursor {
-    /// The cursor of the page after a row.
+    /// Returns the cursor of the page after a row.
     static func text(_ number: Int) -> String {
-        // As long a text as a cursor has elsewhere, with characters that a query has to escape.
+        // The text is as long as other services' cursors, and has characters that a query must escape.
         Data("after row \(number)".utf8).base64EncodedString()
     }
 
-    /// The number of that row; nil for what is no cursor.
+    /// Returns the number of the row; nil for an invalid cursor.
     static func number(_ text: String) -> Int? {
         guard let data = Data(base64Encoded: text), let words = String(bytes: data, encoding: .utf8) else { return nil }
         guard words.hasPrefix("after row ") else { return nil }

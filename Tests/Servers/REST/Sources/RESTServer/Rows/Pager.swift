@@ -1,15 +1,15 @@
 import Foundation
 
-/// Takes the page of a list that a call asks for.
+/// Selects the page of a list that a call requests.
 struct Pager {
-    /// What pages are like.
+    /// The settings of the space.
     let settings: Settings
-    /// Which page is asked for.
+    /// The call.
     let call: Call
     /// All rows of the list.
     let rows: [Row]
 
-    /// Some rows of a list, and what the answer says about the others.
+    /// Some rows of a list, and information about the other pages.
     struct Page {
         let rows: ArraySlice<Row>
         /// Members beside the rows.
@@ -17,7 +17,7 @@ struct Pager {
         var headers: [String: String] = [:]
     }
 
-    /// The page; 400 for parameters that make no sense, 404 for a page after the last where the settings say so.
+    /// Returns the page; 400 for invalid parameters, 404 for a page after the last one if the settings say so.
     func page() throws(Refusal) -> Page {
         switch settings.paging {
         case .none: Page(rows: rows[...])
@@ -27,7 +27,7 @@ struct Pager {
         }
     }
 
-    /// The page of a number.
+    /// Returns the page with a number.
     private func numbered() throws(Refusal) -> Page {
         let size = try size("per_page")
         let number = try call.query.whole("page", atLeast: 1) ?? 1
@@ -37,13 +37,13 @@ struct Pager {
         return Page(rows: page, members: ["total_pages": .integer((rows.count + size - 1) / size)])
     }
 
-    /// The page from a row on.
+    /// Returns the page at an offset.
     private func counted() throws(Refusal) -> Page {
         let start = try call.query.whole("offset", atLeast: 0) ?? 0
         return Page(rows: try slice(from: start, size: size("limit")), members: ["total": .integer(rows.count)])
     }
 
-    /// A page after a row, which stays the same whatever is deleted before it.
+    /// Returns the page after a row. Deletions of earlier rows do not change it.
     private func following() throws(Refusal) -> Page {
         let size = try size("limit")
         let after = try position()
@@ -58,18 +58,18 @@ struct Pager {
         return page
     }
 
-    /// The size that is asked for, or the largest if it is more or not said.
+    /// Returns the requested size, at most that of the settings.
     private func size(_ name: String) throws(Refusal) -> Int {
         min(try call.query.whole(name, atLeast: 1) ?? settings.pageSize, settings.pageSize)
     }
 
-    /// The rows of a page; 404 for one after the last where the settings say so.
+    /// Returns the rows of a page; 404 for a page after the last one if the settings say so.
     private func slice(from start: Int, size: Int) throws(Refusal) -> ArraySlice<Row> {
         if settings.endIs404, start > 0, start >= rows.count { throw Refusal(404, "there is no such page") }
         return rows.dropFirst(start).prefix(size)
     }
 
-    /// The number of the row that the page comes after; nil for the first page.
+    /// Returns the number of the row before the page; nil for the first page.
     private func position() throws(Refusal) -> Int? {
         guard settings.paging == .cursor else { return try call.query.whole("after", atLeast: 0) }
         guard let text = call.query["cursor"] else { return nil }
@@ -77,7 +77,7 @@ struct Pager {
         return number
     }
 
-    /// The header of all pages but of a list that is one page; the last page names no next one.
+    /// Returns the header `Link`, without a next page on the last page; nil for a list with one page.
     private func links(next: Int?, size: Int) -> String? {
         guard rows.count > size else { return nil }
         let start = (rows.count - 1) / size * size
@@ -85,7 +85,7 @@ struct Pager {
         return next.map { "<\(address(after: $0))>; rel=\"next\", \(last)" } ?? last
     }
 
-    /// The URL of the page after a row.
+    /// Returns the URL of the page after a row.
     private func address(after number: Int) -> String {
         "\(call.address)?\(call.query.setting("after", to: number))"
     }

@@ -1,21 +1,21 @@
-/// A row as it is kept. Times are milliseconds since 1970.
+/// A stored row. Times are milliseconds since 1970.
 struct Row: Sendable {
-    /// Its place in the order in which rows were made.
+    /// The number of the row, in the order of creation.
     let number: Int
-    /// A string or an integer.
+    /// The ID, a string or an integer.
     let id: JSON
-    /// When it was made.
+    /// The time of the creation.
     let created: Int
-    /// When it was last changed; the deletion is a change.
+    /// The time of the last change or of the deletion.
     var updated: Int
-    /// When it was deleted; nil for a row that is there.
+    /// The time of the deletion; nil for a row that exists.
     var deleted: Int?
-    /// 1 when made, one more with each change.
+    /// The version, which is 1 for a new row and grows by 1 with each change.
     var version: Int
-    /// What the client sent, without the members that are the server's.
+    /// The members that the client sent, without those that the server assigns.
     var members: [String: JSON]
 
-    /// The text that stands for an id in a path; nil for what is no id.
+    /// Returns the text of an ID in a path; nil for an invalid ID.
     static func key(of id: JSON?) -> String? {
         switch id {
         case .string(let text) where !text.isEmpty: text
@@ -24,7 +24,7 @@ struct Row: Sendable {
         }
     }
 
-    /// The row as clients see it.
+    /// Returns the row as clients see it.
     func document(_ settings: Settings) -> JSON {
         var document = members
         document["id"] = id
@@ -37,7 +37,7 @@ struct Row: Sendable {
 }
 
 extension Settings {
-    /// What a client sent, without the members that are the server's.
+    /// Returns the members that a client sent, without those that the server assigns.
     func content(of members: [String: JSON]) -> [String: JSON] {
         var names: Set = ["id", "created_at", "updated_at"]
         if softDelete { names.insert("deleted_at") }

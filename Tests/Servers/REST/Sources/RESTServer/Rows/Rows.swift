@@ -1,22 +1,21 @@
-/// The rows of one path.
+/// The rows of a collection.
 struct Rows: Sendable {
-    /// By the texts that stand for their ids.
+    /// The rows by the text of their ID.
     private var rows: [String: Row] = [:]
-    /// The place of the row that was made last.
+    /// The number of the newest row.
     private var lastNumber = 0
-    /// The largest id that was ever there, of those that are numbers.
+    /// The largest numeric ID so far.
     private var lastID = 0
 
-    /// All rows, deleted ones too, in the order in which they were made.
+    /// All rows, including deleted ones, in the order of creation.
     var all: [Row] { rows.values.sorted { $0.number < $1.number } }
 
-    /// The row of an id, unless it is deleted.
+    /// Returns the row with an ID; nil if it is deleted.
     func live(_ key: String) -> Row? {
         rows[key].flatMap { $0.deleted == nil ? $0 : nil }
     }
 
-    /// Makes a row, in place of a deleted one that had the id. That one's version goes on, so that no client takes
-    /// the new row for the old.
+    /// Creates a row. If a deleted row had the ID, its version continues, so that clients can distinguish the two.
     mutating func make(id: JSON, key: String, members: [String: JSON], at time: Int) -> Row {
         lastNumber += 1
         if let whole = Int(key) { lastID = max(lastID, whole) }
@@ -26,7 +25,7 @@ struct Rows: Sendable {
         return row
     }
 
-    /// Gives a row other members.
+    /// Replaces the members of a row.
     mutating func change(_ key: String, to members: [String: JSON], at time: Int) -> Row? {
         rows[key]?.members = members
         rows[key]?.updated = time
@@ -34,7 +33,7 @@ struct Rows: Sendable {
         return rows[key]
     }
 
-    /// Deletes a row, which stays as a deleted one if `softly`.
+    /// Deletes a row. If `softly` is true, it stays as a deleted row.
     mutating func delete(_ key: String, softly: Bool, at time: Int) {
         guard softly else { return rows[key] = nil }
         rows[key]?.deleted = time
@@ -42,7 +41,7 @@ struct Rows: Sendable {
         rows[key]?.version += 1
     }
 
-    /// The next id that the server gives. None comes twice.
+    /// Returns the next ID of the server. IDs are never reused.
     mutating func nextID() -> Int {
         lastID += 1
         return lastID

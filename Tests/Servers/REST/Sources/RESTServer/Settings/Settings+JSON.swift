@@ -1,12 +1,12 @@
 extension Settings {
-    /// Reads settings; what is not named keeps its default, and what is not known is refused with 400.
+    /// Reads settings. Missing members keep their defaults, and unknown members are rejected with 400.
     init(_ json: JSON) throws(Refusal) {
         guard let members = json.members else { throw Refusal(400, "settings are an object") }
         for (name, value) in members.sorted(by: { $0.key < $1.key }) { try set(name, to: value) }
         try check()
     }
 
-    /// Takes one setting; 400 for an unknown name or a value it cannot have.
+    /// Sets a member; 400 for an unknown name or an invalid value.
     private mutating func set(_ name: String, to value: JSON) throws(Refusal) {
         switch name {
         case "dialect": dialect = try value.choice(for: name)
@@ -33,7 +33,7 @@ extension Settings {
         }
     }
 
-    /// Refuses settings that do not go together.
+    /// Rejects invalid combinations.
     private func check() throws(Refusal) {
         if envelope.isEmpty, paging == .next || paging == .cursor {
             throw Refusal(400, "paging \(paging.rawValue) needs an envelope")

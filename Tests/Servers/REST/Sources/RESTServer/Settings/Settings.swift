@@ -1,91 +1,91 @@
-/// How a space behaves.
+/// The settings of a space.
 struct Settings: Sendable, Equatable {
-    /// How a list is cut into pages.
+    /// The paging of lists.
     enum Paging: String, CaseIterable {
-        /// Not at all.
+        /// One page with all rows.
         case none
-        /// By `page` and `per_page`.
+        /// The parameters `page` and `per_page`.
         case page
-        /// By `offset` and `limit`.
+        /// The parameters `offset` and `limit`.
         case offset
-        /// By `limit`, and addresses in the header `Link`.
+        /// The parameter `limit`, and URLs in the header `Link`.
         case link
-        /// By `limit`, and an address beside the rows.
+        /// The parameter `limit`, and a URL beside the rows.
         case next
-        /// By `limit` and `cursor`, which is beside the rows.
+        /// The parameters `limit` and `cursor`, and a cursor beside the rows.
         case cursor
     }
 
-    /// Who chooses the id of a new row.
+    /// Who assigns the ID of a new row.
     enum IDs: String, CaseIterable {
-        /// The server, which takes integers from 1.
+        /// The server assigns integers from 1.
         case server
-        /// The client, in the path of a PUT or the body of a POST.
+        /// The client assigns the ID, in the path of a PUT or the body of a POST.
         case client
     }
 
-    /// The methods that change a row.
+    /// The methods that update a row.
     enum Updates: String, CaseIterable {
-        /// PATCH alone.
+        /// PATCH only.
         case patch
-        /// PUT alone.
+        /// PUT only.
         case put
         /// PATCH and PUT.
         case both
     }
 
-    /// What a space speaks.
+    /// The API of a space.
     enum Dialect: String, CaseIterable {
-        /// REST of no particular make.
+        /// A generic REST API.
         case rest
-        /// That of Parse, as its documentation has it.
+        /// The API of Parse, as documented.
         case parse
-        /// That of WatermelonDB's sync protocol, as its documentation has it.
+        /// The sync protocol of WatermelonDB, as documented.
         case changes
     }
 
-    /// What it speaks.
+    /// The API of the space.
     var dialect = Dialect.rest
-    /// The application that a request has to name, in the dialect of Parse.
+    /// The required application ID, in the dialect of Parse.
     var applicationID: String?
-    /// The session that a request has to show, in the dialect of Parse.
+    /// The required session token, in the dialect of Parse.
     var session: String?
-    /// How many bytes a file has at most, in the dialect of Parse.
+    /// The most bytes of a file, in the dialect of Parse.
     var fileSize = 20 << 20
-    /// Whether a pull has all there is, in the dialect of changes.
+    /// Whether each pull returns all rows, in the dialect of changes.
     var isReplacement = false
-    /// What a push is answered that changes what was changed since, in the dialect of changes.
+    /// The status of a push that conflicts with an earlier change, in the dialect of changes.
     var conflictStatus = 409
-    /// What pages a list has.
+    /// The paging of lists.
     var paging = Paging.none
-    /// The rows of a page, unless the client asks for fewer.
+    /// The most rows of a page, and the default.
     var pageSize = 100
-    /// The key path to the rows in an answer; empty for none.
+    /// The key path of the rows in an answer; empty for none.
     var envelope: [String] = []
-    /// Whether a page after the last is 404.
+    /// Whether a page after the last one is 404.
     var endIs404 = false
-    /// Who chooses the ids.
+    /// Who assigns the IDs.
     var ids = IDs.server
-    /// The parameter that asks for what changed since a time.
+    /// The parameter for the changes since a time.
     var since: String?
-    /// Whether deleted rows stay in lists of what changed.
+    /// Whether lists of changes contain deleted rows.
     var softDelete = false
-    /// What changes rows.
+    /// The methods that update a row.
     var updates = Updates.both
-    /// Whether rows have versions, and changes can ask for one.
+    /// Whether rows have versions, and changes may have preconditions.
     var preconditions = false
-    /// The header with the key of a POST that may come twice.
+    /// The header for the idempotency key of a POST.
     var idempotency: String?
-    /// The member that no two rows have in common.
+    /// The member whose values are unique.
     var unique: String?
-    /// The members a POST has to have.
+    /// The members that a POST requires.
     var required: [String] = []
-    /// The word that a request has to show.
+    /// The required bearer token.
     var token: String?
     /// Whether times are whole seconds.
     var coarseTimes = false
 
-    /// The member beside the rows that tells of other pages; nil where there is none.
+    /// The member beside the rows with information about other pages; nil for none.
     var pagingMember: String? {
         switch paging {
         case .page: "total_pages"
@@ -96,7 +96,7 @@ struct Settings: Sendable, Equatable {
         }
     }
 
-    /// Puts rows where the answer has them.
+    /// Returns an answer with the rows at the key path of the envelope.
     func wrapped(_ rows: JSON, beside others: [String: JSON] = [:]) -> JSON {
         let body = envelope.reversed().reduce(rows) { inner, name in .object([name: inner]) }
         guard !envelope.isEmpty, let members = body.members else { return body }

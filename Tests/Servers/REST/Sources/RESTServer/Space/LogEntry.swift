@@ -1,15 +1,15 @@
-/// A request that a space had.
+/// A request in the log of a space.
 struct LogEntry: Sendable {
-    /// Such as `GET`.
+    /// The method, such as `GET`.
     let method: String
-    /// Decoded, without the space.
+    /// The decoded path without the space.
     let path: String
-    /// As it was sent; empty without one.
+    /// The query as it was sent; empty for none.
     let query: String
-    /// Nil if nothing was answered.
+    /// The status; nil if nothing was answered.
     let status: Int?
 
-    /// What is logged of a call that ended so.
+    /// Creates the entry of a call and its ending.
     init(_ call: Call, _ ending: Ending) {
         method = call.method
         path = call.shownPath
@@ -20,7 +20,7 @@ struct LogEntry: Sendable {
         }
     }
 
-    /// The entry as tests read it.
+    /// The entry as JSON.
     var document: JSON {
         [
             "method": .string(method), "path": .string(path), "query": .string(query),

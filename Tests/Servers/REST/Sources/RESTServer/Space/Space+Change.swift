@@ -1,8 +1,8 @@
 extension Space {
-    /// Replaces a row; makes it if it is not there and clients choose the ids.
+    /// Replaces a row, or creates it if clients assign the IDs.
     func put(_ name: String, _ key: String, _ call: Call) throws(Refusal) -> Answer {
         let row = collections[name]?.live(key)
-        // Where clients choose the ids, a PUT that makes a row is no update.
+        // If clients assign the IDs, a PUT that creates a row is no update.
         if settings.updates == .patch, settings.ids == .server || row != nil, !isForNewRow(call) {
             throw Refusal(allowing: "GET", "PATCH", "DELETE")
         }
@@ -14,7 +14,7 @@ extension Space {
         return one(make(name, id: id(key, members), members), status: 201)
     }
 
-    /// Changes the members that are sent.
+    /// Updates the sent members.
     func patch(_ name: String, _ key: String, _ call: Call) throws(Refusal) -> Answer {
         if settings.updates == .put { throw Refusal(allowing: "GET", "PUT", "DELETE") }
         let members = try call.members()
@@ -31,7 +31,7 @@ extension Space {
         return Answer(status: 204)
     }
 
-    /// Gives a row other members, and answers it.
+    /// Replaces the members of a row, and answers it.
     private func change(_ name: String, _ key: String, to members: [String: JSON]) throws(Refusal) -> Answer {
         let content = settings.content(of: members)
         guard let row = collections[name]?.change(key, to: content, at: tick()) else {
@@ -40,7 +40,7 @@ extension Space {
         return one(row)
     }
 
-    /// The id that a path names: as the body has it, else a number if it looks like one.
+    /// Returns the ID of a path: as in the body, or a number if it looks like one.
     private func id(_ key: String, _ members: [String: JSON]) -> JSON {
         if let id = members["id"], Row.key(of: id) == key { return id }
         return Int(key).flatMap { String($0) == key ? .integer($0) : nil } ?? .string(key)

@@ -1,5 +1,5 @@
 extension Space {
-    /// Carries out a call that tells the space how to behave, or asks what happened in it.
+    /// Handles a call that configures or inspects the space.
     func control(_ call: Call) throws(Refusal) -> Answer {
         switch (call.method, call.path.first, call.path.count) {
         case ("PUT", "_settings", 1):
@@ -20,7 +20,7 @@ extension Space {
         }
     }
 
-    /// Carries out what another client would, past faults, token and checks.
+    /// Handles changes of another client, without faults, token and checks.
     private func controlRows(_ call: Call) throws(Refusal) -> Answer {
         switch (call.method, Target(call.path.dropFirst())) {
         case ("GET", .list(let name)):
@@ -36,12 +36,12 @@ extension Space {
         }
     }
 
-    /// The answer that is a list of rows, never in an envelope or in pages.
+    /// Returns an answer with a list of rows, without an envelope or pages.
     private func documents(_ rows: [Row]) -> Answer {
         Answer(status: 200, json: .array(rows.map { $0.document(settings) }))
     }
 
-    /// Makes rows, or replaces those that are there. All are read before the first is put.
+    /// Creates or replaces rows. All of them are read before the first one is written.
     private func putRows(_ name: String, _ json: JSON) throws(Refusal) -> [Row] {
         guard let elements = json.elements else { throw Refusal(400, "rows are a list") }
         var documents: [[String: JSON]] = []
@@ -53,7 +53,7 @@ extension Space {
         return documents.map { putRow(name, $0) }
     }
 
-    /// Makes a row, or replaces the one that is there.
+    /// Creates or replaces a row.
     private func putRow(_ name: String, _ members: [String: JSON]) -> Row {
         if let key = Row.key(of: members["id"]), collections[name]?.live(key) != nil,
             let row = collections[name]?.change(key, to: settings.content(of: members), at: tick())

@@ -1,5 +1,5 @@
 extension Space {
-    /// Answers a page of the rows that were asked for.
+    /// Answers a page of the requested rows.
     func list(_ name: String, _ call: Call) throws(Refusal) -> Answer {
         let rows = try rows(of: collections[name]?.all ?? [], for: call)
         let page = try Pager(settings: settings, call: call, rows: rows).page()
@@ -9,7 +9,8 @@ extension Space {
         return answer
     }
 
-    /// The rows that changed since the time that is asked with, deleted ones too; without one all that are there.
+    /// Returns the rows that changed since the requested time, including deleted ones; all existing rows without a
+    /// time.
     private func rows(of all: [Row], for call: Call) throws(Refusal) -> [Row] {
         guard let name = settings.since, let text = call.query[name] else { return all.filter { $0.deleted == nil } }
         guard let time = Timestamp.time(text) else { throw Refusal(400, "\(name) is not a time") }

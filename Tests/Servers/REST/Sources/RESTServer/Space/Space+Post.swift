@@ -1,5 +1,5 @@
 extension Space {
-    /// Makes a row, unless the call was carried out before.
+    /// Creates a row, or repeats the answer for a known idempotency key.
     func post(_ name: String, _ call: Call) throws(Refusal) -> Answer {
         let answerKey = settings.idempotency.flatMap(call.header).map { [name, $0] }
         if let answerKey, let document = answered[answerKey] { return Answer(status: 200, json: document) }
@@ -14,7 +14,7 @@ extension Space {
         return one(row, status: 201)
     }
 
-    /// Makes a row; the server chooses the id if none is given.
+    /// Creates a row. The server assigns the ID if none is given.
     func make(_ name: String, id: JSON?, _ members: [String: JSON]) -> Row {
         var collection = collections[name, default: Rows()]
         let id = id ?? .integer(collection.nextID())
@@ -24,7 +24,7 @@ extension Space {
         return row
     }
 
-    /// The id that the client chose; nil where the server does.
+    /// Returns the ID that the client assigned; nil if the server assigns it.
     private func chosenID(_ name: String, _ members: [String: JSON]) throws(Refusal) -> JSON? {
         guard settings.ids == .client else { return nil }
         guard let id = members["id"], let key = Row.key(of: id) else { throw Refusal(422, "id is missing") }
@@ -32,7 +32,7 @@ extension Space {
         return id
     }
 
-    /// Refuses a value that another row has.
+    /// Rejects a value that another row has.
     func checkUnique(_ name: String, _ members: [String: JSON], except key: String?) throws(Refusal) {
         guard let unique = settings.unique, let value = members[unique], value != .null else { return }
         let others = (collections[name]?.all ?? []).filter { $0.deleted == nil && Row.key(of: $0.id) != key }

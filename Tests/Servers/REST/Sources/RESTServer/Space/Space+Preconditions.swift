@@ -1,5 +1,5 @@
 extension Space {
-    /// Refuses with 412 a change that was meant for another state of the row, which is the body then.
+    /// Rejects a change with 412 if its precondition fails. The body is the row.
     func checkPreconditions(_ call: Call, _ row: Row?) throws(Refusal) {
         guard settings.preconditions else { return }
         if row != nil, isForNewRow(call) { throw failed(row) }
@@ -8,12 +8,12 @@ extension Space {
         guard let row, wanted.contains("*") || wanted.contains(String(row.version)) else { throw failed(row) }
     }
 
-    /// Whether a call is to be carried out only where there is no row yet.
+    /// Returns whether a call requires that the row does not exist.
     func isForNewRow(_ call: Call) -> Bool {
         settings.preconditions && call.method == "PUT" && call.header("If-None-Match") == "*"
     }
 
-    /// The refusal, with the row if there is one.
+    /// Returns the rejection, with the row if it exists.
     private func failed(_ row: Row?) -> Refusal {
         var refusal = Refusal(412, "the row does not exist")
         guard let row else { return refusal }

@@ -1,5 +1,5 @@
 extension Space {
-    /// Carries out a call to a collection or a row.
+    /// Handles a call to a collection or a row.
     func route(_ call: Call) throws(Refusal) -> Answer {
         switch Target(call.path) {
         case .list(let name):
@@ -21,14 +21,14 @@ extension Space {
         }
     }
 
-    /// The answer that is one row.
+    /// Returns an answer with one row.
     func one(_ row: Row, status: Int = 200) -> Answer {
         var answer = Answer(status: status, json: settings.wrapped(row.document(settings)))
         if settings.preconditions { answer.headers["ETag"] = "\"\(row.version)\"" }
         return answer
     }
 
-    /// The row of an id; 404 if there is none or it is deleted.
+    /// Returns the row with an ID; 404 if it does not exist or is deleted.
     func row(_ name: String, _ key: String) throws(Refusal) -> Row {
         guard let row = collections[name]?.live(key) else { throw Refusal(404, "\(name) \(key) does not exist") }
         return row

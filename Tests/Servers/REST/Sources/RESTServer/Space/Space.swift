@@ -1,28 +1,28 @@
-/// One service of its own: its rows, how it behaves, and what was asked of it.
+/// An independent service: its rows, its settings and its log.
 ///
-/// A call is carried out without a pause, so that no two of a space get in each other's way.
+/// A call runs without suspension, so calls to one space never interleave.
 actor Space {
-    /// How it behaves.
+    /// The settings.
     var settings = Settings()
-    /// What goes wrong.
+    /// The faults.
     var faults = FaultPlan()
-    /// What was asked of it, but for calls to paths that begin with `_`.
+    /// The log of requests, without those whose path begins with `_`.
     var log: [LogEntry] = []
-    /// The rows by the names of the collections.
+    /// The rows by the name of their collection.
     var collections: [String: Rows] = [:]
-    /// What a POST with a key was answered with, by collection and key.
+    /// The answers of POST requests, by collection and idempotency key.
     var answered: [[String]: JSON] = [:]
-    /// The type of each field, by class and field; of the dialect of Parse.
+    /// The type of each field by class and name, in the dialect of Parse.
     var parseTypes: [[String]: String] = [:]
-    /// The ids that relations lead to, by class, object and field.
+    /// The IDs of relations by class, object and field.
     var parseRelations: [[String]: [String]] = [:]
-    /// Files by name; of the dialect of Parse.
+    /// The files by name, in the dialect of Parse.
     var parseFiles: [String: ParseFile] = [:]
-    /// When changes happen.
+    /// The clock of the changes.
     var clock = Clock()
     private var lastObjectID = 0
 
-    /// Carries out a call, or has it go wrong if it is the turn of a fault.
+    /// Handles a call, or applies the fault of its turn.
     func answer(_ call: Call) -> Ending {
         if call.isControl { return .answer(attempt { () throws(Refusal) in try control(call) }) }
         let ending = outcome(of: call, with: faults.next())
@@ -30,7 +30,7 @@ actor Space {
         return ending
     }
 
-    /// How a call ends, be it a fault's turn or not.
+    /// Returns the ending of a call, with its fault if there is one.
     private func outcome(of call: Call, with fault: Fault?) -> Ending {
         guard let fault else { return .answer(carryOut(call)) }
         if let answer = fault.answer { return .answer(answer) }
@@ -44,7 +44,7 @@ actor Space {
         }
     }
 
-    /// Answers a call that no fault keeps from being carried out.
+    /// Handles a call without a fault.
     private func carryOut(_ call: Call) -> Answer {
         attempt { () throws(Refusal) in
             if let token = settings.token, call.header("Authorization") != "Bearer \(token)" {
@@ -60,7 +60,7 @@ actor Space {
         }
     }
 
-    /// The answer of the work, or that of its refusal.
+    /// Returns the answer of a closure, or of its rejection.
     private func attempt(_ work: () throws(Refusal) -> Answer) -> Answer {
         do {
             return try work()
@@ -69,12 +69,12 @@ actor Space {
         }
     }
 
-    /// A number for one more object, whatever it is.
+    /// Returns a number for a new object of any class.
     func nextObjectID() -> Int {
         lastObjectID += 1
         return lastObjectID
     }
 
-    /// The time of one more change.
+    /// Returns the time of the next change.
     func tick() -> Int { clock.tick(coarse: settings.coarseTimes) }
 }

@@ -1,9 +1,9 @@
-/// The spaces by name; each is made when it is first asked for.
+/// The spaces by name. A space is created with the first request for it.
 actor Spaces {
-    /// Those that were asked for.
+    /// The spaces so far.
     private var spaces: [String: Space] = [:]
 
-    /// The space of a name.
+    /// The space with a name.
     subscript(name: String) -> Space {
         if let space = spaces[name] { return space }
         let space = Space()

@@ -1,14 +1,13 @@
-/// What a path names: a collection, or a row of one.
+/// The target of a path: a collection, or one of its rows.
 enum Target: Equatable {
-    /// A collection by its name, which may be two components.
+    /// A collection by name, which may have two components.
     case list(String)
-    /// A row by its collection and the text of its id.
+    /// A row by its collection and the text of its ID.
     case row(String, key: String)
 
-    /// Reads the components after the space, or is nil if there are too many.
+    /// Parses the components after the space. Returns nil if there are too many.
     ///
-    /// A collection has a second component if the first one is a version: `v2/tasks` is a collection, and
-    /// `tasks/17` a row.
+    /// A collection has two components if the first is a version: `v2/tasks` is a collection, and `tasks/17` is a row.
     init?(_ components: some Collection<String>) {
         var rest = components[...]
         guard var name = rest.popFirst() else { return nil }
@@ -20,7 +19,7 @@ enum Target: Equatable {
         }
     }
 
-    /// Whether a component is one that only leads to others.
+    /// Returns whether a component is a version or `api`.
     private static func isVersion(_ name: String) -> Bool {
         name == "api" || name.wholeMatch(of: #/v[0-9.]+/#) != nil
     }
