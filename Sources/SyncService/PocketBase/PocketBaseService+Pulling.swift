@@ -8,8 +8,8 @@ extension PocketBaseService {
 
     // MARK: Lists
 
-    /// Returns one page of changes, oldest first. Each page begins after the time and ID of the last row before it, so
-    /// that no row is missed if rows have the same time or change during the pull.
+    /// Returns one page of changes, oldest first. Each page begins after the time and ID of the last row before it. So
+    /// no row is missed if rows have the same time or change during the pull.
     public func pull(_ request: PullRequest) async throws -> PullPage {
         let place = try request.page.map { try PocketBaseCursor($0) } ?? PocketBaseCursor()
         var query = [("perPage", "\(options.pageSize)")]

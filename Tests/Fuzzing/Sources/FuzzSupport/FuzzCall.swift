@@ -3,9 +3,9 @@ public import SyncCore
 
 /// The payload and the options that an input encodes.
 ///
-/// An input is a payload. If it starts with `!` and two bytes, the low bits of the first byte are the allowed
-/// operations, its highest bit says whether the store has rows before, and the second byte has the options. If it
-/// starts with `~` and such bytes, the other bytes choose the records of a generated payload.
+/// An input is a payload. If it starts with `!` and two bytes, these bytes are flags. The low bits of the first byte
+/// are the allowed operations, and its highest bit says whether the store has rows before. The second byte has the
+/// options. If it starts with `~` and such bytes, the other bytes choose the records of a generated payload.
 public struct FuzzCall {
     /// The entity of the root records.
     public var entity = "Item"

@@ -5,9 +5,9 @@ import SyncCore
 struct SyncComparison {
     /// Whether repeated syncs give the same rows. A record without a key gets a new key if its owner stores it.
     var again = true
-    /// Whether a sync in chunks gives the same rows. That requires one record for each row and all operations, because
-    /// a chunk does not know other records of a row, such as their entity and inconsistencies. It also excludes ordered
-    /// lists whose owner is referenced by ID and comes later.
+    /// Whether a sync in chunks gives the same rows. That requires all operations and one record for each row, because
+    /// a chunk does not know other records of its rows. They may change the entity of a row, or be inconsistent. It
+    /// also excludes ordered lists whose owner is referenced by ID and comes later.
     var inPieces = true
     /// Whether a second sync writes nothing. If children may be inserted but not updated, records nested in a child are
     /// effective only while the child is new. A record without a key describes the previous row of its owner: with
