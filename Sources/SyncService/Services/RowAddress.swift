@@ -31,10 +31,10 @@ public struct RowAddress: Sendable, Hashable {
     }
 
     /// Creates the address of an ID.
+    ///
     /// - Throws: ``Refusal`` for an ID that is empty, blank, null, `.` or `..`. Also for an ID with a slash, a control
     ///   character or an escape such as `%2F`. The same rules apply to each part of a composite ID, except that a part
     ///   may contain single slashes: parts are escaped one by one.
-    ///   a part may contain single slashes: parts are escaped one by one.
     public init(_ id: JSONValue) throws {
         parts = try Self.parts(of: id, in: id)
         guard case .array = id else {
