@@ -236,7 +236,8 @@ actor RetryBackoff {
 
     /// Waits before the next attempt.
     ///
-    /// - Throws: The failure, after the last attempt or if the delay exceeds `EngineSettings.patience`.
+    /// - Throws: The failure, after the last attempt or if the delay exceeds `EngineSettings.patience`. If the service
+    ///   asked for the delay, ``SyncError`` `serviceFailure` with its end.
     func wait(after failure: ServiceError) async throws {
         failures += 1
         tries += 1

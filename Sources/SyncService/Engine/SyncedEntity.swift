@@ -117,7 +117,7 @@ extension EarlierWaits {
 package struct EngineClock: Sendable {
     package var now: @Sendable () -> Date = { Date() }
     package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
-    /// Waits until the next renewal of the lease. It is shorter than the lease, so that one renewal may fail.
+    /// Waits until the next renewal of the lease. A lease lasts for several renewals, so that one may fail.
     package var beat: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(30)) }
     /// Returns a random number from 0 to 1.
     package var random: @Sendable () -> Double = { Double.random(in: 0...1) }

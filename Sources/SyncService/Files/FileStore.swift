@@ -96,7 +96,7 @@ public actor FileStore {
         return FileManager.default.fileExists(atPath: url.path) ? url : nil
     }
 
-    /// Moves uploaded bytes to the downloaded files, so that they need no download.
+    /// Copies uploaded bytes to the downloaded files, so that they need no download.
     func sent(_ hash: String, as reference: FileReference) throws {
         guard let url = waitingFile(hash) else { return }
         _ = try keep(contentsOf(url), for: reference)

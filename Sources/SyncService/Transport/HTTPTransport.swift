@@ -1,7 +1,7 @@
 public import Foundation
 public import HTTPTypes
 
-/// Sends HTTP requests to a service: `URLSession` by default on Apple platforms, or any type that conforms.
+/// Sends HTTP requests to a service. ``DefaultTransport`` is libcurl on Linux and `URLSession` elsewhere.
 public protocol HTTPTransport: Sendable {
     /// Sends a request once.
     ///

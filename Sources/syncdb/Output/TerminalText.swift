@@ -1,7 +1,7 @@
 import Foundation
 import Sync
 
-/// Text for people. The program writes no other type of text to a terminal, a pipe or a file for people.
+/// Text for people. All such output has this type, whether it goes to a terminal, a pipe or a file.
 ///
 /// Literals are written unchanged. Interpolated values come from payloads, models, databases and arguments: line breaks
 /// and control characters are escaped, and long values are truncated with a note of the remaining size.
