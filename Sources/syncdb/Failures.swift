@@ -38,7 +38,7 @@ extension SyncError {
     }
 }
 
-// MARK: - SyncError+Hint
+// MARK: - Hints
 
 extension SyncError {
     /// The option that resolves the error; nil if there is none.
@@ -94,7 +94,7 @@ struct HintedError: LocalizedError {
     var errorDescription: String? { error.localizedDescription }
 }
 
-// MARK: - SyncError+Visible
+// MARK: - Error messages
 
 extension SyncError {
     /// The message of the error with its location or the lists that the JSON contains, and its first diagnostics on
@@ -110,7 +110,7 @@ extension SyncError {
     }
 }
 
-// MARK: - SyncModel+Remarks
+// MARK: - Notes about models
 
 extension SyncModel {
     /// Prints a note about the transformers of the model that only an app can register. Values are read and written
@@ -123,7 +123,7 @@ extension SyncModel {
     }
 }
 
-// MARK: - StreamFailure
+// MARK: - Streams
 
 /// The reason why a stream cannot be read or written.
 enum StreamFailure {

@@ -125,7 +125,7 @@ package struct EngineClock: Sendable {
     package init() {}
 }
 
-// MARK: - EngineRegistration+Entities
+// MARK: - Registration of entities
 
 extension EngineRegistration {
     /// - Throws: ``SyncError`` `invalidOption`.

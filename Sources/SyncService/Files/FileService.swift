@@ -83,7 +83,7 @@ struct MultipartForm {
     }
 }
 
-// MARK: - EngineRun+Files
+// MARK: - Uploads of an engine run
 
 // Files are uploaded after their rows. The engine stores no request for an upload: the name of a file identifies its
 // bytes. So a later run finds out from the row whether a file was uploaded before the process ended.

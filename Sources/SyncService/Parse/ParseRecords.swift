@@ -153,7 +153,7 @@ extension String {
     }
 }
 
-// MARK: - ParseService+Bodies
+// MARK: - Bodies of requests
 
 // The bodies of requests, with the value types and operations of Parse.
 extension ParseService {

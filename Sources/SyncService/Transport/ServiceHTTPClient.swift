@@ -265,7 +265,7 @@ extension URL {
     }
 }
 
-// MARK: - Services
+// MARK: - Public interface for services
 
 extension ServiceHTTPClient {
     /// Creates a client.
@@ -289,7 +289,7 @@ extension ServiceHTTPClient {
     public func hidingSecrets(in text: String) -> String { secrets.hiding(text) }
 }
 
-// MARK: - HTTPRequest+URL
+// MARK: - Requests and URLs
 
 extension HTTPRequest {
     /// Creates a request to an `http` or `https` URL.

@@ -54,7 +54,7 @@ struct TimeoutArgument: ExpressibleByArgument, Equatable {
     }
 }
 
-// MARK: - URL+Argument
+// MARK: - Paths
 
 extension URL {
     /// Creates the URL of a path on the command line.

@@ -48,7 +48,7 @@ enum ByteAmount {
     }
 }
 
-// MARK: - StoredValue+Text
+// MARK: - Stored values
 
 extension StoredValue {
     /// The value as text in a table.

@@ -163,7 +163,7 @@ struct Style {
     }
 }
 
-// MARK: - Unicode.Scalar+Escape
+// MARK: - Escapes
 
 extension Unicode.Scalar {
     /// Whether a scalar is escaped, because a terminal interprets it, does not show it, or reorders the text around it:
@@ -203,7 +203,7 @@ extension Unicode.Scalar {
     }
 }
 
-// MARK: - TruncatedList+Lines
+// MARK: - Truncated lists
 
 extension TruncatedList {
     /// Returns a line for each shown element, and one with the number of omitted elements.

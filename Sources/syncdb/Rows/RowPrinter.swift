@@ -277,7 +277,7 @@ struct VisibleCell {
     }
 }
 
-// MARK: - UInt8+Characters
+// MARK: - ASCII characters
 
 // The ASCII characters of the output formats.
 extension UInt8 {
