@@ -6,8 +6,8 @@ import Testing
 
 @testable import SyncService
 
-/// Answers that services should not give, and do.
-@Suite("Answers")
+/// Malformed and unexpected responses of services.
+@Suite("Unexpected responses")
 struct AnswerTests {
     private static let url = URL(string: "https://service.example/v1")
 
@@ -24,7 +24,9 @@ struct AnswerTests {
         await #expect(throws: SyncError.self) { try await device.engine.sync() }
     }
 
-    @Test("A gateway that gives up on a request says nothing of what became of it", arguments: [502, 504, 408, 500])
+    @Test(
+        "A gateway error or timeout leaves the request in doubt, and the engine does not repeat the create",
+        arguments: [502, 504, 408, 500])
     func gateway(_ status: Int) async throws {
         let memory = ServedMemory()
         var settings = Device.settings
@@ -44,7 +46,7 @@ struct AnswerTests {
     }
 
     @Test(
-        "A row that the service always fails at is parked, and all others go on",
+        "A change that the service always fails to apply is blocked, and other changes are sent",
         arguments: ["POST", "PATCH", "DELETE"])
     func failing(_ method: String) async throws {
         let memory = ServedMemory()
@@ -77,16 +79,16 @@ struct AnswerTests {
         #expect(report.total.created + report.total.sent + report.total.removed == 1)
         #expect(try await device.engine.parkedRows().count == 1)
         #expect(await memory.requests.filter { $0.hasPrefix(method) }.count < 10)
-        // And pulls go on.
+        // Pulls continue as well.
         await memory.add(["id": 4, "title": "from elsewhere"])
         try await device.engine.sync()
         #expect(try await device.rows("SELECT title FROM Task WHERE remoteID = 4") == ["from elsewhere"])
     }
 
     @Test(
-        "A service that wants to be left alone after an answer is, by the next run",
+        "A backoff header on a successful response delays the next run",
         arguments: ["Backoff", "Retry-After"])
-    func backoff(_ header: String) async throws {
+    func backoffHeader(_ header: String) async throws {
         let memory = ServedMemory()
         var settings = Device.settings
         settings.patience = .seconds(30)
@@ -101,7 +103,7 @@ struct AnswerTests {
         #expect(await memory.requests.count == 1)
     }
 
-    @Test("Pages that go round in a circle end the run, and what is here stays")
+    @Test("Pages whose links form a circle end the run with an error, and stored rows stay")
     func circle() async throws {
         var options = RESTOptions()
         options.records = "data"
@@ -122,7 +124,7 @@ struct AnswerTests {
         #expect(try await !device.engine.isInitialSyncComplete)
     }
 
-    @Test("A page at another server is not asked for")
+    @Test("The engine does not request a next page on another host")
     func elsewhere() async throws {
         let memory = ServedMemory()
         var options = RESTOptions()
@@ -135,8 +137,8 @@ struct AnswerTests {
         #expect(await memory.requests.count == 1)
     }
 
-    @Test("A list that is not there is an error, and not an empty one", arguments: [404, 400, 301])
-    func missing(_ status: Int) async throws {
+    @Test("A missing list is an error and not an empty list", arguments: [404, 400, 301])
+    func missingList(_ status: Int) async throws {
         let memory = ServedMemory()
         let device = try rest { request, _ in
             await memory.note(request)
@@ -149,11 +151,11 @@ struct AnswerTests {
     }
 
     @Test(
-        "An answer of another form changes nothing",
+        "A response of another form deletes nothing",
         arguments: [
             [:], ["data": []], [1, 2], [["title": "no id"]], ["id": 1], "text", .null,
         ] as [JSONValue])
-    func form(_ json: JSONValue) async throws {
+    func unexpectedForm(_ json: JSONValue) async throws {
         let memory = ServedMemory()
         await memory.set([["id": 1, "title": "t"]])
         let device = try rest { _, _ in
@@ -166,8 +168,8 @@ struct AnswerTests {
         #expect(try await device.rows("SELECT remoteID, title FROM Task") == ["1 t"])
     }
 
-    @Test("A row that a page has twice is one row, as it is said last")
-    func twice() async throws {
+    @Test("If a page repeats a record, the last one applies")
+    func repeatedRecord() async throws {
         let device = try rest { _, _ in
             (200, [:], [["id": 1, "title": "first"], ["id": 2, "title": "x"], ["id": 1, "title": "second"]])
         }
@@ -175,7 +177,7 @@ struct AnswerTests {
         #expect(try await device.rows("SELECT remoteID, title FROM Task ORDER BY 1") == ["1 second", "2 x"])
     }
 
-    @Test("A Kinto server that has less than it had stops the run, and nothing is deleted")
+    @Test("A Kinto server with a lower ETag than before ends the run, and nothing is deleted")
     func restored() async throws {
         let memory = ServedMemory()
         await memory.set([["id": "a", "title": "t", "last_modified": 90]], tag: 90)

@@ -5,10 +5,10 @@ import Testing
 
 @testable import SyncService
 
-/// How long a run waits for a service that fails, by a clock that goes on only while somebody sleeps.
+/// The backoff of a run while the service fails, by a clock that advances only during sleeps.
 @Suite("Backoff")
 struct BackoffTests {
-    /// A clock, and who slept.
+    /// A clock that records the pauses.
     private final class TestClock: @unchecked Sendable {
         private let lock = NSLock()
         private var time = Date(timeIntervalSince1970: 1_795_435_200)
@@ -16,7 +16,7 @@ struct BackoffTests {
         private var numbers: SeededNumbers?
         private(set) var drawn: [Double] = []
 
-        /// - Parameter seed: Nil for the longest pauses there are.
+        /// - Parameter seed: Nil for the longest possible pauses.
         init(seed: UInt64? = nil) { numbers = seed.map { SeededNumbers(state: $0) } }
 
         var now: Date { lock.withLock { time } }
@@ -42,7 +42,7 @@ struct BackoffTests {
             }
         }
 
-        /// The pauses since somebody asked last.
+        /// Returns the pauses since the last call.
         func takePauses() -> [Double] {
             lock.withLock {
                 defer { pauses = [] }
@@ -71,16 +71,16 @@ struct BackoffTests {
 
     private static let longest: [Double] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]
 
-    @Test("is twice as long each time, up to five minutes")
-    func grows() async throws {
+    @Test("The delay doubles with each failure, up to five minutes")
+    func delayDoubles() async throws {
         let clock = TestClock()
         await fail(try Device(service, settings(clock, attempts: 12)))
         #expect(clock.takePauses() == Self.longest)
         #expect(await service.requests.count == 12)
     }
 
-    @Test("is a random part of that, down to nothing, so that devices do not come back together", arguments: 1...20)
-    func jitter(_ seed: Int) async throws {
+    @Test("The delay is a random part of the maximum, so that devices do not retry together", arguments: 1...20)
+    func fullJitter(_ seed: Int) async throws {
         let clock = TestClock(seed: UInt64(seed))
         await fail(try Device(service, settings(clock, attempts: 12)))
         let pauses = clock.takePauses()
@@ -93,8 +93,8 @@ struct BackoffTests {
         #expect(Set(clock.drawn).count > 5)
     }
 
-    @Test("goes on where the run before left it, and is over when the service answers")
-    func kept() async throws {
+    @Test("Backoff continues from the previous run and ends when the service answers")
+    func backoffIsStored() async throws {
         let clock = TestClock()
         let settings = self.settings(clock, attempts: 3)
         let device = try Device(service, settings)
@@ -103,14 +103,14 @@ struct BackoffTests {
         let until = clock.now.addingTimeInterval(4)
         #expect(
             try await device.rows("SELECT attempts, not_before FROM sync_engine") == ["3 \(until.milliseconds)"])
-        // Another process, at once: it waits for the rest before it asks, and longer than the first one did.
+        // Another process waits for the rest of the delay first, and then for longer than the first process.
         await service.deleteRequests()
         clock.pass(1)
         await fail(try Device(device.stack, service, settings))
         #expect(clock.takePauses() == [3, 8, 16])
         #expect(await service.requests.count == 3)
         #expect(try await device.rows("SELECT attempts FROM sync_engine") == ["6"])
-        // Later, when the service answers again, nobody waits.
+        // When the service answers again, there is no delay.
         clock.pass(1000)
         await service.setFault(nil)
         try await Device(device.stack, service, settings).engine.sync()
@@ -120,11 +120,11 @@ struct BackoffTests {
         #expect(clock.takePauses() == [1, 2])
     }
 
-    @Test("begins anew after an answer in the midst of a run")
-    func inTheMidst() async throws {
+    @Test("Backoff starts over after a successful response within a run")
+    func backoffStartsOver() async throws {
         let clock = TestClock()
         await service.setFault { _, number in
-            // Each entity is pulled, after it failed twice.
+            // Each entity is pulled after two failures.
             number % 3 == 0 ? nil : .dropBefore
         }
         let device = try Device(service, settings(clock, attempts: 3))
@@ -132,8 +132,8 @@ struct BackoffTests {
         #expect(clock.takePauses() == [1, 2, 1, 2, 1, 2])
     }
 
-    @Test("is told to whoever listens")
-    func events() async throws {
+    @Test("The events of the engine include each delay and its reason")
+    func waitingEvents() async throws {
         let clock = TestClock()
         let device = try Device(service, settings(clock, attempts: 3))
         let events = device.engine.events

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SyncService
 
-/// Lists that are asked for by id, each page behind the last row of the one before it, and that do not go forward.
+/// Lists that are requested by ID, each page after the last row of the previous page, and that do not advance.
 @Suite("Lists by id")
 struct BackwardListTests {
     private let memory = ServedMemory()
@@ -29,12 +29,12 @@ struct BackwardListTests {
     private static let field = ServiceEntity.Field("tags", path: ["tags"], content: .references(to: "Tag"))
 
     @Test(
-        "of a relation without end end the run: their ids do not go forward, or their number does not go down",
+        "A relation whose IDs do not advance, or whose count does not shrink, ends the run",
         arguments: [
             ("does not go forward", 100, -1), ("does not go forward", 100, 0), ("does not get shorter", 100, 1),
             ("has more than 1000000 rows", 1_000_000_000, 1),
         ] as [(String, Int, Int)])
-    func relation(_ reason: String, _ count: Int, _ step: Int) async throws {
+    func endlessRelation(_ reason: String, _ count: Int, _ step: Int) async throws {
         let service = try parse { request, number in
             guard request.path?.contains("relatedTo") == true else {
                 return [
@@ -57,8 +57,8 @@ struct BackwardListTests {
         #expect(await memory.requests.count < 8)
     }
 
-    @Test("of a relation that has an end are read to it, however its ids are sorted", arguments: [true, false])
-    func relationOfWords(_ isByBytes: Bool) async throws {
+    @Test("A relation with an end is read completely in each sort order of IDs", arguments: [true, false])
+    func relationSortOrders(_ isByBytes: Bool) async throws {
         let ids = isByBytes ? ["A1", "Z2", "a0", "b3", "b9"] : ["a0", "A1", "b3", "B9", "Z2"]
         let service = try parse { request, _ in
             let text = Self.item(request, "where") ?? ""
@@ -73,11 +73,12 @@ struct BackwardListTests {
     }
 
     @Test(
-        "of a list by id that goes back end the run", arguments: ["parse", "parse ids", "pocketBase", "pocketBase ids"])
-    func backward(_ how: String) async throws {
+        "A list by ID that goes backward ends the run",
+        arguments: ["parse", "parse ids", "pocketBase", "pocketBase ids"])
+    func backwardList(_ how: String) async throws {
         let isParse = how.hasPrefix("parse")
         let transport = Served { request, _ in
-            // A service that does not know the condition.
+            // The service ignores the condition.
             let row: JSONValue = [
                 isParse ? "objectId" : "id": "b", isParse ? "updatedAt" : "updated": "2026-01-01T00:00:00.000Z",
             ]
@@ -101,13 +102,13 @@ struct BackwardListTests {
     }
 
     @Test(
-        "Ids are in order by bytes or as words",
+        "An ID follows another if it does so by bytes or in a case-insensitive order",
         arguments: [
             ("b", "a", true), ("a", "b", false), ("a", "a", false), ("a", "B", true), ("B", "a", true),
             ("a10", "a9", false),
             ("aB", "ab", true), ("ab", "aB", true), ("ä", "b", true),
         ])
-    func order(_ id: String, _ other: String, _ isAfter: Bool) {
+    func idOrder(_ id: String, _ other: String, _ isAfter: Bool) {
         #expect(IDOrder.isAfter(id, other) == isAfter)
     }
 }

@@ -6,8 +6,8 @@ import Testing
 
 @testable import SyncService
 
-/// Rows that are behind: here, because no page had their change, or there, because a replica of the service had not heard of it.
-@Suite("Rows that are behind")
+/// Outdated rows: the pages lacked their change, or a replica of the service had not received it.
+@Suite("Outdated rows")
 struct BehindTests {
     private let memory = ServedMemory()
     private static let styles = ["page", "offset", "next", "link", "cursor"]
@@ -26,16 +26,16 @@ struct BehindTests {
         URLComponents(string: request.path ?? "")?.queryItems?.first { $0.name == name }?.value
     }
 
-    /// When a row was changed.
+    /// Returns the time at which a row was changed.
     private static func at(_ row: JSONValue) -> String { if case .string(let text)? = row["at"] { text } else { "" } }
 
     private static func row(_ id: Int, _ title: String, _ day: Int, _ second: Int) -> JSONValue {
         ["id": JSONValue(id), "title": .string(title), "at": .string("2026-01-0\(day)T00:00:0\(second)Z")]
     }
 
-    /// A list by time, two rows a page, whose places are all counted: what goes before a row moves it up.
+    /// A list by time with two rows a page, whose pages are counted: a row that leaves shifts the following rows up.
     ///
-    /// - Parameter meanwhile: What others do when a page is asked for, by the number of its first row.
+    /// - Parameter meanwhile: The changes of others before a page is served, given the index of its first row.
     private func device(
         _ style: String, deleted: String?, _ meanwhile: @escaping @Sendable (ServedMemory, Int, Bool) async -> Void
     ) throws -> Device {
@@ -79,7 +79,7 @@ struct BehindTests {
         try await device.rows("SELECT remoteID, title FROM Task ORDER BY 1")
     }
 
-    @Test("A row that moves while pages are read is not missed, however pages are told", arguments: styles)
+    @Test("A row that moves while pages are read is not missed with any style of paging", arguments: styles)
     func moved(_ style: String) async throws {
         let device = try device(style, deleted: "gone") { memory, skipped, isDelta in
             guard isDelta, skipped == 2, await memory.rows.contains(Self.row(1, "new1", 2, 1)) else { return }
@@ -92,7 +92,7 @@ struct BehindTests {
         #expect(try await titles(device) == ["1 touched", "2 new2", "3 new3", "4 new4", "5 new5"])
     }
 
-    @Test("A row that a deletion moved to a page that was read is taken from the next listing", arguments: styles)
+    @Test("A row that a deletion shifts onto a page already read is found by the next listing", arguments: styles)
     func deletedBefore(_ style: String) async throws {
         let device = try device(style, deleted: nil) { memory, skipped, isDelta in
             guard isDelta, skipped == 2, await memory.rows.count == 5 else { return }
@@ -103,11 +103,11 @@ struct BehindTests {
         await memory.set((1...5).map { Self.row($0, "new\($0)", 2, $0) }, tag: 200)
         try await device.engine.sync()
         #expect(try await titles(device) == ["2 new2", "3 new3", "4 new4", "5 new5"])
-        // Only the one that is gone was asked for by itself.
+        // Only the deleted row was requested by its ID.
         #expect(await memory.requests.filter { $0.contains("/tasks/") } == ["GET /v1/tasks/1"])
     }
 
-    @Test("A replica that is behind takes no row back, and no deletion", arguments: [false, true])
+    @Test("An outdated replica reverts no row and deletes none", arguments: [false, true])
     func replica(_ isDeletion: Bool) async throws {
         let device = try device("offset", deleted: "gone") { _, _, _ in }
         await memory.set([Self.row(1, "v1", 2, 1), Self.row(2, "v1", 2, 2)])
@@ -118,9 +118,9 @@ struct BehindTests {
         await memory.set([isDeletion ? behind.setting(true, at: ["gone"]) : behind, Self.row(2, "v1", 2, 2)], tag: 200)
         #expect(try await device.engine.sync().isEmpty)
         #expect(try await titles(device) == ["1 v2", "2 v1"])
-        // It is no news either.
+        // It does not count as a change either.
         #expect(try await !device.engine.changed())
-        // What was forgotten on purpose is taken.
+        // After a relink the outdated state is accepted.
         try await device.engine.reset(.relink)
         try await device.engine.sync()
         #expect(try await titles(device) == (isDeletion ? ["2 v1"] : ["1 v1", "2 v1"]))

@@ -7,16 +7,16 @@ import Testing
 
 @testable import SyncService
 
-/// Runs that are cancelled at a request: at every one in full length.
+/// Runs that are cancelled at a request: at each request in full length.
 @Suite("A cancelled run")
 struct CancelledRunTests {
-    /// What whoever asks the service is doing when the run is cancelled.
+    /// The state of the request when the run is cancelled.
     enum Moment: CaseIterable {
-        /// It waits for a request that was not carried out.
+        /// The run waits for a request that the service has not carried out.
         case before
-        /// It waits for the answer to one that was.
+        /// The run waits for the answer to a request that the service has carried out.
         case after
-        /// It gets the answer.
+        /// The run receives the answer.
         case unnoticed
     }
 
@@ -28,9 +28,9 @@ struct CancelledRunTests {
     }
 
     @Test(
-        "ends so, lets the database go, and the next run loses nothing and makes nothing twice",
+        "A cancelled run throws, releases its lease, and the next run loses and repeats nothing",
         arguments: Moment.allCases, [.key, .probe] as [ServiceCapabilities.CreateIdempotency])
-    func everywhere(_ moment: Moment, _ idempotency: ServiceCapabilities.CreateIdempotency) async throws {
+    func cancelledAtEachRequest(_ moment: Moment, _ idempotency: ServiceCapabilities.CreateIdempotency) async throws {
         var number = 1
         while try await cancel(at: number, moment, Self.service(idempotency)) {
             number += LongTests.count(3, many: 1)
@@ -40,7 +40,7 @@ struct CancelledRunTests {
         #expect(number > 5)
     }
 
-    /// - Returns: Whether there was such a request.
+    /// - Returns: Whether the run made that many requests.
     private func cancel(at number: Int, _ moment: Moment, _ service: InMemoryService) async throws -> Bool {
         await service.put("Project", 1, ["name": "p"])
         for id in 1...4 { await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "project_id": 1]) }
@@ -83,10 +83,10 @@ struct CancelledRunTests {
         return isReached
     }
 
-    @Test("does not wait for an answer that is on its way", .timeLimit(.minutes(60)))
-    func onItsWay() async throws {
+    @Test("A cancelled run does not wait for the answer to its request", .timeLimit(.minutes(60)))
+    func cancelledDuringRequest() async throws {
         let port = try QuietPort(isRefusing: false)
-        // Whoever does not notice waits for as long.
+        // A run that ignores the cancellation waits for that long.
         let transport = DefaultTransport(timeout: .seconds(3600))
         let device = try Device(RESTService(baseURL: port.url, transport: transport), entities: ["Task"])
         let run = Task { try await device.engine.sync() }
@@ -100,8 +100,8 @@ struct CancelledRunTests {
         #expect(try await device.rows("SELECT holder, until FROM sync_lease") == [" 0"])
     }
 
-    @Test("does not wait for a service that wants to be left alone")
-    func whileWaiting() async throws {
+    @Test("A cancelled run does not wait for the end of its backoff")
+    func cancelledDuringBackoff() async throws {
         let service = InMemoryService()
         await service.setFault { _, _ in .dropBefore }
         var settings = Device.settings
@@ -112,7 +112,7 @@ struct CancelledRunTests {
         #expect(await gate.isReached())
         run.cancel()
         await #expect(throws: CancellationError.self) { try await run.value }
-        // What it knows of the service stays.
+        // The backoff is kept.
         #expect(try await device.rows("SELECT attempts, not_before IS NULL FROM sync_engine") == ["1 0"])
         await service.setFault(nil)
         settings.clock = Device.settings.clock
@@ -120,7 +120,7 @@ struct CancelledRunTests {
     }
 }
 
-/// Holds one of several bodies until its task is cancelled.
+/// Holds one of several calls until its task is cancelled.
 private actor Gate {
     private let number: Int
     private let moment: CancelledRunTests.Moment
@@ -139,7 +139,7 @@ private actor Gate {
         return answer
     }
 
-    /// Until it is cancelled, there being nothing else that ends it.
+    /// Returns when the task is cancelled; nothing else ends it.
     private func hold() async throws {
         tell(true)
         do {
@@ -149,7 +149,7 @@ private actor Gate {
         }
     }
 
-    /// Nobody comes any more.
+    /// Reports that no more calls will come.
     func end() { tell(false) }
 
     private func tell(_ isReached: Bool) {
@@ -159,7 +159,7 @@ private actor Gate {
         watcher = nil
     }
 
-    /// Whether somebody is held; waits until that is known.
+    /// Returns whether a call is held; waits until that is decided.
     func isReached() async -> Bool {
         if let isOpen { return isOpen }
         return await withCheckedContinuation { watcher = $0 }

@@ -6,8 +6,8 @@ import Testing
 
 @testable import SyncService
 
-/// What is noticed of edits, whoever makes them.
-@Suite("Edits are noticed")
+/// Change capture for edits of every origin.
+@Suite("Change capture")
 struct CaptureTests {
     private let service = InMemoryService()
 
@@ -26,7 +26,7 @@ struct CaptureTests {
         }
     }
 
-    @Test("of a row that REPLACE takes away by a unique index of the app's")
+    @Test("A row that REPLACE removes through a unique index of the app is deleted on the service")
     func replace() async throws {
         let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
         try await stack.write { db in try db.execute(sql: "CREATE UNIQUE INDEX mine ON Task (title)") }
@@ -34,7 +34,7 @@ struct CaptureTests {
         let device = try Device(stack, service)
         try await device.engine.sync()
         await service.deleteRequests()
-        // The row with the title 't1' goes without a trigger.
+        // SQLite removes the row with the title 't1' without firing a trigger.
         try await device.write("INSERT OR REPLACE INTO Task (remoteID, title, points) VALUES (3, 't1', 9)")
         try await device.engine.sync()
         #expect(Set(await sent()) == ["update 3 {\"title\":\"t1\",\"points\":9}", "delete 1 {}"])
@@ -42,7 +42,7 @@ struct CaptureTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("of an upsert, and of a row that is replaced by itself: only what differs is sent")
+    @Test("An upsert or REPLACE of a row sends only the changed columns")
     func upsert() async throws {
         let device = try await known()
         try await device.write(
@@ -56,8 +56,8 @@ struct CaptureTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("of a row that is made and deleted before it is sent, nothing is sent")
-    func madeAndDeleted() async throws {
+    @Test("A row that is inserted and deleted before a push is not sent")
+    func insertedAndDeleted() async throws {
         let device = try await known()
         try await device.stack.insert("Task", values: ["title": "new"])
         try await device.write("DELETE FROM Task WHERE title = 'new'")
@@ -66,7 +66,7 @@ struct CaptureTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("of a row that is deleted with its project")
+    @Test("Rows that a cascade deletes are deleted on the service")
     func cascade() async throws {
         await service.put("Project", 7, ["name": "p"])
         for id in 1...3 { await service.put("Task", JSONValue(id), ["title": "t", "project_id": 7]) }
@@ -79,7 +79,7 @@ struct CaptureTests {
         #expect(await service.contents(of: "Task").isEmpty)
     }
 
-    @Test("also if the triggers were away for a while")
+    @Test("Edits made while triggers were missing are sent")
     func audit() async throws {
         let device = try await known()
         try await device.removeTriggers()
@@ -96,7 +96,7 @@ struct CaptureTests {
         #expect(try await again.engine.sync().isEmpty)
     }
 
-    @Test("also if the triggers were away, and the row was deleted there: it may have been edited, and is in the log")
+    @Test("An edit without triggers to a row that the service deleted is logged as a conflict")
     func auditedDeletion() async throws {
         let device = try await known()
         try await device.removeTriggers()
@@ -111,7 +111,7 @@ struct CaptureTests {
         #expect(try await again.leftovers() == [])
     }
 
-    @Test("of a row that takes the key of another one by REPLACE: it is that one, edited", arguments: [true, false])
+    @Test("A row that takes another row's key with REPLACE is sent as an update of that row", arguments: [true, false])
     func replacedByKey(_ isNew: Bool) async throws {
         let service = InMemoryService()
         for id in 1...3 { await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "points": 1]) }
@@ -127,9 +127,9 @@ struct CaptureTests {
         #expect(try await device.leftovers() == [])
     }
 
-    /// - Parameter how: As SQL, how the row 1 is made anew.
+    /// - Parameter how: The SQL that replaces the row 1.
     @Test(
-        "of a list whose row is made anew: what it had is removed, what the service added stays",
+        "Replacing a row removes its links, and links that the service added stay",
         arguments: [
             "UPDATE OR REPLACE Task SET remoteID = 1 WHERE remoteID = 50",
             "INSERT OR REPLACE INTO Task (remoteID, title) VALUES (1, 'mine')",
@@ -158,7 +158,7 @@ struct CaptureTests {
     }
 
     @Test(
-        "goes on when a migration of the app's makes a table anew, as SQLite says it is to be done; of one with many-to-manys with the old ALTER TABLE",
+        "Capture continues after a migration of the app rebuilds tables",
         arguments: [false, true])
     func rebuilt(_ hasPairs: Bool) async throws {
         let service = InMemoryService()
@@ -196,7 +196,7 @@ struct CaptureTests {
         #expect(await service.contents(of: "Project")[1]?["name"] == "mine")
     }
 
-    @Test("of a row that was replaced by an index which the app made since the last run")
+    @Test("A row that REPLACE removes through an index created since the last run is deleted on the service")
     func laterIndex() async throws {
         let device = try await known()
         let title = try #require(try await device.rows("SELECT title FROM Task WHERE remoteID = 1").first)
@@ -214,7 +214,7 @@ struct CaptureTests {
         #expect(try await again.leftovers() == [])
     }
 
-    @Test("of a new row that points to itself and gets another key")
+    @Test("A new row that references itself and changes its key is sent once")
     func selfReference() async throws {
         let schema = """
             {"entities": {"Node": {"attributes": {"remoteID": {"type": "integer"}, "name": {"type": "string"}},
@@ -233,8 +233,8 @@ struct CaptureTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("of a pair that an UPDATE turns into another one")
-    func pairs() async throws {
+    @Test("An UPDATE of a join row sends the changed list")
+    func updatedJoinRow() async throws {
         for id in 1...2 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
         await service.put("Task", 1, ["title": "t", "tag_ids": [1]])
         let device = try Device(service)
@@ -245,7 +245,7 @@ struct CaptureTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("of rows that point to each other and are all deleted")
+    @Test("Deleting rows that reference each other in a cycle deletes them on the service")
     func deletedCycle() async throws {
         let schema = """
             {"entities": {"Node": {"attributes": {"remoteID": {"type": "integer"}, "name": {"type": "string"}},
@@ -261,8 +261,8 @@ struct CaptureTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("of many rows, though all before them wait for one that was refused")
-    func behindManyThatWait() async throws {
+    @Test("Many changes that await a blocked row do not keep later changes from being sent")
+    func changesBehindBlockedRow() async throws {
         let device = try Device(service)
         try await device.write(
             """
@@ -276,7 +276,7 @@ struct CaptureTests {
         #expect(await service.contents(of: "Task").values.compactMap { $0["title"] } == ["goes"])
     }
 
-    @Test("of a value that JSON does not have: the row is parked, the others are sent")
+    @Test("A change with a value that JSON lacks is blocked, and other changes are sent")
     func noJSONValue() async throws {
         let schema = """
             {"entities": {"Task": {"attributes": {"remoteID": {"type": "integer"}, "title": {"type": "string"},
@@ -293,8 +293,8 @@ struct CaptureTests {
         #expect(parked.first?.reason.contains("token") == true)
     }
 
-    @Test("rows with edits are not deleted because a list lacks them")
-    func exempt() async throws {
+    @Test("An import does not delete rows with pending changes that its list lacks")
+    func pendingRowsSurviveImport() async throws {
         let device = try await known()
         try await device.write("UPDATE Task SET points = 1 WHERE remoteID = 1")
         try await device.stack.insert("Task", values: ["title": "new"])
@@ -304,7 +304,7 @@ struct CaptureTests {
         #expect(try await device.rows("SELECT title FROM Task ORDER BY title") == ["new", "t1", "t3"])
     }
 
-    @Test("dropping the rows of a store is no edit")
+    @Test("Dropping the rows of a store records no pending changes")
     func drop() async throws {
         let device = try await known()
         try device.stack.drop()
@@ -313,8 +313,8 @@ struct CaptureTests {
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["3"])
     }
 
-    @Test("what the engine imports is none")
-    func imported() async throws {
+    @Test("Rows that the engine imports are not recorded as pending changes")
+    func importedRows() async throws {
         let device = try await known()
         try await device.write("UPDATE Task SET title = 'mine' WHERE remoteID = 1")
         try await device.engine.apply(
@@ -326,7 +326,7 @@ struct CaptureTests {
     }
 
     @Test(
-        "of a row that was deleted and is inserted again while triggers are away: it is that row, edited",
+        "A row deleted with triggers and inserted again without them is sent as an update",
         arguments: [false, true])
     func insertedAgain(_ isChangedThere: Bool) async throws {
         for id in 1...3 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
@@ -356,7 +356,7 @@ struct CaptureTests {
         #expect(try await again.leftovers() == [])
     }
 
-    @Test("of a pair that was removed, and is added again while triggers are away: it is as it was")
+    @Test("A link removed with triggers and added again without them sends nothing")
     func pairedAgain() async throws {
         for id in 1...2 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
         await service.put("Task", 1, ["title": "t", "tag_ids": [1]])
@@ -379,7 +379,7 @@ struct CaptureTests {
     // MARK: Relinking
 
     @Test(
-        "of rows whose triggers were away also where all is relinked before the next run: they are sent, or in the log")
+        "A relink before the next run sends or logs edits made without triggers")
     func relinkedAudit() async throws {
         let device = try await known()
         try await device.removeTriggers()

@@ -5,8 +5,8 @@ import Testing
 
 @testable import SyncService
 
-/// What a changes endpoint may answer, and what is made of it.
-@Suite("Answers of a changes endpoint")
+/// The responses of a changes endpoint, and their effects.
+@Suite("Responses of a changes endpoint")
 struct ChangesAnswerTests {
     private static let schema = """
         {"entities": {
@@ -30,7 +30,7 @@ struct ChangesAnswerTests {
         ["changes": changes, "timestamp": JSONValue(timestamp)]
     }
 
-    @Test("a pull asks as the protocol says, and a push sends what it says: whole rows, by table")
+    @Test("A pull sends the parameters of the protocol, and a push sends whole rows by table")
     func requests() async throws {
         let memory = Requests()
         let device = try device { request, body in
@@ -58,8 +58,8 @@ struct ChangesAnswerTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("rows that a push names as rejected are parked, the others are done")
-    func rejected() async throws {
+    @Test("Changes that a push response rejects are blocked, and the others are acknowledged")
+    func rejectedIDs() async throws {
         let rejected: JSONValue = ["experimentalRejectedIds": ["tasks": ["t2"]]]
         let device = try device { request, _ in
             (200, [:], request.method == .get ? Self.pulled([:]) : rejected)
@@ -71,8 +71,8 @@ struct ChangesAnswerTests {
         #expect(try await device.rows("SELECT count(*) FROM sync_change WHERE state = 'ready'") == ["0"])
     }
 
-    @Test("an answer of somebody between acknowledges nothing", arguments: ["portal", "list"])
-    func portal(_ kind: String) async throws {
+    @Test("A push response of another form acknowledges nothing", arguments: ["portal", "list"])
+    func unexpectedPushResponse(_ kind: String) async throws {
         let answer: JSONValue = kind == "list" ? [1] : "<html>log in</html>"
         let device = try device { request, _ in
             (200, [:], request.method == .get ? Self.pulled([:]) : answer)
@@ -82,8 +82,8 @@ struct ChangesAnswerTests {
         #expect(try await device.engine.pendingChanges() == 1)
     }
 
-    @Test("one table may be replaced, and another not")
-    func override() async throws {
+    @Test("A replacement strategy for one table does not apply to other tables")
+    func strategyOverride() async throws {
         let answers = Answers()
         let device = try device { _, _ in (200, [:], await answers.current) }
         await answers.set(
@@ -100,8 +100,8 @@ struct ChangesAnswerTests {
         #expect(try await device.rows("SELECT id FROM Project ORDER BY 1") == ["p1", "p2"])
     }
 
-    @Test("what was sent and comes back is no news: a row that is deleted since stays so")
-    func echo() async throws {
+    @Test("A pushed row that is pulled again counts as no change, and a later local deletion is sent")
+    func echoedRow() async throws {
         let answers = Answers()
         let entities = ["Project", SyncedEntity("Task", deleteConflicts: .editWins)]
         let device = try device(entities) { request, body in
@@ -120,8 +120,8 @@ struct ChangesAnswerTests {
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["0"])
     }
 
-    @Test("a row that was made, and never heard of again, is the one that is pulled with its id")
-    func made() async throws {
+    @Test("A created row whose push failed is matched by its ID when it is pulled")
+    func createdRowIsPulled() async throws {
         let answers = Answers()
         let device = try device { request, body in
             if request.method == .post {
@@ -144,14 +144,14 @@ struct ChangesAnswerTests {
         #expect(await answers.pushed.count == 1)
     }
 
-    @Test("a table that refers to another is written with it: all or nothing")
+    @Test("Tables that reference each other are written in one transaction")
     func oneTransaction() async throws {
         let changes: JSONValue = [
             "projects": ["created": [["id": "p1", "name": "p"]]],
             "tasks": ["created": [["id": "t1", "project_id": "p1"]]],
         ]
         let device = try device { _, _ in (200, [:], Self.pulled(changes)) }
-        // The database refuses what is noted of the second table.
+        // The trigger rejects the cursor of the second table.
         try await device.write(
             """
             CREATE TRIGGER refuse BEFORE INSERT ON sync_cursor WHEN NEW.e = (SELECT max(e) FROM sync_entity)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import SyncService
 
-/// Pushes to a changes endpoint that were never answered, and what happens to their rows until the next run.
+/// Pushes to a changes endpoint without an answer, and the state of their rows until the next run.
 @Suite(
-    "Lost answers of a changes endpoint, a stub",
+    "In-doubt pushes to a stub of a changes endpoint",
     .enabled(if: RESTServer.isThere, "make services builds the server"))
 struct ChangesLostAnswerTests {
     private static let schema = Device.schema.replacingOccurrences(
@@ -18,9 +18,9 @@ struct ChangesLostAnswerTests {
     }
 
     @Test(
-        "a new row that is deleted before its push is answered is deleted there too",
+        "A new row deleted before its push is answered is deleted on the service too",
         arguments: [true, false], [true, false])
-    func deleted(_ wasDone: Bool, _ hasOwnKey: Bool) async throws {
+    func deletedBeforeAnswer(_ wasDone: Bool, _ hasOwnKey: Bool) async throws {
         for pushesOnly in [true, false] {
             let space = try await RESTServer.shared.space(["dialect": "changes"])
             let (one, two) = (try device(space, Device.impatient), try device(space))
@@ -32,7 +32,7 @@ struct ChangesLostAnswerTests {
                     try await one.stack.insert("Task", values: ["title": .string(title)])
                 }
             }
-            // The pull, then the push.
+            // Request 1 is the pull, request 2 the push.
             let fault: JSONValue = ["at": 2, "kind": .string(wasDone ? "drop-after" : "drop-before")]
             try await space.put("_faults", [fault])
             await #expect(throws: SyncError.self) { try await one.engine.sync() }

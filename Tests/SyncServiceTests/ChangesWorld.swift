@@ -3,7 +3,7 @@ import Sync
 
 @testable import SyncService
 
-/// A stub of a changes endpoint, behind a network that fails.
+/// A stub of a changes endpoint behind an unreliable network.
 struct ChangesWorld: HistoryWorld {
     let service: any SyncService
     private let space: RESTSpace

@@ -8,8 +8,8 @@ import Testing
 @testable import SyncService
 @testable import SyncTools
 
-/// What each member of a configuration does: to the options of the service, and to what is asked of it.
-@Suite("A member of a configuration")
+/// The effect of each member of a configuration on the options of the service and on its requests.
+@Suite("Configuration members")
 struct ConfigurationMemberTests {
     private static func configuration(
         _ members: String, service: String = "rest", entities: String = #"{"Task": {}}"#
@@ -20,7 +20,7 @@ struct ConfigurationMemberTests {
         return try ServiceConfigurationFile(Data(text.utf8), environment: [:])
     }
 
-    /// What a service with these members is asked, and with what.
+    /// The requests to a service with these members.
     private actor Log {
         private(set) var lines: [String] = []
         private(set) var headers: [HTTPFields] = []
@@ -35,7 +35,7 @@ struct ConfigurationMemberTests {
 
     // MARK: Paging
 
-    /// A style, as JSON, as what it is to be, and the addresses of its pages.
+    /// A style of paging: its JSON, the expected option and the addresses of its pages.
     struct Style: Sendable, CustomTestStringConvertible {
         let json: String
         let paging: RESTOptions.Paging
@@ -73,8 +73,8 @@ struct ConfigurationMemberTests {
         Style(#"{"style": "none"}"#, .none, [""]),
     ]
 
-    @Test("that says how lists are paged has the pages asked for in that way", arguments: styles)
-    func paging(_ style: Style) async throws {
+    @Test("The member 'paging' sets the addresses of pages", arguments: styles)
+    func pagingStyles(_ style: Style) async throws {
         let configuration = try Self.configuration(#""rest": {"records": "data", "paging": \#(style.json)}"#)
         let log = Log()
         let transport = Served { request, body in
@@ -98,7 +98,7 @@ struct ConfigurationMemberTests {
         #expect(ids == (style.paging == .none ? [1, 2] : [1, 2, 3]))
     }
 
-    @Test("of lists that are bare arrays is empty, also where it is said")
+    @Test("An empty member 'records' reads lists that are bare arrays")
     func bareArray() async throws {
         let configuration = try Self.configuration(#""rest": {"records": ""}"#)
         let service = configuration.service(transport: Served { _, _ in (200, [:], [["id": 7, "title": "t"]]) })
@@ -112,7 +112,7 @@ struct ConfigurationMemberTests {
     // MARK: Times
 
     @Test(
-        "that says how much is asked for again goes from the service's clock",
+        "The member 'overlap' moves the cursor back from the clock of the service",
         arguments: [("", "16%3A33%3A43"), (#", "overlap": 5"#, "16%3A34%3A38"), (#", "overlap": 0"#, "16%3A34%3A43")])
     func overlap(_ member: String, _ time: String) async throws {
         let configuration = try Self.configuration(#""rest": {"since": "after"\#(member)}"#)
@@ -138,7 +138,7 @@ struct ConfigurationMemberTests {
             idempotencyKey: "key-1")
     }
 
-    /// The requests that an operation makes.
+    /// Returns the requests that an operation sends.
     private func sent(_ members: String, _ operation: PushOperation) async throws -> Log {
         let log = Log()
         let service = try Self.configuration(#""rest": {\#(members)}"#).service(
@@ -150,7 +150,7 @@ struct ConfigurationMemberTests {
         return log
     }
 
-    @Test("that names a marker has the key of a new row in it")
+    @Test("The member 'marker' names the field of a new record that holds its idempotency key")
     func marker() async throws {
         let log = try await sent(#""marker": "client_ref""#, operation(.create))
         #expect(await log.lines == ["POST /v1/tasks"])
@@ -159,8 +159,8 @@ struct ConfigurationMemberTests {
         #expect(options.service().capabilities.createIdempotency == .marker("client_ref"))
     }
 
-    @Test("that names a header for keys has the key of a new row there, and of no other")
-    func idempotency() async throws {
+    @Test("The member 'idempotency' names the header of creates that holds their idempotency key")
+    func idempotencyHeader() async throws {
         let name = try #require(HTTPField.Name("X-Once"))
         let log = try await sent(#""idempotency": "X-Once""#, operation(.create))
         #expect(await log.headers.map { $0[name] } == ["key-1"])
@@ -171,7 +171,7 @@ struct ConfigurationMemberTests {
         #expect(options.service().capabilities.createIdempotency == .key)
     }
 
-    @Test("that names a header for versions has the version of a change there, quoted where it is an entity tag")
+    @Test("The member 'preconditions' names the header with the version, quoted if it is an entity tag")
     func preconditions() async throws {
         for (header, expected) in [("If-Match", "\"3\""), ("X-Version", "3")] {
             let name = try #require(HTTPField.Name(header))
@@ -186,8 +186,8 @@ struct ConfigurationMemberTests {
         #expect(await log.headers.first?[.ifMatch] == nil)
     }
 
-    @Test("that says how rows are changed has them changed so: by members, or whole")
-    func update() async throws {
+    @Test("The member 'update' selects PATCH with the changed fields or PUT with the whole record")
+    func updateMethod() async throws {
         for members in ["", #""update": "patch""#] {
             let log = try await sent(members, operation(.update, id: 1))
             #expect(await log.lines == ["PATCH /v1/tasks/1"])
@@ -199,8 +199,8 @@ struct ConfigurationMemberTests {
         #expect(await log.bodies.last??["title"] == "t")
     }
 
-    @Test("that says whose ids are has new rows put where they are, or posted")
-    func ids() async throws {
+    @Test("The member 'ids' selects PUT at the ID of the client or POST for new records")
+    func idSource() async throws {
         let own = try await sent(#""ids": "client""#, operation(.create, id: "a"))
         #expect(await own.lines == ["PUT /v1/tasks/a"])
         for members in ["", #""ids": "server""#] {
@@ -212,9 +212,9 @@ struct ConfigurationMemberTests {
     }
 
     @Test(
-        "that names the bucket and the collection of Kinto is in its addresses, and in what the database is in step with"
+        "The members 'bucket' and 'collection' set the addresses and the identity of a Kinto service"
     )
-    func kinto() async throws {
+    func kintoMembers() async throws {
         let log = Log()
         let configuration = try Self.configuration(
             #""kinto": {"bucket": "team", "collection": "app-{path}"}"#, service: "kinto",
@@ -245,8 +245,8 @@ struct ConfigurationMemberTests {
 
     // MARK: The engine
 
-    @Test("about conflicts is the engine's rule, for all entities or for one")
-    func conflicts() throws {
+    @Test("The members on conflicts apply to all entities, and members of an entity override them")
+    func conflictMembers() throws {
         let configuration = try Self.configuration(
             #""deleteConflicts": "editWins", "policy": "manual""#,
             entities: """
@@ -265,7 +265,9 @@ struct ConfigurationMemberTests {
         #expect(try Self.configuration(#""policy": "manual""#).settings.deleteConflicts == .deleteWins)
     }
 
-    @Test("about cascades says who deletes what a deletion takes along", arguments: ["server", "client"])
+    @Test(
+        "The member 'cascades' decides whether the client deletes dependent rows on the service",
+        arguments: ["server", "client"])
     func cascades(_ side: String) async throws {
         let service = InMemoryService()
         await service.put("Project", 1, ["name": "p"])
@@ -281,7 +283,7 @@ struct ConfigurationMemberTests {
         #expect(await service.contents(of: "Task").isEmpty == (side == "client"))
     }
 
-    @Test("that names a natural key has a row found by it whose answer was lost", arguments: [true, false])
+    @Test("The member 'naturalKey' finds the record of a create whose answer was lost", arguments: [true, false])
     func naturalKey(_ isNamed: Bool) async throws {
         let memory = ServedMemory()
         let member = isNamed ? #""naturalKey": ["title"]"# : ""
@@ -290,7 +292,7 @@ struct ConfigurationMemberTests {
             transport: Served { request, body in
                 await memory.note(request)
                 guard request.method == .post, let body else { return (200, [:], .array(await memory.rows)) }
-                // It has its own mind about points.
+                // The service stores other points than it was sent.
                 let id = JSONValue(await memory.rows.count + 1)
                 let row: JSONValue = ["id": id, "title": body["title"] ?? .null, "points": 99]
                 await memory.add(row)
@@ -304,7 +306,7 @@ struct ConfigurationMemberTests {
         #expect(await memory.requests.filter { $0.hasPrefix("POST") }.count == (isNamed ? 1 : 2))
     }
 
-    @Test("that says how often a request is tried is kept to")
+    @Test("The member 'attempts' sets how often a request is tried")
     func attempts() async throws {
         for (members, count) in [(#""attempts": 2"#, 2), (#""attempts": 1"#, 1), (#""sweep": 0"#, 4)] {
             let log = Log()
@@ -323,7 +325,7 @@ struct ConfigurationMemberTests {
         }
     }
 
-    @Test("that says how long to wait for an answer ends a request that none comes to")
+    @Test("The member 'timeout' ends a request without an answer")
     func timeout() async throws {
         let port = try QuietPort(isRefusing: false)
         let text = """
@@ -335,7 +337,7 @@ struct ConfigurationMemberTests {
             try await configuration.service().pull(PullRequest(entity: "Task", cursor: nil))
         }
         #if os(Linux) && canImport(Glibc)
-            // Words of libcurl's.
+            // The message of libcurl.
             #expect(failure?.description.contains("the last 1 seconds") == true, "\(failure?.description ?? "")")
         #endif
         #expect(try Self.configuration(#""attempts": 1"#).timeout == .seconds(60))
@@ -344,7 +346,7 @@ struct ConfigurationMemberTests {
     // MARK: What is wrong
 
     @Test(
-        "that is misspelt, or is of another form, is refused with its path",
+        "A misspelt or malformed member is rejected with its path",
         arguments: [
             ("rest", #""rest": {"recrods": "data"}"#, "rest.recrods"),
             ("rest", #""rest": {"overlp": 5}"#, "rest.overlp"),
@@ -384,14 +386,14 @@ struct ConfigurationMemberTests {
             ("parse", #""parse": {"applicationID": "a", "restkey": "b"}"#, "parse.restkey"),
             ("changes", #""changes": {"schemaversion": 1}"#, "changes.schemaversion"),
         ])
-    func refused(_ service: String, _ members: String, _ path: String) throws {
+    func invalidMembers(_ service: String, _ members: String, _ path: String) throws {
         let error = #expect(throws: SyncError.self) { try Self.configuration(members, service: service) }
         #expect(error?.code == .invalidConfiguration)
         #expect(error?.path == path, "\(error?.description ?? "")")
     }
 
     @Test(
-        "of an entity is refused with its path too",
+        "A misspelt or malformed member of an entity is rejected with its path",
         arguments: [
             (#"{"Task": {"naturalkey": ["title"]}}"#, "entities.Task.naturalkey"),
             (#"{"Task": {"naturalKey": "title"}}"#, "entities.Task.naturalKey"),
@@ -401,7 +403,7 @@ struct ConfigurationMemberTests {
             (#"{"Task": {"deleteConflicts": "never"}}"#, "entities.Task.deleteConflicts"),
             (#"{"Tag": {}, "Task": []}"#, "entities.Task"), ("{}", "entities"),
         ])
-    func refusedEntity(_ entities: String, _ path: String) throws {
+    func invalidEntityMembers(_ entities: String, _ path: String) throws {
         let error = #expect(throws: SyncError.self) {
             try Self.configuration(#""attempts": 1"#, entities: entities)
         }
@@ -409,8 +411,8 @@ struct ConfigurationMemberTests {
         #expect(error?.path == path, "\(error?.description ?? "")")
     }
 
-    @Test("that is an address or a path may end with slashes", arguments: ["rest", "kinto"])
-    func slashes(_ kind: String) async throws {
+    @Test("A URL or path may end with slashes", arguments: ["rest", "kinto"])
+    func trailingSlashes(_ kind: String) async throws {
         let text = """
             {"service": "\(kind)", "url": "https://api.example.com/v1//", "entities": {"Task": {"path": "/tasks/"}}}
             """

@@ -6,11 +6,11 @@ import Testing
 
 @testable import SyncService
 
-/// Random histories of several devices and one service: afterwards everybody has the same, nothing is there twice, nothing is
-/// left over, and no edit was lost without a word.
+/// Random histories of several devices and one service. Afterwards all have the same rows, with no duplicates, no
+/// leftovers in the engine's tables and no edit lost without a log entry.
 @Suite("Random histories")
 struct ConvergenceTests {
-    @Test("converge")
+    @Test("Random histories converge with the in-memory service")
     func converge() async throws {
         for seed in RandomTest.history.seeds {
             let found = try await Self.failure(UInt64(seed))
@@ -19,7 +19,7 @@ struct ConvergenceTests {
     }
 
     @Test(
-        "converge with PocketBase",
+        "Random histories converge with PocketBase",
         .enabled("PocketBase comes from PyPI, which cannot be reached") { await PocketBaseServer.isThere })
     func pocketBase() async throws {
         for seed in RandomTest.pocketbase.seeds {
@@ -28,7 +28,9 @@ struct ConvergenceTests {
         }
     }
 
-    @Test("converge with a stub of Parse", .enabled(if: RESTServer.isThere, "make services builds the server"))
+    @Test(
+        "Random histories converge with a stub of Parse",
+        .enabled(if: RESTServer.isThere, "make services builds the server"))
     func parse() async throws {
         for seed in RandomTest.parse.seeds {
             let found = try await Self.failure(UInt64(seed), .parse)
@@ -37,7 +39,7 @@ struct ConvergenceTests {
     }
 
     @Test(
-        "converge with a stub of a changes endpoint",
+        "Random histories converge with a stub of a changes endpoint",
         .enabled(if: RESTServer.isThere, "make services builds the server"))
     func changes() async throws {
         for seed in RandomTest.changes.seeds {
@@ -46,7 +48,7 @@ struct ConvergenceTests {
         }
     }
 
-    @Test("converge with a REST service")
+    @Test("Random histories converge with a REST service")
     func rest() async throws {
         for seed in RandomTest.rest.seeds {
             let found = try await Self.failure(UInt64(seed), .rest)
@@ -55,7 +57,8 @@ struct ConvergenceTests {
     }
 
     @Test(
-        "converge with Kinto", .enabled("Kinto comes from PyPI, which cannot be reached") { await KintoServer.isThere })
+        "Random histories converge with Kinto",
+        .enabled("Kinto comes from PyPI, which cannot be reached") { await KintoServer.isThere })
     func kinto() async throws {
         for seed in RandomTest.kinto.seeds {
             let found = try await Self.failure(UInt64(seed), .kinto)
@@ -63,8 +66,10 @@ struct ConvergenceTests {
         }
     }
 
-    /// `make soak`: for as long as it says, beginning with a seed of the clock's.
-    @Test("converge for a long time", .enabled(if: soakTime != nil, "SYNC_SOAK_SECONDS says for how long"))
+    /// `make soak`: runs for the given time, starting with a seed from the clock.
+    @Test(
+        "Random histories converge for a long time",
+        .enabled(if: soakTime != nil, "SYNC_SOAK_SECONDS says for how long"))
     func soak() async throws {
         let end = Date(timeIntervalSinceNow: Self.soakTime ?? 0)
         let first = UInt64(Date().timeIntervalSince1970) &* 1000
@@ -84,7 +89,7 @@ struct ConvergenceTests {
         ProcessInfo.processInfo.environment["SYNC_SOAK_SECONDS"].flatMap { Double($0) }
     }
 
-    /// - Returns: What does not hold after a history, with the fewest steps that it takes; nil if all does.
+    /// - Returns: The problems after a history with the fewest failing steps; nil if there are none.
     private static func failure(_ seed: UInt64, _ place: HistoryPlace = .memory) async throws -> String? {
         var omitted = Set(
             (ProcessInfo.processInfo.environment["SYNC_HISTORY_OMITTING"] ?? "").split(separator: ",").compactMap {
@@ -100,7 +105,7 @@ struct ConvergenceTests {
         if ProcessInfo.processInfo.environment["SYNC_HISTORY_SMALLER"] == "0" {
             return "\(problems.joined(separator: "\n"))\nafter \(length) steps:\n\(text)"
         }
-        // Halves, quarters and so on of the steps are left out, as long as it still fails.
+        // Omits halves, quarters and so on of the steps, as long as the history still fails.
         var size = length / 2
         while size > 0 {
             for start in stride(from: 0, to: length, by: size) {

@@ -5,20 +5,20 @@ import Testing
 @testable import SyncService
 
 extension CrashTests {
-    /// What a REST service tells a row by that is made once more.
+    /// How a REST service identifies a record that is created again.
     enum KnownBy: String, Sendable, CaseIterable {
-        /// A key in a header.
+        /// By an idempotency key in a header.
         case key
-        /// A member with that key.
+        /// By a field with that key.
         case marker
-        /// An id from here.
+        /// By an ID from the client.
         case ownID
-        /// Nothing: what looks the same is the same.
+        /// By nothing: equal values identify the record.
         case nothing
     }
 
     @Test(
-        "loses nothing and makes nothing twice, with a REST service, whatever tells a row that is made once more",
+        "A killed process loses and duplicates nothing with a REST service",
         .enabled(if: RESTServer.isThere, "make services builds the server"),
         arguments: ["before", "after"], KnownBy.allCases)
     func rest(_ moment: String, _ knownBy: KnownBy) async throws {

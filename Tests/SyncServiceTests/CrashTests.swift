@@ -8,8 +8,8 @@ import Testing
 
 @testable import SyncService
 
-/// A process that is killed at each of its commits, before and after it, with a server that really runs. The next run of the same
-/// database must end as if nothing had happened.
+/// A process that is killed at each of its commits, before and after it, with a real server. The next run of the same
+/// database must end as if the process had not been killed.
 @Suite("A killed process")
 struct CrashTests {
     private static let model = """
@@ -22,7 +22,7 @@ struct CrashTests {
         """
 
     @Test(
-        "loses nothing and makes nothing twice, with Kinto",
+        "A killed process loses and duplicates nothing with Kinto",
         .enabled("Kinto comes from PyPI, which cannot be reached") { await KintoServer.isThere },
         arguments: ["before", "after"])
     func kinto(_ moment: String) async throws {
@@ -30,7 +30,7 @@ struct CrashTests {
     }
 
     @Test(
-        "loses nothing and makes nothing twice, with PocketBase",
+        "A killed process loses and duplicates nothing with PocketBase",
         .enabled("PocketBase comes from PyPI, which cannot be reached") { await PocketBaseServer.isThere },
         arguments: ["before", "after"])
     func pocketBase(_ moment: String) async throws {
@@ -38,7 +38,7 @@ struct CrashTests {
     }
 
     @Test(
-        "loses nothing and makes nothing twice, with stubs of Parse and of a changes endpoint",
+        "A killed process loses and duplicates nothing with stubs of Parse and of a changes endpoint",
         .enabled(if: RESTServer.isThere, "make services builds the server"),
         arguments: ["before", "after"], ["parse", "changes"])
     func stubs(_ moment: String, _ dialect: String) async throws {
@@ -70,14 +70,15 @@ struct CrashTests {
         try Data(Self.model.utf8).write(to: model)
         try JSONEncoder().encode(place.configuration).write(to: config)
         let entities: [SyncedEntity] = ["Project", "Task"]
-        // Who signs in is whose the database is.
+        // The signed-in user owns the database.
         var settings = Device.settings
         settings.user = try ServiceConfigurationFile(contentsOf: config).settings.user
         func stack(_ url: URL?) throws -> DataStack {
             let model = try SyncModel(schema: Data(Self.model.utf8))
             return try url.map { try DataStack(model: model, at: $0) } ?? .inMemory(model)
         }
-        // Another device made what is there, and changes some of it behind the back of the one that dies.
+        // Another device creates the first rows, and later changes some of them without the knowledge of the killed
+        // device.
         let other = try Device(
             try stack(nil), place.service, entities: entities)
         for number in 1...3 { try await other.stack.insert("Task", values: ["title": .string("there \(number)")]) }
@@ -139,7 +140,7 @@ struct CrashTests {
         return isDone
     }
 
-    /// Beside the tests.
+    /// Returns the program next to the tests.
     private static func executable() throws -> URL {
         let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         let url = folder.appendingPathComponent("CrashingDevice")
@@ -150,10 +151,10 @@ struct CrashTests {
     }
 }
 
-/// Where a device that dies, and another one, have their rows.
+/// The service of the killed device and of another device.
 protocol CrashPlace: Sendable {
     var service: any SyncService { get }
-    /// For a process of its own.
+    /// The configuration file for the separate process.
     var configuration: JSONValue { get }
 }
 

@@ -5,19 +5,19 @@ import Testing
 
 @testable import SyncService
 
-/// What an app or a person decides: conflicts by a rule of their own, rows that a deletion took away, whose rows they are.
+/// Decisions of the app or the user: conflict rules, restored rows, and the owner of a database.
 @Suite("Decisions")
 struct DecidingTests {
     private let service = InMemoryService()
 
-    @Test("An app's own rule settles what both sides changed, and may make a value of its own")
+    @Test("The resolver of an app may pick a side or return a new value")
     func resolver() async throws {
         await service.put("Task", 1, ["title": "t", "points": 10, "done": false])
         var settings = Device.settings
         settings.resolver = { conflict in
             guard conflict.entity == "Task", conflict.key == .integer(1) else { return .byPolicy }
             switch (conflict.domain, conflict.base, conflict.local, conflict.remote) {
-            // A counter: what was added on either side is added.
+            // A counter: the increments of both sides are added.
             case ("points", .number(let base), .number(let local), .number(let remote)):
                 return .value(JSONValue((Int(local) ?? 0) + (Int(remote) ?? 0) - (Int(base) ?? 0)))
             case ("title", _, _, _): return .remote
@@ -37,8 +37,8 @@ struct DecidingTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("A rule may have a row wait")
-    func waits() async throws {
+    @Test("The resolver of an app may leave a conflict open")
+    func resolverLeavesOpen() async throws {
         await service.put("Task", 1, ["title": "t"])
         var settings = Device.settings
         settings.resolver = { _ in .wait }
@@ -54,7 +54,7 @@ struct DecidingTests {
     }
 
     @Test(
-        "What is edited while a conflict waits is what the conflict shows, and what is logged as lost",
+        "An edit during an open conflict updates the conflict and the log",
         arguments: [true, false])
     func editedWhileOpen(_ runs: Bool) async throws {
         await service.put("Task", 1, ["title": "t"])
@@ -77,7 +77,7 @@ struct DecidingTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("A row that was made here below one that was deleted there is in the log, and can be brought back")
+    @Test("A new row deleted with its parent is logged and can be restored")
     func restored() async throws {
         await service.put("Project", 1, ["name": "p"])
         await service.put("Task", 1, ["title": "t", "points": 1, "project_id": 1])
@@ -105,7 +105,7 @@ struct DecidingTests {
         }
     }
 
-    @Test("The database of another user is refused, until what is his is removed", arguments: [true, false])
+    @Test("The database of another user is rejected until the engine is removed", arguments: [true, false])
     func otherUser(_ deletingRows: Bool) async throws {
         await service.put("Task", 1, ["title": "his"])
         let device = try Device(service)
@@ -129,8 +129,8 @@ struct DecidingTests {
         #expect(pushes.isEmpty)
     }
 
-    @Test("How things stand is told")
-    func standing() async throws {
+    @Test("The engine reports its last sync, the initial sync and the number of pending changes")
+    func syncState() async throws {
         await service.put("Task", 1, ["title": "t"])
         let device = try Device(service)
         #expect(try await device.engine.lastSyncDate == nil)

@@ -9,7 +9,7 @@ import Testing
 /// The decision table of `Docs/SyncProtocol.md`, cell by cell, with a device and a service.
 @Suite("The decision table")
 struct DecisionTableTests {
-    @Test("is the one of the page")
+    @Test("The page of the sync protocol shows the decision table of the code")
     func page() throws {
         let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Docs/SyncProtocol.md")
@@ -24,7 +24,7 @@ struct DecisionTableTests {
         var testDescription: String { "\(remote), \(local), \(deletions)" }
     }
 
-    /// The cells that can be met: of a row that was never known there is no news but that it was made.
+    /// The cells that can occur: the only remote change of an unknown row is its creation.
     static let cells = DeleteConflictPolicy.allCases.flatMap { deletions in
         RemoteState.allCases.flatMap { remote in
             LocalState.allCases.compactMap { local -> Cell? in
@@ -36,7 +36,7 @@ struct DecisionTableTests {
         }
     }
 
-    @Test("holds", arguments: cells)
+    @Test("Each cell of the decision table has its outcome", arguments: cells)
     func cell(_ cell: Cell) async throws {
         let service = InMemoryService(
             ServiceCapabilities(
@@ -64,11 +64,11 @@ struct DecisionTableTests {
         #expect(try await device.engine.sync().isEmpty)
     }
 
-    /// What both sides have in the end; nil for nothing.
+    /// Returns the final values of both sides; nil for no row.
     private static func outcome(_ cell: Cell) -> String? {
         switch DecisionTable.action(remote: cell.remote, local: cell.local) {
         case .take, .insert: "there 1"
-        // Both changed the text, and the client wins; the server alone changed the stars.
+        // Both changed the text, and the client wins; only the server changed the stars.
         case .twin: "here 2"
         case .threeWay: "here 1"
         case .deletedHere: cell.deletions == .deleteWins ? nil : "there 1"
@@ -92,7 +92,7 @@ struct DecisionTableTests {
     }
 
     private func arrange(_ cell: Cell, _ device: Device, _ service: InMemoryService) async throws {
-        // Another row, so that the guard has nothing to say.
+        // More rows, so that the deletion limit does not apply.
         for number in 1...3 { await service.put("Note", .string("other \(number)"), ["text": "other", "stars": 0]) }
         let wasKnown = cell.local != .created && cell.local != .absent
         if wasKnown { await service.put("Note", "x", ["text": "base", "stars": 0]) }

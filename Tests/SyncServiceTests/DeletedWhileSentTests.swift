@@ -6,10 +6,10 @@ import Testing
 
 @testable import SyncService
 
-/// Rows that are deleted while the request that makes them is on its way.
-@Suite("Rows deleted while they are sent")
+/// Rows that are deleted during the request that creates them.
+@Suite("Rows deleted during their create")
 struct DeletedWhileSentTests {
-    /// A service that is asked to make a row, and is too busy to.
+    /// A service that answers each create with 503.
     private actor Service {
         private var device: Device?
         private var rows: [JSONValue] = []
@@ -26,7 +26,7 @@ struct DeletedWhileSentTests {
         }
     }
 
-    @Test("Another row that gets the key which an app had given such a row is pulled, and not deleted")
+    @Test("A remote record with the key of a new row that was deleted during its create is pulled")
     func otherRow() async throws {
         let server = Service()
         let url = try #require(URL(string: "https://service.example/v1"))

@@ -6,8 +6,8 @@ import Testing
 
 @testable import SyncService
 
-/// Rows that the service deleted, or does not have any more.
-@Suite("Deletions of the service")
+/// Rows that the service deleted or no longer has.
+@Suite("Remote deletions")
 struct DeletionTests {
     private static func service(
         sendsCascades: Bool = false, _ deletions: ServiceCapabilities.DeletionDetection = .tombstones
@@ -28,7 +28,7 @@ struct DeletionTests {
         return device
     }
 
-    @Test("take along what still belongs to the row, and not what moved away", arguments: [true, false])
+    @Test("A remote deletion cascades to dependent rows and not to rows that moved away", arguments: [true, false])
     func movedAway(_ sendsCascades: Bool) async throws {
         let service = Self.service(sendsCascades: sendsCascades)
         let device = try await known(service)
@@ -45,13 +45,13 @@ struct DeletionTests {
         #expect(try await device.engine.sync().isEmpty)
     }
 
-    @Test("that took a row along give it back, if the service turns out to have changed it")
+    @Test("A row deleted by a cascade is inserted again if the service had changed it")
     func cascadeGivesWay() async throws {
         let service = Self.service(sendsCascades: true)
         let device = try await known(service)
         await service.put("Task", 1, ["project_id": 2])
         await service.remove("Project", 1)
-        // The task's move is not heard of: only projects are asked for.
+        // Only projects are requested, so the task's move is not pulled.
         try await device.engine.sync(only: ["Project"])
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["0"])
         try await device.engine.sync()
@@ -60,7 +60,7 @@ struct DeletionTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("that a push finds are carried out in the same run, within the guard")
+    @Test("Deletions found by a push are applied in the same run, within the deletion limit")
     func foundByPush() async throws {
         let service = Self.service(.sweep)
         for id in 1...40 { await service.put("Task", JSONValue(id), ["title": "t"]) }
@@ -79,7 +79,7 @@ struct DeletionTests {
         } throws: {
             ($0 as? SyncError)?.code == .deletionGuard
         }
-        // The one that the first push had found.
+        // The deletion that the first push found.
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["39"])
         settings.deletionGuard = nil
         let willing = try Device(device.stack, service, settings)
@@ -89,8 +89,8 @@ struct DeletionTests {
         #expect(try await device.engine.conflicts().filter { $0.local == "mine" }.count == 30)
     }
 
-    @Test("make room for rows that want what they had, in the same run")
-    func makesRoom() async throws {
+    @Test("A remote deletion frees a unique value for a row pulled in the same run")
+    func freesUniqueValue() async throws {
         let service = Self.service()
         let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
         try await stack.write { db in try db.execute(sql: "CREATE UNIQUE INDEX mine ON Task (title)") }
@@ -105,7 +105,7 @@ struct DeletionTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("are counted for the entity of each row")
+    @Test("Deletions are counted for the entity of each row")
     func counts() async throws {
         let service = Self.service()
         let device = try await known(service)
@@ -116,7 +116,7 @@ struct DeletionTests {
         #expect(report.entities["Project"]?.deleted == 1)
     }
 
-    @Test("bring back, with editWins, what an edited row belongs to", arguments: [true, false])
+    @Test("With editWins, an edited row restores its deleted parent", arguments: [true, false])
     func ancestors(_ isNew: Bool) async throws {
         let service = Self.service()
         await service.put("Project", 1, ["name": "p"])
@@ -142,7 +142,7 @@ struct DeletionTests {
     }
 
     @Test(
-        "take along what was moved below the row since, and get it back: the service has it still",
+        "A cascade deletes a row moved below a deleted row; it is pulled again, as the service still has it",
         arguments: ["here", "there"])
     func movedBelowLater(_ place: String) async throws {
         let service = Self.service()
@@ -164,14 +164,14 @@ struct DeletionTests {
     }
 
     @Test(
-        "take along, with cascades of ours, what was sent from here since, and log it whole: it comes back",
+        "A local cascade logs sent rows completely, and they can be restored",
         arguments: ["moved", "made"], [.tombstones, .sweep] as [ServiceCapabilities.DeletionDetection])
     func cascadeIsLogged(_ kind: String, _ deletions: ServiceCapabilities.DeletionDetection) async throws {
         let service = Self.service(sendsCascades: true, deletions)
         let device = try await known(service)
         await service.put("Task", 5, ["title": "t5", "project_id": 2])
         try await device.engine.sync()
-        // Another one deleted the project, and what it knew to be in it, before it heard of this.
+        // Another client deleted the project and the tasks that it knew of, before the push.
         await service.remove("Project", 1)
         for id in 1...4 { await service.remove("Task", JSONValue(id)) }
         try await device.write(
@@ -185,7 +185,7 @@ struct DeletionTests {
         #expect(try await device.rows("SELECT count(*) FROM Task WHERE remoteID = \(key)") == ["0"])
         let id = try JSONValue(parsing: key)
         #expect(await service.contents(of: "Task")[id] == nil)
-        // Of the others the service said itself that they are gone; nobody edited anything.
+        // The service itself deleted the other rows, and none of them was edited.
         let log = try await device.engine.conflicts()
         #expect(Set(log.map { "\($0.key)" }) == [key])
         #expect(Set(log.map(\.domain)) == ["title", "done", "points", "project"])
@@ -199,7 +199,7 @@ struct DeletionTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("that the guard refuses keep back what points to them, and nothing else")
+    @Test("Deletions over the deletion limit hold back changes that reference the rows, and no others")
     func guardRefuses() async throws {
         let service = Self.service(.sweep)
         for id in 1...20 { await service.put("Project", JSONValue(id), ["name": "p"]) }
@@ -242,8 +242,8 @@ struct DeletionTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("that the service tells are carried out and reported where the guard refuses others")
-    func toldBesideGuard() async throws {
+    @Test("Tombstones are applied and reported when the deletion limit rejects other deletions")
+    func tombstonesBesideLimit() async throws {
         let service = Self.service()
         for id in 1...20 { await service.put("Project", JSONValue(id), ["name": "p"]) }
         var settings = Device.settings
@@ -263,7 +263,7 @@ struct DeletionTests {
         #expect(try await device.rows("SELECT count(*), max(remoteID) FROM Project") == ["19 19"])
     }
 
-    @Test("of a row here, which was edited before and comes back, leave the edits in the log")
+    @Test("If a locally deleted row comes back, its earlier edits are logged")
     func editedBefore() async throws {
         let service = Self.service()
         await service.put("Task", 1, ["title": "t", "points": 1, "done": false])
@@ -283,7 +283,7 @@ struct DeletionTests {
                 ["title", "t", "a long text of mine", "t"]
             ])
         #expect(try await device.leftovers() == [])
-        // Deleted, made anew and left alone it leaves nothing.
+        // If the row is deleted and inserted again without changes, nothing is left over.
         try await device.write("UPDATE Task SET title = 'x'; DELETE FROM Task")
         try await device.write("INSERT INTO Task (remoteID, title, points, done) VALUES (1, 't', 9, 1)")
         try await device.engine.sync()
@@ -291,7 +291,8 @@ struct DeletionTests {
     }
 
     @Test(
-        "that unlink rows here unlink them there, unless somebody linked them to another one", arguments: [false, true])
+        "A remote deletion that nullifies links sends them, unless the service linked the rows elsewhere",
+        arguments: [false, true])
     func nullified(_ isMovedThere: Bool) async throws {
         let service = Self.service(sendsCascades: true)
         let schema = Device.schema.replacingOccurrences(of: ", \"deleteRule\": \"cascade\"", with: "")
@@ -310,7 +311,7 @@ struct DeletionTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("take rows along whose keys SQLite gives to others: each comes back, and none twice")
+    @Test("Rows of cascades whose keys SQLite reused are all restored once")
     func keysGivenAgain() async throws {
         let service = Self.service()
         let device = try await known(service)
@@ -321,7 +322,7 @@ struct DeletionTests {
             await service.remove("Project", JSONValue(id))
             try await device.engine.sync()
         }
-        // The service gives the key to another one.
+        // The service gives the key to another record.
         await service.put("Task", 90, ["title": "another"])
         try await device.engine.sync()
         try await device.engine.restore("Task", key: 90)
@@ -336,7 +337,7 @@ struct DeletionTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("has a row that was refused for what it names sent once that is known, however often it was refused")
+    @Test("A change rejected because of a deleted row it references is sent after the deletion is pulled")
     func refusedForDeleted() async throws {
         let service = Self.service()
         let device = try Device(service)
@@ -357,10 +358,10 @@ struct DeletionTests {
         #expect(try await device.leftovers() == [])
     }
 
-    // MARK: Rows that were moved here
+    // MARK: Rows moved locally
 
     @Test(
-        "do not take along what was moved below the row here, and not sent: it is where the service has it",
+        "A remote deletion spares a row moved below it locally, and the row returns to its former parent",
         arguments: [false, true], [1, nil] as [Int?])
     func movedBelow(_ sendsCascades: Bool, _ former: Int?) async throws {
         let service = Self.service(sendsCascades: sendsCascades)
@@ -389,7 +390,7 @@ struct DeletionTests {
           "children": {"entity": "Folder", "many": true, "inverse": "parent", "deleteRule": "cascade"}}}}}
         """
 
-    @Test("do not take along what was moved below rows that go along, and leave alone what was moved below that")
+    @Test("A remote deletion spares rows moved below its dependent rows, and leaves rows below those alone")
     func movedFarBelow() async throws {
         let service = Self.service()
         for (id, parent) in [(1, nil), (2, nil), (3, 2), (4, 1), (5, 4), (6, nil), (7, 1), (8, 2)] as [(Int, Int?)] {
@@ -398,7 +399,7 @@ struct DeletionTests {
         }
         let device = try Device(service, schema: Self.folders, entities: ["Folder"])
         try await device.engine.sync()
-        // 4 and 6 below one that goes along with 2, 7 below 4, and 8 away from 2, where it was.
+        // Folders 4 and 6 move below 3, which is deleted with 2; 7 moves below 4; 8 moves away from 2.
         try await device.write(
             """
             UPDATE Folder SET parentID = 3 WHERE id IN (4, 6);
@@ -418,7 +419,7 @@ struct DeletionTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("take along what belongs to the row at the service, and not what was put in its place here")
+    @Test("A remote deletion cascades to the part that the service knows and not to its local replacement")
     func replacedPart() async throws {
         let schema = """
             {"entities": {

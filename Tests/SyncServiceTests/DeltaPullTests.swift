@@ -41,7 +41,7 @@ private struct DeltaPull {
 @Suite("A delta pull")
 struct DeltaPullTests {
     @Test(
-        "hands out the earlier of the clock of its first page and the newest row as the cursor of its last",
+        "The last page's cursor is the earlier of the first page's clock and the newest row",
         arguments: [
             (true, "2026-11-24T09:30:00Z", "2026-11-24T09:00:00Z"),
             (true, "2026-11-24T08:15:00Z", "2026-11-24T08:14:59Z"),

@@ -5,12 +5,12 @@ import SyncTesting
 
 @testable import SyncService
 
-/// A store with an engine, as a device of a user has it.
+/// A store with an engine, as on a user's device.
 struct Device {
     let stack: DataStack
     let engine: SyncEngine
 
-    /// The column of places in the list of a task's tags, where that is ordered.
+    /// The position column of a task's tags, if the list is ordered.
     static let place = "sync_inverse_order"
 
     static let schema = """
@@ -43,7 +43,7 @@ struct Device {
         engine = try SyncEngine(stack: stack, service: service, entities: entities, settings: settings)
     }
 
-    /// Nothing waits.
+    /// Settings without delays.
     static var settings: EngineSettings {
         var settings = EngineSettings()
         settings.clock.sleep = { _ in }
@@ -53,7 +53,7 @@ struct Device {
         return settings
     }
 
-    /// Nothing waits, and what fails does so at once.
+    /// Settings without delays and with one attempt, so that a failure ends the run at once.
     static var impatient: EngineSettings {
         var settings = settings
         settings.attempts = 1
@@ -80,7 +80,7 @@ struct Device {
         }
     }
 
-    /// Removes the triggers of the outbox, as a tool does that makes tables anew.
+    /// Removes the triggers of the outbox, as a tool does that rebuilds tables.
     func removeTriggers() async throws {
         try await stack.write { db in
             let names = try String.fetchAll(
@@ -89,7 +89,7 @@ struct Device {
         }
     }
 
-    /// What is left of a run that should be none.
+    /// Returns the rows that a completed run must not leave in the engine's tables.
     func leftovers() async throws -> [String] {
         try await rows(
             """

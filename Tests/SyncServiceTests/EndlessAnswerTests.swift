@@ -7,11 +7,11 @@
 
     @testable import SyncService
 
-    /// Answers that do not end.
-    @Suite("Answers without an end")
+    /// Responses without an end.
+    @Suite("Responses without an end")
     struct EndlessAnswerTests {
-        @Test("An answer that goes on and on is given up, though something comes all the time")
-        func dripping() async throws {
+        @Test("A slow response without an end fails after the total timeout")
+        func slowResponse() async throws {
             let server = try EndlessServer(piece: " ")
             let transport = CurlTransport(timeout: .seconds(60), total: .seconds(1))
             let error = await #expect(throws: ServiceError.self) {
@@ -22,8 +22,8 @@
             #expect(isUnreachable, "\(String(describing: error))")
         }
 
-        @Test("An answer that is larger than allowed is not gathered")
-        func large() async throws {
+        @Test("A response larger than the limit is not read completely")
+        func largeResponse() async throws {
             let server = try EndlessServer(piece: String(repeating: " ", count: 4096))
             let transport = CurlTransport(answerLimit: 100_000)
             let error = await #expect(throws: ServiceError.self) {
@@ -35,13 +35,13 @@
         private static let field = "X-More: " + String(repeating: "a", count: 1000) + "\r\n"
 
         @Test(
-            "A head or trailers without an end are not gathered",
+            "A head or trailers without an end are not read completely",
             arguments: [
                 ("HTTP/1.1 200 OK\r\n", field),
                 ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n", field),
                 ("", "HTTP/1.1 103 Early Hints\r\n" + field + "\r\n"),
             ])
-        func head(_ begin: String, _ piece: String) async throws {
+        func endlessHead(_ begin: String, _ piece: String) async throws {
             let server = try EndlessServer(head: begin, piece: piece, isChunked: false)
             let error = await #expect(throws: ServiceError.self) {
                 try await CurlTransport().send(server.request, body: nil)
@@ -50,18 +50,18 @@
         }
     }
 
-    /// JSON with more values than memory should hold.
-    @Suite("Answers of many values")
+    /// JSON with more values than fit in memory.
+    @Suite("Responses with many values")
     struct ManyValueTests {
         @Test(
-            "Values are members and elements, at any depth, and not what texts hold",
+            "The limit of values counts members and elements at any depth, and no text in strings",
             arguments: [
                 ("[]", 0), ("{}", 0), ("1", 0), ("[1]", 1), ("[ 1 , 2 ]", 2), ("[[],[ ],{}]", 3),
                 (#"{"a":{"b":[1,2]}}"#, 4),
                 (#"["a,b","[{,",",\",,"]"#, 3), (#"{"a":[{"b":1},{"b":2}]}"#, 5), (#"["\\",1]"#, 2), ("[[[[[]]]]]", 4),
             ])
-        func counted(_ text: String, _ count: Int) throws {
-            // Only what has enough bytes is looked at.
+        func valueCount(_ text: String, _ count: Int) throws {
+            // Only bodies with enough bytes are counted.
             let body = Data((text + String(repeating: " ", count: 20)).utf8)
             #expect(throws: Never.self) { try ResponseSizeLimit.checkValues(of: body, limit: count) }
             guard count > 0 else { return }
@@ -70,8 +70,8 @@
             }
         }
 
-        @Test("A pull whose answer has too many ends before they are read")
-        func pull() async throws {
+        @Test("A pull with more values than the limit fails before they are parsed")
+        func pullOverValueLimit() async throws {
             let text = "[" + String(repeating: "{},", count: ResponseSizeLimit.values) + "{}]"
             let service = RESTService(
                 baseURL: try #require(URL(string: "https://service.example/v1")), transport: Fixed(text: text))
@@ -92,7 +92,7 @@
         }
     }
 
-    /// A server that answers each request with pieces without an end, as long as somebody takes them.
+    /// A server that answers each request with chunks without an end, as long as the client reads them.
     private final class EndlessServer: Sendable {
         private let socket: Int32
         private let port: UInt16

@@ -35,7 +35,7 @@ struct EndlessPageTests {
         style == "page" ? .page(size: "size", limit: limit) : .offset(limit: limit)
     }
 
-    /// How many rows are before a page.
+    /// Returns the number of rows before a page.
     private static func passed(_ request: HTTPRequest, _ limit: Int) -> Int {
         number(request, "offset") ?? ((number(request, "page") ?? 1) - 1) * limit
     }
@@ -46,7 +46,7 @@ struct EndlessPageTests {
 
     private static func at(_ row: JSONValue) -> String { if case .string(let text)? = row["at"] { text } else { "" } }
 
-    /// A list by time, of which others change rows when a page is asked for.
+    /// A list by time whose rows others change when a page is requested.
     private func shifting(
         _ style: String, _ limit: Int, _ meanwhile: @escaping @Sendable (ServedMemory, Int) async -> Void
     ) throws -> Device {
@@ -65,7 +65,7 @@ struct EndlessPageTests {
     }
 
     @Test(
-        "whose first row moves to the page behind are read on, and none is missed",
+        "If the first row of a page moves to the next page, the pull continues and misses no row",
         arguments: ["page", "offset"], [1, 2, 4])
     func shifted(_ style: String, _ limit: Int) async throws {
         for isDelta in [true, false] { try await EndlessPageTests().shift(style, limit, isDelta) }
@@ -86,8 +86,8 @@ struct EndlessPageTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("that were remembered as an error by an earlier version are read on", arguments: ["page", "offset"])
-    func remembered(_ style: String) async throws {
+    @Test("A page that an earlier version stored as an error is read on", arguments: ["page", "offset"])
+    func storedByEarlierVersion(_ style: String) async throws {
         let device = try shifting(style, 4) { _, _ in }
         await memory.set((1...5).map { Self.row($0, 9 + $0) })
         try await device.engine.sync()
@@ -103,8 +103,8 @@ struct EndlessPageTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("of a list that gets a page of new rows at its beginning, twice, are no circle")
-    func inserted() async throws {
+    @Test("New rows that shift a list by whole pages are not taken for circular pages")
+    func insertedPages() async throws {
         var options = RESTOptions()
         options.paging = .offset(limit: 2)
         let device = try rest(options) { [memory] request in
@@ -120,7 +120,7 @@ struct EndlessPageTests {
     }
 
     @Test(
-        "that go round in a circle end the run soon, and the next one begins with the first page",
+        "Circular pages end the run early, and the next run starts with the first page",
         arguments: ["page", "offset", "cursor"], [1, 2, 3, 5])
     func circle(_ style: String, _ period: Int) async throws {
         var options = RESTOptions()
@@ -131,7 +131,7 @@ struct EndlessPageTests {
             let page = await memory.tag == 200 ? place : place % period
             let isEnd = page >= period
             let rows: [JSONValue] = isEnd ? [] : [2 * page, 2 * page + 1].map { ["id": JSONValue($0)] }
-            // The word for the next page is always another one.
+            // The cursor of the next page is different each time.
             return (200, [:], ["data": .array(rows), "next": isEnd ? .null : JSONValue(place + 1)])
         }
         let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
@@ -149,7 +149,7 @@ struct EndlessPageTests {
     }
 
     @Test(
-        "that an interrupted pull goes on with, and that cannot be read, begin with the first one",
+        "If the next page of an interrupted pull cannot be read, the pull starts again with the first page",
         arguments: [404, 200])
     func resumed(_ status: Int) async throws {
         var options = RESTOptions()
@@ -160,7 +160,7 @@ struct EndlessPageTests {
             return await memory.tag == 100 ? (status, [:], ["message": "no"]) : (200, [:], ["data": [["id": 2]]])
         }
         for _ in 0..<2 { await #expect(throws: SyncError.self) { try await device.engine.sync() } }
-        // The second run asked for the page, then for the first one, and gave up at the page.
+        // The second run requested the page, then the first page, and failed at the second page again.
         #expect(await memory.requests.count == 5)
         await memory.set([], tag: 200)
         try await device.engine.sync()

@@ -7,10 +7,10 @@ import Testing
 
 @testable import SyncService
 
-/// A file whose engine tables hold values that their columns cannot have: each call ends with an error or works.
+/// A file whose engine tables hold values that their columns cannot have: each call throws an error or works.
 @Suite("Damaged engine tables")
 struct EngineDamageTests {
-    /// Stands in a row, and so must not stand in an error.
+    /// A text that is part of a row, so no error may contain it.
     private static let content = "content of a row"
 
     @Test("A value of the wrong type is an error that names its table, row and column")
@@ -33,7 +33,7 @@ struct EngineDamageTests {
         #expect(error.message == "the engine's tables are damaged: sync_gone, row e 2, id '{': 'id' is not JSON")
     }
 
-    @Test("Numbers at the end of their range do not overflow")
+    @Test("Numbers at the limits of their range do not overflow")
     func ranges() async throws {
         let store = try await DamagedStore(content: Self.content)
         defer { store.remove() }
@@ -41,7 +41,7 @@ struct EngineDamageTests {
         #expect(try await store.errors("UPDATE sync_lease SET token = 9223372036854775807").isEmpty)
     }
 
-    @Test("No value in any column ends the process or shows a row in an error")
+    @Test("A damaged value in any column neither crashes the process nor shows row contents in an error")
     func everyColumn() async throws {
         let store = try await DamagedStore(content: Self.content)
         defer { store.remove() }
@@ -52,7 +52,7 @@ struct EngineDamageTests {
         var damaged = 0
         let chosen = stride(from: 0, to: cases.count, by: LongTests.count(61, many: 5)).map { cases[$0] }
         for sql in chosen {
-            // SQLite itself refuses a text or NULL as the number of a row.
+            // SQLite itself rejects text or NULL as a rowid.
             guard let errors = try? await store.errors(sql) else { continue }
             damaged += 1
             for error in errors {
@@ -63,7 +63,7 @@ struct EngineDamageTests {
     }
 }
 
-/// A store with an engine in whose tables every column may hold anything.
+/// A store with an engine whose tables accept any value in each column.
 private struct DamagedStore {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("damage-\(UUID().uuidString)")
     private var whole: URL { folder.appendingPathComponent("whole.sqlite") }
@@ -92,7 +92,7 @@ private struct DamagedStore {
 
     private static let entities = ["Project", "Task", "Tag"].map { SyncedEntity($0, policy: .manual) }
 
-    /// Takes types and constraints from the columns, and gives a row to each table without one.
+    /// Removes types and constraints from the columns, and inserts a row into each empty table.
     private func relax() throws {
         let queue = try DatabaseQueue(path: whole.path)
         try queue.write { db in
@@ -124,7 +124,7 @@ private struct DamagedStore {
         return try queue.write(body)
     }
 
-    /// The tables of the engine. A row in `sync_mute` would hide edits from it.
+    /// Returns the tables of the engine. A row in `sync_mute` would disable change capture.
     private static func tables(in db: Database) throws -> [(name: String, columns: [ColumnInfo])] {
         let names = try String.fetchAll(
             db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'sync_*' ORDER BY name")

@@ -6,8 +6,8 @@ import Testing
 
 @testable import SyncService
 
-/// A store that gets another model while edits wait to be sent.
-@Suite("A model that changes while edits wait")
+/// A store whose model changes while changes are pending.
+@Suite("Model changes with pending changes")
 struct EngineMigrationTests {
     private static let schema = """
         {"entities": {
@@ -30,7 +30,7 @@ struct EngineMigrationTests {
         }
     }
 
-    /// The same store with one model after the other.
+    /// Opens one store with several models in turn.
     private func withStore(
         _ body: (_ open: (String, [String], MigrationPolicy) throws -> Device) async throws -> Void
     ) async throws {
@@ -79,7 +79,7 @@ struct EngineMigrationTests {
     }
 
     @Test(
-        "sends them: relationships, attributes and columns have other names, keys and values are texts",
+        "Pending changes are sent after attributes, relationships or columns are renamed or change type",
         arguments: [
             (
                 "\"project\": {\"entity\": \"Project\"}",
@@ -106,7 +106,7 @@ struct EngineMigrationTests {
         }
     }
 
-    @Test("sends them: the inverse that names the join table has another name")
+    @Test("Pending changes are sent after the inverse that names the join table is renamed")
     func inverse() async throws {
         try await withStore { open in
             try await Self.edit(open(Self.schema, Self.names, .keepingData))
@@ -120,7 +120,7 @@ struct EngineMigrationTests {
         }
     }
 
-    @Test("A list that is not ordered any more forgets its order without asking, and sends what is in it")
+    @Test("A list that is no longer ordered loses its order without an error, and its links are sent")
     func unordered() async throws {
         try await withStore { open in
             let first = try open(Self.schema, Self.names, .keepingData)
@@ -135,7 +135,7 @@ struct EngineMigrationTests {
         }
     }
 
-    @Test("sends them: the entity has another name")
+    @Test("Pending changes are sent after the entity is renamed")
     func entity() async throws {
         try await withStore { open in
             try await Self.edit(open(Self.schema, Self.names, .keepingData))
@@ -144,14 +144,14 @@ struct EngineMigrationTests {
                 .replacingOccurrences(of: "\"entity\": \"Task\"", with: "\"entity\": \"Todo\"")
             let device = try open(schema, ["Project", "Tag", "Todo"], .keepingData)
             #expect(try await device.rows("SELECT name FROM sync_entity ORDER BY 1") == ["Project", "Tag", "Todo"])
-            // The service goes on to call it by its path, which the configuration has.
+            // The service keeps the path that the configuration has.
             for (id, row) in await service.contents(of: "Task") { await service.put("Todo", id, row) }
             try await device.engine.sync()
             try await expectSent(device, "Todo")
         }
     }
 
-    @Test("sends them: keys are texts, and the service goes on to spell them as numbers")
+    @Test("Pending changes are sent after keys become text, and the service keeps its numeric IDs")
     func keys() async throws {
         try await withStore { open in
             try await Self.edit(open(Self.schema, Self.names, .keepingData))
@@ -162,7 +162,7 @@ struct EngineMigrationTests {
         }
     }
 
-    @Test("keeps what was edited before a deletion, and what could not be read, under their new names")
+    @Test("Logged edits and unreadable values are kept under the new names of their attributes")
     func asides() async throws {
         try await withStore { open in
             var settings = Device.settings
@@ -200,7 +200,7 @@ struct EngineMigrationTests {
         }
     }
 
-    @Test("An attribute that goes takes along no edit without a word")
+    @Test("Removing an attribute with a pending change is an error, or logs the change")
     func removed() async throws {
         try await withStore { open in
             try await Self.edit(open(Self.schema, Self.names, .keepingData))
@@ -225,7 +225,7 @@ struct EngineMigrationTests {
     }
 
     @Test(
-        "Links that were not sent are a loss though a row of another entity with the same key was deleted; those of a deleted row are none",
+        "Dropping links that were not sent is a loss, except for the links of a deleted row",
         arguments: [false, true])
     func linksOfDeleted(_ isOwner: Bool) async throws {
         try await withStore { open in
@@ -250,19 +250,19 @@ struct EngineMigrationTests {
         }
     }
 
-    @Test("The keys that a row had are found by an index, whoever forgets it")
+    @Test("Former keys of a row are deleted by an index")
     func aliasIndex() async throws {
         let device = try Device(service)
         let plan = try await device.rows("EXPLAIN QUERY PLAN DELETE FROM sync_alias WHERE e = 1 AND k = 2")
         #expect(plan.joined().contains("sync_alias_later"))
     }
 
-    @Test("Nothing that is known of an entity is taken for what is known of one that gets its number")
+    @Test("An entity that reuses the number of a removed entity has none of its engine rows")
     func numberGivenAgain() async throws {
         try await withStore { open in
             let first = try open(Self.schema, Self.names, .keepingData)
             try await first.engine.sync()
-            // A key that a row had, a row that the guard keeps, and one that was refused.
+            // A former key, a row that the deletion limit keeps, and a quarantined record.
             let former = try await first.stack.insert("Task", values: ["title": "new"]).key.json
             try await first.engine.sync()
             let number = try await first.rows("SELECT e FROM sync_entity WHERE name = 'Task'").joined()
@@ -287,7 +287,7 @@ struct EngineMigrationTests {
             for table in tables {
                 #expect(try await second.rows("SELECT * FROM \(table) WHERE e = \(number)") == [], "\(table)")
             }
-            // As a database that an earlier version left.
+            // The state of a database from an earlier version.
             try await second.write("INSERT INTO sync_alias (e, old, k) VALUES (\(number), \(former), 1)")
             for id in 1...3 { await service.put("Label", JSONValue(id), ["name": "l"]) }
             let other = without.replacingOccurrences(

@@ -7,10 +7,10 @@ import Testing
 
 @testable import SyncService
 
-/// How the work of the engine grows, in what SQLite counts.
+/// The growth of the engine's work, as counted by SQLite.
 @Suite("Counted work of the engine")
 struct EngineWorkTests {
-    /// Tasks have their lists, and not their projects theirs.
+    /// Tasks export their lists; projects do not.
     private static let schema = """
         {"entities": {
           "Project": {"attributes": {"remoteID": {"type": "integer"}, "name": {"type": "string"}},
@@ -32,10 +32,10 @@ struct EngineWorkTests {
         """
 
     private static let sizes = (small: 60, large: 240)
-    /// What four times as many may cost beside four times as much.
+    /// The factor that fourfold data may cost besides fourfold work.
     private static let tolerance = 1.2
 
-    /// One change in a request, as REST has it, unless a test says otherwise.
+    /// Returns a service with one change in a request, like REST, unless a test states otherwise.
     private func service(batchSize: Int = 1, pageSize: Int = 20, marker: String? = nil) -> InMemoryService {
         InMemoryService(
             ServiceCapabilities(
@@ -51,7 +51,7 @@ struct EngineWorkTests {
         try Device(service, schema: schema, entities: entities)
     }
 
-    /// Counts the work of a sync for few and for four times as many.
+    /// Compares the work of a sync with that of a sync of four times the data.
     private func expectLinear(
         _ prepare: (_ count: Int) async throws -> Device, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
@@ -73,7 +73,7 @@ struct EngineWorkTests {
 
     // MARK: Pushing
 
-    @Test("Changed lists are pushed in the work of each of them, not of all for each", arguments: [1, 50])
+    @Test("The work to push changed lists grows linearly", arguments: [1, 50])
     func changedLists(batchSize: Int) async throws {
         try await expectLinear { count in
             let service = service(batchSize: batchSize)
@@ -86,7 +86,7 @@ struct EngineWorkTests {
         }
     }
 
-    @Test("New rows with lists of other new rows are pushed in the work of each of them")
+    @Test("The work to push new rows with lists of other new rows grows linearly")
     func newLists() async throws {
         try await expectLinear { count in
             let device = try device(service())
@@ -103,7 +103,8 @@ struct EngineWorkTests {
     }
 
     @Test(
-        "Deletions in a table that references itself take the work of each row", arguments: ["tree", "list", "chain"])
+        "The work to push deletions grows linearly in a table that references itself",
+        arguments: ["tree", "list", "chain"])
     func deletions(shape: String) async throws {
         try await expectLinear { count in
             let service = service(batchSize: 50)
@@ -120,11 +121,11 @@ struct EngineWorkTests {
         }
     }
 
-    @Test("New rows that wait for each other in a chain are looked at when it is their turn")
+    @Test("The work to push a chain of new rows grows linearly")
     func chain() async throws {
         try await expectLinear { count in
             let device = try device(service(batchSize: 50), Self.tree, ["Node"])
-            // The last row is the first that can be sent.
+            // Each row references the next one, so only the last can be sent first.
             for id in 1...count {
                 try await device.write(
                     """
@@ -136,8 +137,8 @@ struct EngineWorkTests {
         }
     }
 
-    @Test("Rows that wait for a refused one are not looked at again for each batch")
-    func waiting() async throws {
+    @Test("The work to push beside changes that await a blocked row grows linearly")
+    func awaitingBlockedRow() async throws {
         try await expectLinear { count in
             let service = service(batchSize: 50)
             await service.put("Project", 1, ["name": "p"])
@@ -162,7 +163,7 @@ struct EngineWorkTests {
 
     // MARK: Pulling
 
-    @Test("Rows that come before those they point to take the work of each of them")
+    @Test("The work to pull referencing rows before referenced rows grows linearly")
     func childrenFirst() async throws {
         try await expectLinear { count in
             let service = service()
@@ -179,7 +180,7 @@ struct EngineWorkTests {
         }
     }
 
-    @Test("New rows are not read again for each page", arguments: [false, true])
+    @Test("The work to match pulled records with new rows grows linearly", arguments: [false, true])
     func newRows(hasMarker: Bool) async throws {
         try await expectLinear { count in
             let service = service(marker: hasMarker ? "birth" : nil)
@@ -195,8 +196,8 @@ struct EngineWorkTests {
         }
     }
 
-    @Test("A row that a constraint refuses costs its page a few times as much", arguments: [1, 5])
-    func refused(count: Int) async throws {
+    @Test("A quarantined record multiplies the statements for its page by six at most", arguments: [1, 5])
+    func quarantined(count: Int) async throws {
         var statements: [Int] = []
         for refused in [0, count] {
             let service = service(pageSize: 1000)

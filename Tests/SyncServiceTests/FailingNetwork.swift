@@ -5,7 +5,7 @@ import SyncTesting
 
 @testable import SyncService
 
-/// A network that loses requests and answers, and delivers some late.
+/// A network that loses requests and answers, and delivers some requests late.
 actor FailingNetwork: HTTPTransport {
     private struct Lost: Error {}
 
@@ -16,15 +16,15 @@ actor FailingNetwork: HTTPTransport {
     private var late: [(countdown: Int, request: HTTPRequest, body: Data?)] = []
     private let rows: @Sendable (_ body: JSONValue, _ answer: JSONValue) -> [JSONValue]
     private let answerLost: @Sendable () async -> Void
-    /// The bodies of all creations and updates that were carried out.
+    /// The bodies of all creates and updates that the service carried out.
     private(set) var accepted: [JSONValue] = []
-    /// How many files were asked for.
+    /// The number of requested files.
     private(set) var downloads = 0
 
     /// - Parameters:
-    ///   - transport: What it fails to reach.
-    ///   - rows: What of the body of a request that was carried out are rows.
-    ///   - answerLost: Called after a request that was carried out and whose answer is lost.
+    /// - transport: The network below.
+    /// - rows: Returns the records in the body of a request that was carried out.
+    /// - answerLost: Called after a request that was carried out and whose answer is lost.
     init(
         over transport: any HTTPTransport = DefaultTransport(),
         rows: @escaping @Sendable (_ body: JSONValue, _ answer: JSONValue) -> [JSONValue] = FailingNetwork.rows,
@@ -73,7 +73,7 @@ actor FailingNetwork: HTTPTransport {
         return answer
     }
 
-    /// A row, or a batch of requests, of which those count that were not answered with an error.
+    /// Returns the record of a body, or the records of a batch without those that were answered with an error.
     static func rows(_ body: JSONValue, _ answer: JSONValue) -> [JSONValue] {
         guard case .array(let requests)? = body["requests"] else { return [body] }
         var answers: [JSONValue] = []

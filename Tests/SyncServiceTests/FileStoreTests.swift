@@ -4,7 +4,7 @@ import Testing
 
 @testable import SyncService
 
-/// The folder of files, with a service that counts what it is asked.
+/// The folder of files, with a service that records its downloads.
 @Suite("A folder of files")
 struct FileStoreTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("files-\(UUID().uuidString)")
@@ -14,7 +14,7 @@ struct FileStoreTests {
     }
 
     @Test(
-        "names bytes by their SHA-256",
+        "The name of a file is the SHA-256 of its bytes",
         arguments: [
             ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
             ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -32,7 +32,7 @@ struct FileStoreTests {
     }
 
     @Test(
-        "leads nowhere by a text that is no hash, whatever lies there",
+        "A text that is not a hash never leads to a file",
         arguments: ["../secret", "../../secret", "/etc/hostname", "", ".", "a/b", String(repeating: "A", count: 64)])
     func noHash(_ text: String) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -42,7 +42,7 @@ struct FileStoreTests {
         try Data("secret".utf8).write(to: folder.appendingPathComponent("waiting/" + String(repeating: "A", count: 64)))
         #expect(await store.waitingFile(text) == nil)
         #expect(await store.waitingFile(hash) != nil)
-        // Nor does the note of a download.
+        // The same applies to the hash in the entry of a download.
         let cat = try reference("cat")
         _ = try await store.file(cat, from: FilesOnly())
         let notes = folder.appendingPathComponent("references")
@@ -52,8 +52,8 @@ struct FileStoreTests {
         #expect(try await store.cached(cat) == nil)
     }
 
-    @Test("downloads once, for all who want a file, and has it without a request from then on")
-    func once() async throws {
+    @Test("Concurrent requests for a file download it once, and it stays cached")
+    func downloadsOnce() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let service = FilesOnly()
         let store = FileStore(folder: folder)
@@ -64,13 +64,13 @@ struct FileStoreTests {
         }
         #expect(urls.count == 1)
         #expect(await service.asked == ["/files/cat"])
-        // By a later process too.
+        // A later process finds it as well.
         let later = FileStore(folder: folder)
         let url = try await later.file(cat, from: service)
         #expect(try Data(contentsOf: url) == Data("bytes of /files/cat".utf8))
         #expect(url.lastPathComponent == SHA256.text(try Data(contentsOf: url)))
         #expect(await service.asked.count == 1)
-        // What fails is asked for again.
+        // A failed download is tried again.
         await service.fail(true)
         let dog = try reference("dog")
         await #expect(throws: FileError.missing("/files/dog")) { try await later.file(dog, from: service) }
@@ -79,7 +79,7 @@ struct FileStoreTests {
         #expect(await service.asked.count == 3)
     }
 
-    @Test("keeps to its limit: what was not used for longest goes")
+    @Test("Above its limit, the folder deletes the least recently used files")
     func limit() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let service = FilesOnly()
@@ -97,7 +97,7 @@ struct FileStoreTests {
         #expect(try await store.cached(three) != nil)
         #expect(await store.waitingFile(waiting) != nil)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/references").count == 2)
-        // One that is too large for all is there all the same, and alone.
+        // A file above the limit is stored alone.
         await service.setSize(100)
         let big = try reference("big")
         _ = try await store.file(big, from: service)
@@ -105,8 +105,8 @@ struct FileStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/contents").count == 1)
     }
 
-    @Test("says so where it cannot write")
-    func unusable() async throws {
+    @Test("A folder that cannot be written is an error that says so")
+    func unusableFolder() async throws {
         try Data().write(to: folder)
         defer { try? FileManager.default.removeItem(at: folder) }
         let error = await #expect(throws: FileError.self) {
@@ -116,7 +116,7 @@ struct FileStoreTests {
     }
 }
 
-/// Times, a minute apart.
+/// Times one minute apart.
 private final class Ticks: @unchecked Sendable {
     private let lock = NSLock()
     private var time = Date(timeIntervalSince1970: 1_700_000_000)
@@ -129,7 +129,7 @@ private final class Ticks: @unchecked Sendable {
     }
 }
 
-/// A service that has files and nothing else.
+/// A service that only has files.
 private actor FilesOnly: FileService {
     nonisolated let capabilities = ServiceCapabilities(
         ids: .client, deletions: .sweep, createIdempotency: .clientID, hasPreconditions: false, givesTimes: false)
@@ -148,7 +148,7 @@ private actor FilesOnly: FileService {
     func download(_ reference: FileReference) async throws -> Data {
         asked.append(reference.url.path)
         if fails { throw FileError.missing(reference.url.path) }
-        // So that all who want it come while it is on its way.
+        // All requests arrive during the download.
         for _ in 0..<100 { await Task.yield() }
         return size.map { Data(repeating: 7, count: $0) } ?? Data("bytes of \(reference.url.path)".utf8)
     }

@@ -6,12 +6,12 @@ import Testing
 
 @testable import SyncService
 
-/// A store that has rows before any engine knows it.
-@Suite("Rows that were stored before the service was first asked")
+/// A store with rows before the first run of an engine.
+@Suite("Preexisting rows")
 struct FirstContactTests {
     private let service = InMemoryService()
 
-    /// A database whose rows were there before.
+    /// Returns a store with rows that no engine captured.
     private func stack(_ sql: String, schema: String = Device.schema) async throws -> DataStack {
         let stack = try DataStack.inMemory(SyncModel(schema: Data(schema.utf8)))
         try await stack.write { db in try db.execute(sql: sql) }
@@ -24,7 +24,7 @@ struct FirstContactTests {
         }
     }
 
-    @Test("have what the service has, and what they had is in the log")
+    @Test("Preexisting rows take the values of the service, and their own values are logged")
     func overwritten() async throws {
         await service.put("Task", 1, ["title": "theirs", "points": 5, "done": true])
         let device = try Device(
@@ -43,7 +43,7 @@ struct FirstContactTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("go if the service does not have them, also with editWins, and can be brought back")
+    @Test("Preexisting rows that the service lacks are deleted even with editWins, and can be restored")
     func missing() async throws {
         await service.put("Task", 1, ["title": "t"])
         var settings = Device.settings
@@ -57,7 +57,7 @@ struct FirstContactTests {
         #expect(try await device.rows("SELECT title FROM Task ORDER BY 1") == ["only here", "t"])
     }
 
-    @Test("leave no line in the log where they equal what the service has")
+    @Test("Preexisting rows equal to the service's records leave no log entry")
     func equal() async throws {
         await service.put("Project", 1, ["name": "p"])
         for id in 1...5 { await service.put("Task", JSONValue(id), ["title": "t", "points": 1, "project_id": 1]) }
@@ -74,7 +74,7 @@ struct FirstContactTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("are not forgotten where the first run failed after their entity", arguments: [true, false])
+    @Test("Preexisting rows are reconciled after a first run that failed at a later entity", arguments: [true, false])
     func interrupted(_ makesIDs: Bool) async throws {
         let service = InMemoryService(
             ServiceCapabilities(
@@ -97,7 +97,7 @@ struct FirstContactTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("that others made after a listing which was interrupted stay")
+    @Test("Records created after a listing that the deletion limit rejected are not deleted")
     func madeSince() async throws {
         let service = InMemoryService(
             ServiceCapabilities(
@@ -118,7 +118,7 @@ struct FirstContactTests {
         #expect(try await device.rows("SELECT remoteID FROM Task ORDER BY 1") == ["16", "17", "18", "19", "20", "50"])
     }
 
-    @Test("are the service's where its ids only resemble keys that are made here")
+    @Test("A preexisting row whose ID resembles a temporary key matches the record with that ID")
     func lookLocal() async throws {
         let id = "local-" + String(repeating: "z", count: 36)
         await service.put("Project", .string(id), ["name": "theirs"])

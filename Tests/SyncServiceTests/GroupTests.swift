@@ -5,8 +5,8 @@ import Testing
 
 @testable import SyncService
 
-/// Columns that are one domain together.
-@Suite("A group of columns")
+/// Columns that are one field together.
+@Suite("Groups of columns")
 struct GroupTests {
     private static let schema = """
         {"entities": {"Person": {"attributes": {
@@ -18,7 +18,7 @@ struct GroupTests {
     }
 
     @Test(
-        "is won by one side as a whole, what is in no group by whoever edited it",
+        "One side wins a whole group, and columns outside of it are merged alone",
         arguments: [ConflictPolicy.clientWins, .serverWins])
     func merged(_ policy: ConflictPolicy) async throws {
         let service = InMemoryService()
@@ -40,7 +40,7 @@ struct GroupTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("is sent as a whole, and nothing else with it")
+    @Test("A group is sent as a whole and without other columns")
     func sent() async throws {
         let service = InMemoryService()
         await service.put("Person", 1, ["name": "n", "street": "s", "city": "c"])
@@ -52,18 +52,18 @@ struct GroupTests {
     }
 
     @Test(
-        "is refused where it names what is not there, or the same twice",
+        "A group with an unknown column, or a column in two groups, is rejected",
         arguments: [[["stret"]], [["city"], ["city"]]])
-    func refused(_ groups: [[String]]) throws {
+    func invalidGroups(_ groups: [[String]]) throws {
         #expect(throws: SyncError.self) {
             try Device(InMemoryService(), schema: Self.schema, entities: [SyncedEntity("Person", groups: groups)])
         }
     }
 
     @Test(
-        "of all columns is won with the columns that were not edited; else each column is merged by itself",
+        "A row that is one field wins with its unedited columns; otherwise each column is merged alone",
         arguments: [false, true], [ConflictPolicy.clientWins, .lastWriterWins])
-    func unedited(_ isWhole: Bool, _ policy: ConflictPolicy) async throws {
+    func uneditedColumns(_ isWhole: Bool, _ policy: ConflictPolicy) async throws {
         for edit in [
             "UPDATE Task SET points = 2",
             "INSERT OR REPLACE INTO Task (remoteID, title, points, done) SELECT remoteID, title, 2, done FROM Task",
@@ -87,8 +87,8 @@ struct GroupTests {
         }
     }
 
-    @Test("waits as a whole for a row that one of it leads to", arguments: [false, true])
-    func waiting(_ isWhole: Bool) async throws {
+    @Test("A group that references a new row is sent after that row", arguments: [false, true])
+    func awaitsReferencedRow(_ isWhole: Bool) async throws {
         let service = InMemoryService()
         await service.put("Task", 1, ["title": "t", "points": 1])
         let task = SyncedEntity("Task", isOneDomain: isWhole, groups: isWhole ? [] : [["title", "project"]])

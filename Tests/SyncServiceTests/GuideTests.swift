@@ -33,7 +33,7 @@ struct GuidePage {
         try String(contentsOf: tests.appendingPathComponent(file), encoding: .utf8)
     }
 
-    /// All fences of a file, one after the other, without blank lines between them.
+    /// Returns all fences of a file in order, without blank lines.
     func whole(_ file: String) -> String {
         Self.squeezed(fences.filter { $0.file == file }.map(\.text).joined(separator: "\n"))
     }
@@ -43,9 +43,9 @@ struct GuidePage {
     }
 }
 
-@Suite("The pages about services")
+@Suite("Guides to services")
 struct GuideTests {
-    @Test("The guide shows the whole service that passes the conformance suite, and nothing else")
+    @Test("The guide shows the whole service that passes the conformance suite and no other code")
     func guide() throws {
         let page = try GuidePage("AddingAService.md")
         #expect(page.whole("JSONAPIService.swift") == GuidePage.squeezed(try GuidePage.source("JSONAPIService.swift")))
@@ -56,7 +56,7 @@ struct GuideTests {
         }
     }
 
-    @Test("The tutorial shows the whole stories that run, and nothing else")
+    @Test("The tutorial shows all code of its tests and no other code")
     func tutorial() throws {
         let page = try GuidePage("Tutorial.md")
         let files = Set(page.fences.map(\.file))
