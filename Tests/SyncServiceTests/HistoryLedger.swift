@@ -2,9 +2,9 @@ import Foundation
 import GRDB
 import Sync
 
-/// Who wrote and deleted what in a history, on which device: by it deletions and conflicts are judged.
+/// The record of which device wrote and deleted which row in a history. Deletions and conflicts are checked against it.
 ///
-/// A row is known by its names, of which no two are the same: those that it gets later are of the same row as those before.
+/// A row is identified by its names, which are unique. Later names of a row identify the same row as its earlier ones.
 actor HistoryLedger {
     /// A row of a device.
     struct Line: Hashable, Sendable {
@@ -12,30 +12,31 @@ actor HistoryLedger {
         let key: String
         let name: String
         let points: String
-        /// The key of its project.
+        /// The key of the row's project.
         let project: String
-        /// All else that it holds.
+        /// The remaining values of the row.
         let text: String
     }
 
     private var firsts: [String: String] = [:]
-    /// The last names of the rows that a device deleted, by device, entity and key: a row that it inserts with such a key is the same one.
+    /// The last names of the rows that a device deleted, by device, entity and key. A row that the device inserts with
+    /// such a key is the same row.
     private var namesOfDeleted: [String: String] = [:]
-    /// The names that rows took from rows that they replaced, and later names of rows that had one of these: which row has such a name
-    /// is not known.
+    /// The names that rows took from rows that they replaced, and later names of rows that had one of these. The row
+    /// with such a name is ambiguous.
     private var taken: Set<String> = []
     private var authors: [String: (device: Int, time: Date, row: String, place: String)] = [:]
     private var writers: [String: Set<Int>] = [:]
     private var deleted: Set<String> = []
-    /// The projects that a row was moved below by whoever wrote it, the last one at the end.
+    /// The projects that a row was moved below, in the order of the writes.
     private var projects: [String: [String]] = [:]
-    /// The rows that were deleted by themselves, and not written again by whoever deleted them.
+    /// The device that deleted a row itself, unless the row was written again afterwards.
     private var deletedLast: [String: Int] = [:]
     private(set) var problems: [String] = []
 
     // MARK: Edits
 
-    /// The rows of a device, by entity and key.
+    /// Returns the rows of a device, by entity and key.
     static func lines(_ db: Database) throws -> [String: Line] {
         let rows = try Row.fetchAll(
             db,
@@ -58,12 +59,12 @@ actor HistoryLedger {
 
     func note(_ before: [String: Line], _ after: [String: Line], by device: Int) {
         let isProjectDeleted = before.contains { $0.value.entity == "Project" && after[$0.key] == nil }
-        // A row may take the name of one that it replaces.
+        // A row may take the name of a row that it replaces.
         for (place, line) in before where after[place] == nil {
             let row = first(line.name)
             deleted.insert(row)
             namesOfDeleted["\(device) \(place)"] = line.name
-            // The one that was pulled may be the same, which the device does not know yet.
+            // The pulled row may be the same row, before the device matches them.
             let isTwice = after.values.contains { $0.entity == line.entity && first($0.name) == row }
             if line.entity == "Task", !isProjectDeleted, !isTwice { deletedLast[row] = device }
         }
@@ -88,27 +89,27 @@ actor HistoryLedger {
         }
     }
 
-    /// The number of another client of the service, which is no device.
+    /// The number of another client of the service that is not one of the devices.
     private static let otherClient = -1
 
-    /// Another client of the service writes a row there.
+    /// Records that another client of the service writes a row.
     func markWritten(_ record: JSONValue) { writers[first(Self.name(record)), default: []].insert(Self.otherClient) }
 
-    /// Another client of the service deletes a row there.
+    /// Records that another client of the service deletes a row.
     func recordRemoved(_ record: JSONValue) { deleted.insert(first(Self.name(record))) }
 
-    /// The first name of a row.
+    /// Returns the first name of a row.
     private func first(_ name: String) -> String { firsts[name] ?? name }
 
-    // MARK: What must hold
+    // MARK: Checks
 
     private static func name(_ record: JSONValue) -> String { (record["title"] ?? record["name"] ?? .null).plain }
 
-    /// A row was deleted on the service: by somebody, or along with what it belongs to.
+    /// Checks that a row which is gone from the service was deleted by a device, or by a cascade.
     ///
     /// - Parameters:
-    ///   - isAlong: Whether what it belongs to there is gone.
-    ///   - isSure: Whether the device knew its last version; else it may have belonged to something else here.
+    /// - isAlong: Whether the owner of the row on the service is deleted.
+    /// - isSure: Whether the device knew the last version of the row; otherwise its project may have differed locally.
     func judge(deletionOf record: JSONValue, _ entity: String, isAlong: Bool, isSure: Bool) {
         let name = Self.name(record)
         let row = first(name)
@@ -119,8 +120,9 @@ actor HistoryLedger {
     }
 
     /// - Parameters:
-    ///   - records: What the service has at the end, by entity.
-    ///   - mayBeTwice: Whether a row may be made twice: a device looks for it by values that another device changed.
+    /// - records: The final records of the service, by entity.
+    /// - mayBeTwice: Whether a row may be duplicated, because a device matches it by values that another device
+    ///   changed.
     func judge(_ records: [String: [JSONValue]], isRestored: Bool, mayBeTwice: Bool) -> [String] {
         var found: [String] = []
         for (entity, records) in records.sorted(by: { $0.key < $1.key }) {
@@ -142,7 +144,7 @@ actor HistoryLedger {
 
     private func isWriter(_ device: Int, of row: String) -> Bool { writers[row]?.contains(device) ?? false }
 
-    /// A line of the log of conflicts.
+    /// An entry of the conflict log.
     struct Ruling: Sendable {
         let domain: String
         let local: String?
@@ -152,8 +154,8 @@ actor HistoryLedger {
     }
 
     /// - Parameters:
-    ///   - isTimed: Whether devices and service have one clock.
-    ///   - isOneDomain: Whether rows are one domain: then an edit of one column has the other columns win or lose, too.
+    /// - isTimed: Whether devices and service share one clock.
+    /// - isOneDomain: Whether each row is one field, so that an edit of one column decides the other columns too.
     func judge(
         _ rulings: [Ruling], of device: Int, knowsOwn: Bool, isTimed: Bool, isOneDomain: Bool
     ) -> [String] {
@@ -164,7 +166,8 @@ actor HistoryLedger {
             let (local, remote) = (ruling.local.flatMap { authors[$0] }, ruling.remote.flatMap { authors[$0] })
             let text =
                 "\(ruling.domain) \(ruling.local ?? "nil") here, \(ruling.remote ?? "nil") there, \(ruling.winner) wins: \(ruling.why)"
-            // A row that comes back may have been pulled as another device brought it back, and both edited, before it is known as one.
+            // A row that comes back may have been pulled as another device restored it, and both copies edited, before
+            // they are matched.
             let isOfTwo = local.map { $0.device == device && $0.place != remote?.place } ?? false
             if knowsOwn, !isOfTwo, let remote, remote.device == device,
                 !isOneDomain || writers[remote.row]?.subtracting([device]).isEmpty ?? true
@@ -186,7 +189,7 @@ actor HistoryLedger {
         return found
     }
 
-    /// A row that was deleted here, and that no other device ever wrote, is in no conflict with itself.
+    /// Checks that a row which was deleted here, and which no other device wrote, does not conflict with itself.
     private func judgeOwnDeletions(_ rulings: [Ruling], of device: Int) -> [String] {
         rulings.compactMap { ruling in
             guard ruling.domain.isEmpty, ruling.local == nil, ["editWins", "deleteWins"].contains(ruling.why),

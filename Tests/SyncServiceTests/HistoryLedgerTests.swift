@@ -3,8 +3,8 @@ import Testing
 
 @testable import SyncService
 
-/// How the log of conflicts of a random history is judged.
-@Suite("The ledger of a random history")
+/// The checks of the conflict log of a random history.
+@Suite("Ledger of a random history")
 struct HistoryLedgerTests {
     private static func task(_ title: String, _ points: String = "") -> [String: HistoryLedger.Line] {
         [
@@ -13,7 +13,7 @@ struct HistoryLedgerTests {
         ]
     }
 
-    /// What is found where the title that the first device made wins on the second device, over that of the third one.
+    /// Returns the problems if the first device's title wins on the second device over the title of the third.
     private static func found(isOneDomain: Bool, isEdited: Bool) async -> [String] {
         let ledger = HistoryLedger()
         await ledger.note([:], task("n1"), by: 0)
@@ -24,7 +24,7 @@ struct HistoryLedgerTests {
         return await ledger.judge([ruling], of: 1, knowsOwn: false, isTimed: true, isOneDomain: isOneDomain)
     }
 
-    @Test("A value wins that was not set on the device only where rows are one domain and the row was edited there")
+    @Test("An unedited column may win only if rows are one field and the device edited the row")
     func unedited() async {
         #expect(await Self.found(isOneDomain: true, isEdited: true) == [])
         #expect(await Self.found(isOneDomain: true, isEdited: false).count == 1)
@@ -32,8 +32,8 @@ struct HistoryLedgerTests {
         #expect(await Self.found(isOneDomain: false, isEdited: false).count == 1)
     }
 
-    @Test("A device loses to its own value only where rows are one domain and another device edited the row")
-    func own() async {
+    @Test("A device may lose to its own value only if rows are one field and another device edited the row")
+    func ownValue() async {
         for (isOneDomain, isEdited) in [(true, true), (true, false), (false, true), (false, false)] {
             let ledger = HistoryLedger()
             await ledger.note([:], Self.task("n1"), by: 0)
@@ -47,7 +47,7 @@ struct HistoryLedgerTests {
         }
     }
 
-    @Test("A row is deleted that another row replaces and takes its name from")
+    @Test("A row that takes the name of a row it replaces does not count as deleted")
     func replaced() async {
         let ledger = HistoryLedger()
         func line(_ key: String, _ title: String) -> HistoryLedger.Line {
@@ -66,7 +66,7 @@ struct HistoryLedgerTests {
         #expect(await ledger.problems.count == 1)
     }
 
-    @Test("A row that a device deletes and inserts again with its key is the same row")
+    @Test("A row that a device deletes and inserts again with its key counts as the same row")
     func insertedAgain() async {
         let ledger = HistoryLedger()
         await ledger.note([:], Self.task("n1"), by: 0)

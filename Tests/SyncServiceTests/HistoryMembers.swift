@@ -1,55 +1,56 @@
 import Foundation
 
-/// What a random history has beyond edits, syncs and a network that fails.
+/// The optional behaviours of a random history besides edits, syncs and network faults.
 ///
-/// `SYNC_HISTORY_MEMBERS=refusals,triggers` takes just these, in every history; `SYNC_HISTORY_MEMBERS=none` takes none. Without it the seed
-/// chooses. `SYNC_HISTORY_SMALLER=0` does not look for a smaller history that fails, `SYNC_HISTORY_OMITTING=3,7` takes the
-/// one that was found again. `SYNC_HISTORY_TEXT=1` prints those that do not fail.
+/// `SYNC_HISTORY_MEMBERS=refusals,triggers` enables only these members, in every history; `SYNC_HISTORY_MEMBERS=none`
+/// enables none. By default the seed decides. `SYNC_HISTORY_SMALLER=0` does not search for a smaller failing history,
+/// and `SYNC_HISTORY_OMITTING=3,7` repeats a smaller history that was found. `SYNC_HISTORY_TEXT=1` prints histories
+/// that pass.
 enum HistoryMember: String, CaseIterable, Comparable {
     /// Another engine of the same store has fewer entities, and resets it.
     case fewer
-    /// Changes are refused for a while, also while their row is edited again.
+    /// The service rejects changes for a while, also while their row is edited again.
     case refusals
-    /// Records contain rows that the service does not list.
+    /// Records contain nested rows that the service does not list.
     case nested
     /// Answers to changes are lost, and the row is edited or deleted meanwhile.
     case lost
-    /// An id that was deleted takes no new row.
+    /// The service accepts no new row with a deleted ID.
     case reserved
-    /// The triggers of the outbox are away for a while.
+    /// The triggers of the outbox are missing for a while.
     case triggers
-    /// Conflicts wait, and are decided at random.
+    /// Conflicts stay open, and are resolved at random.
     case manual
-    /// Listings may delete no more than half of the rows.
+    /// The deletion limit of listings is half of the rows.
     case guarded
-    /// A row is written again while each change is on its way.
+    /// A row is written again during the request of each change.
     case writers
-    /// An answer has another row than was asked for.
+    /// An answer contains another row than the requested one.
     case wrong
-    /// A change is answered without a record.
+    /// The answer to a change has no record.
     case bodiless
-    /// The service deletes what belongs to a row that is deleted.
+    /// The service deletes the dependent rows of a deleted row.
     case cascades
     /// Rows are moved below rows that other devices delete.
     case moves
     /// A row that one device deletes is edited by several others, and comes back.
     case revived
-    /// Several devices make rows of the same key.
+    /// Several devices create rows with the same key.
     case twins
-    /// A page has a record whose id is no key.
+    /// A page has a record whose ID is not a valid key.
     case ghosts
-    /// Rows change while pages of a list are read.
+    /// Rows change while the pages of a list are read.
     case shifts
-    /// A replica that is behind answers for a while.
+    /// An outdated replica answers for a while.
     case late
-    /// The clock of the service is set back, or an answer has a date in the future.
+    /// The clock of the service is set back, or an answer has a future date.
     case clocks
     /// A change takes longer than a lease, and another engine of the device runs meanwhile.
     case slow
 
     static func < (left: HistoryMember, right: HistoryMember) -> Bool { left.rawValue < right.rawValue }
 
-    /// Those that a place can have.
+    /// Returns the members that a place supports.
     static func possible(at place: HistoryPlace) -> Set<HistoryMember> {
         switch place {
         case .memory:
@@ -66,14 +67,14 @@ enum HistoryMember: String, CaseIterable, Comparable {
         }
     }
 
-    /// The members of a history.
+    /// Returns the members of a history.
     static func chosen(by seed: UInt64, at place: HistoryPlace) -> Set<HistoryMember> {
         let possible = possible(at: place)
         if let fixed = ProcessInfo.processInfo.environment["SYNC_HISTORY_MEMBERS"] {
             return possible.intersection(fixed.split(separator: ",").compactMap { HistoryMember(rawValue: String($0)) })
         }
         var random = SeededNumbers(state: seed &* 0xD134_2543_DE82_EF95 &+ 7)
-        // One draw for each, so that a member more changes only the histories that have it.
+        // Each member takes one draw, so a new member changes only the histories that have it.
         return Set(possible.sorted().filter { _ in random.next() % 5 == 0 })
     }
 }

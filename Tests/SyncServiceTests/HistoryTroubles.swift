@@ -4,22 +4,22 @@ import SyncTesting
 
 @testable import SyncService
 
-/// A change that a device sends, as a member of a history sees it.
+/// A change that a device sends, as the members of a history receive it.
 struct HistoryChange: Sendable {
     let entity: String
     let kind: PushOperation.Kind
-    /// Nil for a row that has none yet.
+    /// Nil for a row without an ID.
     let id: JSONValue?
     let body: JSONValue
 }
 
-/// A row, as a device names it.
+/// A row, as a device identifies it.
 struct HistoryRow: Hashable, Sendable {
     let entity: String
     let key: String
 }
 
-/// What the members of a history do to the changes and answers of a service, at random, and what they did.
+/// The random faults that the members of a history add to changes and answers, with a record of them.
 actor HistoryTroubles {
     private struct Target: Hashable {
         let entity: String
@@ -28,46 +28,46 @@ actor HistoryTroubles {
         let name: JSONValue?
     }
 
-    /// A run that sends more than so many changes has no end.
+    /// The limit of changes in one run; a run with more is endless.
     private static let mostChanges = 100
 
     let members: Set<HistoryMember>
     private var random = SeededNumbers(state: 0)
-    /// Whether anything goes wrong still.
+    /// Whether faults still occur.
     private(set) var isActive = false
     private var refused: [Target: Int] = [:]
     private var edit: (@Sendable (HistoryChange) async -> Void)?
     private var pause: (@Sendable () async -> Void)?
     private var known: Set<HistoryRow> = []
     private var changes = 0
-    /// The values of changes that were refused.
+    /// The values of rejected changes.
     private(set) var refusedValues: Set<String> = []
-    /// The rows whose deletion was refused, as entity and id.
+    /// The rows whose deletion was rejected, as entity and ID.
     private(set) var refusedDeletions: Set<String> = []
-    /// What went wrong.
+    /// The problems found.
     private(set) var problems: [String] = []
 
     init(_ members: Set<HistoryMember>) { self.members = members }
 
-    /// Another step begins.
+    /// Begins another step.
     func begin(_ seed: UInt64) {
         random = SeededNumbers(state: seed &* 0x9FB2_1C65_1E98_DF25 &+ 3)
         isActive = true
     }
 
-    /// From now on everything is as it should be.
+    /// Ends all faults.
     func end() {
         isActive = false
         edit = nil
         refused = [:]
     }
 
-    /// A run begins.
+    /// Begins a run.
     ///
     /// - Parameters:
-    ///   - known: The rows that the device knows.
-    ///   - edit: Edits the row of a change, or deletes it.
-    ///   - pause: What happens while a change takes long.
+    /// - known: The rows that the device knows.
+    /// - edit: Edits or deletes the row of a change.
+    /// - pause: Called while a change takes long.
     func beginRun(
         knowing known: Set<HistoryRow>, _ edit: @escaping @Sendable (HistoryChange) async -> Void,
         pause: @escaping @Sendable () async -> Void
@@ -75,7 +75,7 @@ actor HistoryTroubles {
         (self.known, self.edit, self.pause, changes) = (known, edit, pause, 0)
     }
 
-    /// The run is over.
+    /// Ends the run.
     func endRun() { (known, edit, pause) = ([], nil, nil) }
 
     private func number(_ bound: Int) -> Int { Int(random.next() % UInt64(bound)) }
@@ -86,12 +86,12 @@ actor HistoryTroubles {
 
     // MARK: Changes
 
-    /// The next deletions of a row are refused.
+    /// Rejects the next deletions of a row.
     func refuseDeletion(of id: JSONValue, _ entity: String) {
         refused[Target(entity: entity, kind: .delete, id: id, name: JSONValue?.none)] = 1 + number(2)
     }
 
-    /// Why a change is refused, now and perhaps for some time; nil if it is not.
+    /// Returns the reason to reject a change now, and perhaps for more requests; nil to accept it.
     func refusal(of change: HistoryChange) async -> String? {
         let target = Target(
             entity: change.entity, kind: change.kind, id: change.id,
@@ -108,9 +108,9 @@ actor HistoryTroubles {
         return "refused"
     }
 
-    /// Before a change is carried out.
+    /// Called before a change is carried out.
     ///
-    /// - Throws: ``ServiceError`` once there are too many.
+    /// - Throws: ``ServiceError`` if the run has too many changes.
     func meet(_ change: HistoryChange) async throws {
         changes += 1
         guard changes <= Self.mostChanges else {
@@ -121,16 +121,17 @@ actor HistoryTroubles {
         if happens(.slow, oneOf: 6) { await pause?() }
     }
 
-    /// After it was carried out: whether its answer is lost.
+    /// Called after a change was carried out. Returns whether its answer is lost.
     func isLost(_ change: HistoryChange) async -> Bool {
         guard happens(.lost, oneOf: 3) else { return false }
         if number(3) > 0 { await edit?(change) }
         return true
     }
 
-    /// The id of the wrong row that an answer has; nil for an answer with the right one.
+    /// Returns the ID of the wrong row for an answer; nil to answer with the right row.
     ///
-    /// The answer to a creation has a row that the device knows: it cannot tell a row that it does not know from its own.
+    /// The wrong answer to a create has a row that the device knows, since a device cannot tell an unknown row from its
+    /// own.
     func wrongID(for id: JSONValue?, of entity: String, _ kind: PushOperation.Kind, among ids: some Sequence<JSONValue>)
         -> JSONValue?
     {
@@ -146,18 +147,18 @@ actor HistoryTroubles {
     var isShifted: Bool { happens(.shifts, oneOf: 2) }
     var isLate: Bool { happens(.late, oneOf: 3) }
 
-    /// For how many requests a row that was made is on no list.
+    /// The number of requests during which a created row is missing from lists.
     var lag: Int { isActive ? [0, 2, 10, 1_000][number(4)] : 0 }
 
-    /// One of some.
+    /// Returns a random element.
     func one<T: Sendable>(of elements: [T]) -> T? { elements.isEmpty ? nil : elements[number(elements.count)] }
 }
 
 extension JSONValue {
-    /// Whether it is an id that several devices of a history give to rows of their own.
+    /// Whether it is an ID that several devices of a history give to different rows.
     var isTwin: Bool { plain.hasPrefix("twin") }
 
-    /// The texts and numbers in it.
+    /// The strings and numbers in it.
     var scalars: Set<String> {
         switch self {
         case .string(let text), .number(let text): [text]
@@ -167,7 +168,7 @@ extension JSONValue {
         }
     }
 
-    /// A text or number as it is written in a database.
+    /// A string or number as a database stores it.
     var plain: String {
         switch self {
         case .string(let text), .number(let text): text

@@ -3,9 +3,9 @@ import SyncTesting
 
 @testable import SyncService
 
-/// Where a random history takes place.
+/// The service of a random history.
 enum HistoryPlace {
-    /// A service in memory, with whatever abilities.
+    /// A service in memory, with varying capabilities.
     case memory
     /// A PocketBase server.
     case pocketBase
@@ -15,37 +15,37 @@ enum HistoryPlace {
     case changes
     /// A Kinto server.
     case kinto
-    /// A REST server, that of `Tests/Servers/REST`.
+    /// The REST server of `Tests/Servers/REST`.
     case server
-    /// A REST service in memory, with whatever paging, times and ids.
+    /// A REST service in memory, with varying paging, times and IDs.
     case rest
 }
 
-/// The service of a random history, whose requests go wrong, and what it has.
+/// The service of a random history, with request faults and access to its contents.
 protocol HistoryWorld: Sendable {
     var service: any SyncService { get }
     /// Whether the service keeps the order of lists.
     var keepsOrder: Bool { get }
-    /// Whether each record says when it was changed.
+    /// Whether each record has the time of its last change.
     var hasTimes: Bool { get }
-    /// Has requests go wrong from now on, or none.
+    /// Starts faults of requests, or ends them.
     func setFaults(_ faults: SeededFaults?) async
-    /// Has something happen while each request is on its way.
+    /// Sets an action to run during each request.
     func setMeanwhile(_ meanwhile: (@Sendable () async -> Void)?) async
-    /// Every second time goes back to what it had the time before; nil where it cannot.
+    /// Restores, on every second call, the contents at the previous call; nil if that is not supported.
     ///
-    /// - Returns: Whether it went back.
+    /// - Returns: Whether it restored the contents.
     func goBack() async -> Bool?
-    /// The rows there are, by id, without a word of what is null.
+    /// Returns the rows by ID; null members may be absent.
     func contents(of entity: String) async throws -> [JSONValue: JSONValue]
     /// Deletes a row, as another client of the service would.
     ///
-    /// - Parameter key: Its id, as text.
-    /// - Returns: Its record; nil if there is no such row, or if the world has no other client.
+    /// - Parameter key: The ID, as text.
+    /// - Returns: The record; nil if there is no such row, or if the place has no other client.
     func remove(_ entity: String, _ key: String) async -> JSONValue?
-    /// The bodies of all creations and updates that were ever carried out.
+    /// The bodies of all creates and updates that were carried out.
     var accepted: [JSONValue] { get async }
-    /// Time passes, for the service.
+    /// Advances the time of the service.
     func pass(_ step: SeededNumbers) async
 }
 

@@ -2,13 +2,13 @@ import Foundation
 import HTTPTypes
 import Sync
 
-/// A stub, and no real server: as much of JSON:API 1.1 as a service of the engine's asks for, in memory. Written from the
-/// specification; what servers do besides it does not do.
+/// A stub of the part of JSON:API 1.1 that a service of the engine uses, in memory. It is written from the
+/// specification and lacks what real servers do beyond it.
 actor JSONAPIStub: HTTPTransport {
     private static let mediaType = "application/vnd.api+json"
     private let pageSize: Int
     private let takesClientIDs: Bool
-    /// The attribute that no two resources of a type have the same of.
+    /// The attribute that is unique among resources of a type.
     private let unique: String?
     private var resources: [String: [(id: String, resource: JSONValue)]] = [:]
     private var lastID = 0
@@ -20,7 +20,7 @@ actor JSONAPIStub: HTTPTransport {
         self.unique = unique
     }
 
-    // MARK: What a test does
+    // MARK: Calls of tests
 
     /// Stores a resource as another client would.
     func put(_ type: String, _ id: String, _ attributes: JSONValue, relationships: JSONValue = [:]) {

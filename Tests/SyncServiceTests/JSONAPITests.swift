@@ -4,8 +4,8 @@ import Sync
 import SyncTesting
 import Testing
 
-/// The service that `Docs/AddingAService.md` writes, with a stub that is labelled as one.
-@Suite("A JSON:API service, written from the guide")
+/// Tests of the service from `Docs/AddingAService.md` with a stub.
+@Suite("JSON:API service of the guide")
 struct JSONAPITests {
     private static let types = ["Project": "projects", "Task": "tasks", "Tag": "tags"]
 
@@ -21,7 +21,7 @@ struct JSONAPITests {
     }
 
     @Test(
-        "passes the conformance suite", arguments: [1, 3, 1000],
+        "The JSON:API service passes the conformance suite", arguments: [1, 3, 1000],
         [.server, .client] as [ServiceCapabilities.IDAssignment])
     func conformance(_ pageSize: Int, _ ids: ServiceCapabilities.IDAssignment) async throws {
         let stub = JSONAPIStub(pageSize: pageSize, takesClientIDs: ids == .client)
@@ -32,7 +32,7 @@ struct JSONAPITests {
     }
 
     @Test(
-        "keeps two devices in step, with links both ways",
+        "The JSON:API service syncs two devices, with links of both directions",
         arguments: [.server, .client] as [ServiceCapabilities.IDAssignment])
     func twoDevices(_ ids: ServiceCapabilities.IDAssignment) async throws {
         let stub = JSONAPIStub(takesClientIDs: ids == .client)
@@ -68,7 +68,7 @@ struct JSONAPITests {
     }
 
     @Test(
-        "makes no row twice whose answer was lost, nor loses one that did not arrive",
+        "A lost create or a lost answer neither loses nor duplicates the row",
         arguments: [.server, .client] as [ServiceCapabilities.IDAssignment],
         [.lost, .unanswered] as [NotingNetwork.Fate])
     func lostAnswer(_ ids: ServiceCapabilities.IDAssignment, _ fate: NotingNetwork.Fate) async throws {
@@ -91,7 +91,7 @@ struct JSONAPITests {
     }
 
     @Test(
-        "of two edits of a row between a pull and a push the later one has the members that both changed, and only those"
+        "If another client edits a row between pull and push, the push overwrites only fields that both changed"
     )
     func lostUpdate() async throws {
         let stub = JSONAPIStub()
@@ -108,8 +108,8 @@ struct JSONAPITests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("parks what is refused, with the member that is to blame")
-    func refused() async throws {
+    @Test("A rejected change is blocked with the member that the error names")
+    func rejected() async throws {
         let stub = JSONAPIStub(unique: "title")
         await stub.put("tasks", "7", ["title": "taken"])
         let device = try Device(try service(stub))
@@ -121,7 +121,7 @@ struct JSONAPITests {
         #expect(await stub.all("tasks").count == 1)
     }
 
-    @Test("is not needed for reading alone: RESTService does that with remote keys")
+    @Test("RESTService with remote keys can read JSON:API without a service of its own")
     func reading() async throws {
         let stub = JSONAPIStub(pageSize: 1000)
         await stub.put("projects", "1", ["name": "p"])

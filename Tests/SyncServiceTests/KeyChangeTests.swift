@@ -6,8 +6,8 @@ import Testing
 
 @testable import SyncService
 
-/// Rows that go, or get another key, at the wrong time.
-@Suite("Rows that go or get another key")
+/// Rows that are deleted or change their key during a request.
+@Suite("Deleted rows and changed keys")
 struct KeyChangeTests {
     private func service(
         _ idempotency: ServiceCapabilities.CreateIdempotency = .key, _ ids: ServiceCapabilities.IDAssignment = .server
@@ -41,7 +41,7 @@ struct KeyChangeTests {
     }
 
     @Test(
-        "A row that is deleted while it is created is deleted there too",
+        "A row that is deleted during its create is deleted on the service too",
         arguments: [.key, .marker("m"), .probe] as [ServiceCapabilities.CreateIdempotency], [false, true])
     func deletedInFlight(_ idempotency: ServiceCapabilities.CreateIdempotency, isLost: Bool) async throws {
         let service = service(idempotency)
@@ -58,7 +58,7 @@ struct KeyChangeTests {
         #expect(try await device.rows("SELECT count(*) FROM sync_known") == ["0"])
     }
 
-    @Test("A row that gets another key while it is created is one row there")
+    @Test("A row whose key changes during its create is one row on the service")
     func rekeyedInFlight() async throws {
         let service = service()
         let device = try Device(service, Self.settings)
@@ -72,7 +72,7 @@ struct KeyChangeTests {
     }
 
     @Test(
-        "A row that the service has, and that gets another key, is deleted and made anew with all that it is linked to")
+        "A synced row whose key changes is deleted on the service and created again with its links")
     func rekeyed() async throws {
         let service = service()
         for id in 1...2 { await service.put("Tag", JSONValue(id), ["name": .string("g\(id)")]) }

@@ -8,8 +8,8 @@ import Testing
 
 @testable import SyncService
 
-/// Rows that are told apart by several values, whose key in their table is hidden.
-@Suite("Keys of several parts")
+/// Rows with composite keys, whose tables have surrogate keys.
+@Suite("Composite keys")
 struct KeysOfPartsTests {
     private static let schema = """
         {"entities": {
@@ -59,7 +59,7 @@ struct KeysOfPartsTests {
     }
 
     @Test(
-        "Rows come, are changed, made and deleted on both sides",
+        "Rows with composite keys are inserted, updated and deleted in both directions",
         arguments: [.tombstones, .sweep] as [ServiceCapabilities.DeletionDetection])
     func bothWays(_ deletions: ServiceCapabilities.DeletionDetection) async throws {
         let service = service(deletions)
@@ -69,7 +69,7 @@ struct KeysOfPartsTests {
         #expect(
             try await two.rows("SELECT version, note, size FROM Release ORDER BY version") == ["1.0 n 5", "1.1 n 5"])
         #expect(try await two.rows("SELECT count(*) FROM Mark_releases") == ["2"])
-        // Another order of rows, so that hidden keys differ.
+        // The order of inserts differs, so that the surrogate keys differ.
         try await one.write(
             """
             UPDATE Release SET note = 'mine' WHERE version = '1.0';
@@ -95,13 +95,13 @@ struct KeysOfPartsTests {
         #expect(await service.creations == 3)
     }
 
-    @Test("A hidden key that SQLite gives anew says nothing of the row that had it")
-    func keyGivenAnew() async throws {
+    @Test("A surrogate key that SQLite reuses is not matched with its former row")
+    func reusedSurrogateKey() async throws {
         let service = service()
         await fill(service)
         let device = try device(service)
         try await device.engine.sync()
-        // The last row goes, and another one gets its hidden key.
+        // The last row is deleted, and another row gets its surrogate key.
         try await device.write(
             """
             DELETE FROM Mark;
@@ -115,8 +115,8 @@ struct KeysOfPartsTests {
         #expect(try await device.rows("SELECT name FROM sync_known WHERE e = 4") == ["[9,\"green\"]"])
     }
 
-    @Test("A row that is deleted and inserted again sends what differs; REPLACE too")
-    func again() async throws {
+    @Test("A row that is deleted and inserted again, or replaced, sends only what differs")
+    func insertedAgain() async throws {
         let service = service()
         await service.put("Mark", [7, "red"], ["area": 7, "name": "red", "color": "f00"])
         let device = try device(service)
@@ -136,7 +136,7 @@ struct KeysOfPartsTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("A row whose key is changed is deleted there and made anew, with what belongs to it")
+    @Test("A row whose composite key changes is deleted on the service and created again with its dependent rows")
     func rekeyed() async throws {
         let service = service()
         await fill(service)
@@ -153,7 +153,7 @@ struct KeysOfPartsTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("A row that gets the key of a deleted one because another row's key changes is that row")
+    @Test("A row that gets the key of a deleted row through its parent's new key is sent as an update of it")
     func rekeyedByParent() async throws {
         let service = service()
         await fill(service)
@@ -162,7 +162,7 @@ struct KeysOfPartsTests {
         try await device.write("UPDATE Pod SET name = 'Web' WHERE name = 'Net'")
         try await device.write("UPDATE Pod SET name = 'Net' WHERE name = 'Web'")
         #expect(try await device.engine.sync().isEmpty)
-        // A row of another pod, whose pod then takes the place of the one that went.
+        // A release of another pod, which then takes the key of the deleted pod.
         try await device.write(
             """
             INSERT INTO Pod (ownerID, name, summary) VALUES (1, 'New', 'new');
@@ -178,8 +178,8 @@ struct KeysOfPartsTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("A row that is made again with the same key before the answer to the first came is that row")
-    func againWhileUnanswered() async throws {
+    @Test("A row inserted again with the same key before its create is answered is the same row")
+    func againWhileInDoubt() async throws {
         let service = service()
         let device = try device(service)
         try await device.engine.sync()
@@ -195,7 +195,7 @@ struct KeysOfPartsTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("The parts of a key are sent as the service spells them")
+    @Test("The parts of a key are sent in the spelling of the service")
     func spelling() async throws {
         let service = service()
         let schema = """
@@ -214,8 +214,8 @@ struct KeysOfPartsTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("A part with a date format of the service's is read and sent in that", arguments: [true, false])
-    func format(_ hasParts: Bool) async throws {
+    @Test("A key part with a date format is read and sent in that format", arguments: [true, false])
+    func dateFormat(_ hasParts: Bool) async throws {
         let service = service()
         let schema = """
             {"entities": {"Stat": {"primaryKey": \(hasParts ? "[\"day\", \"number\"]" : "\"day\""),
@@ -236,8 +236,8 @@ struct KeysOfPartsTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("A row without a part of its key is parked, and not sent without it")
-    func halfAKey() async throws {
+    @Test("A row with an incomplete composite key is blocked until the key is complete")
+    func incompleteKey() async throws {
         let service = service()
         let device = try Device(
             service,
@@ -256,8 +256,8 @@ struct KeysOfPartsTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("Rows that were there before the engine are known by what they are told apart by")
-    func adopted() async throws {
+    @Test("Preexisting rows are matched by their composite keys")
+    func preexisting() async throws {
         let service = service()
         await fill(service)
         let stack = try DataStack.inMemory(SyncModel(schema: Data(Self.schema.utf8)))
@@ -274,8 +274,8 @@ struct KeysOfPartsTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("Hidden keys that changed while nobody took notice are found again")
-    func renumberedMeanwhile() async throws {
+    @Test("Surrogate keys that changed while triggers were missing are matched again")
+    func renumberedWithoutTriggers() async throws {
         let service = service()
         await fill(service)
         await service.put("Mark", [7, "blue"], ["area": 7, "name": "blue", "color": "00f"])
@@ -299,7 +299,7 @@ struct KeysOfPartsTests {
     }
 
     @Test(
-        "An answer that is lost makes no second row",
+        "A lost answer does not duplicate a row with a composite key",
         arguments: [.key, .probe] as [ServiceCapabilities.CreateIdempotency])
     func lostAnswer(_ idempotency: ServiceCapabilities.CreateIdempotency) async throws {
         let service = service(.tombstones, idempotency)
@@ -316,7 +316,7 @@ struct KeysOfPartsTests {
         #expect(try await device.leftovers() == [])
     }
 
-    /// A service that is a function: `/marks/7/red`, where the parts are the id.
+    /// Returns a service as a function, with paths such as `/marks/7/red`: the parts are the ID.
     private func served(_ memory: ServedMemory) -> Served {
         Served { request, body in
             let path = (request.path ?? "").split(separator: "/").map { $0.removingPercentEncoding ?? "" }
@@ -363,7 +363,7 @@ struct KeysOfPartsTests {
     }
 
     @Test(
-        "A REST service has a row once whose answer was lost, or which did not arrive: its parts are its id",
+        "A lost create or answer does not duplicate a row of a REST service with composite keys",
         arguments: [.server, .client] as [ServiceCapabilities.IDAssignment],
         [.lost, .unanswered] as [NotingNetwork.Fate])
     func lostAnswerOfREST(_ ids: ServiceCapabilities.IDAssignment, _ fate: NotingNetwork.Fate) async throws {
@@ -375,7 +375,7 @@ struct KeysOfPartsTests {
         await #expect(throws: SyncError.self) { try await device.engine.sync() }
         await network.comeBack()
         #expect(await memory.rows.count == (fate == .lost ? 0 : 1))
-        // An edit since tells it from what was sent; its parts do not.
+        // After this edit the row differs from the sent record, but its key is the same.
         try await device.write("UPDATE Mark SET color = '0f0'")
         try await device.engine.sync()
         #expect(await memory.rows.count == 1)
@@ -386,7 +386,7 @@ struct KeysOfPartsTests {
     }
 
     @Test(
-        "A REST service's rows of several parts: deletions by listings, and of two edits the later has what both changed"
+        "On a REST service, rows with composite keys are deleted by listings, and an edit overwrites only fields that both changed"
     )
     func editedOnREST() async throws {
         let memory = ServedMemory()
@@ -403,8 +403,8 @@ struct KeysOfPartsTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("A row that another device has made too is the same one, and merged")
-    func madeTwice() async throws {
+    @Test("Rows with the same composite key from two devices are one row, and are merged")
+    func createdTwice() async throws {
         let service = service()
         let (one, two) = (try device(service), try device(service))
         for device in [one, two] { try await device.engine.sync() }
@@ -420,7 +420,7 @@ struct KeysOfPartsTests {
         #expect(try await two.engine.conflicts().map(\.key.description) == ["[1,\"x\"]"])
     }
 
-    @Test("What was made below a row that is deleted there is in the log, and comes back")
+    @Test("An edited row with a composite key that the service deletes is logged and can be restored")
     func restored() async throws {
         let service = service()
         await service.put("Mark", [7, "red"], ["area": 7, "name": "red", "color": "f00"])
@@ -437,7 +437,7 @@ struct KeysOfPartsTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("Rows that come inside of others are known and merged")
+    @Test("Nested rows with composite keys are known and merged")
     func nested() async throws {
         let service = service()
         await service.put("Owner", 1, ["login": "ada", "pods": [["name": "Net", "summary": "s"]]])
@@ -455,8 +455,8 @@ struct KeysOfPartsTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("A service that wants ids of one part refuses, and says so")
-    func refused() throws {
+    @Test("A service that requires IDs of one part is rejected with an error that says so")
+    func idsOfOnePart() throws {
         let service = InMemoryService(
             ServiceCapabilities(
                 ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: true,
@@ -468,9 +468,10 @@ struct KeysOfPartsTests {
     }
 
     @Test(
-        "What was noted of pairs goes where their rows go, and nothing of it is left",
+        "Recorded changes of links follow the keys of their rows, and none are left over",
         arguments: [
-            // The service knows the pairs 1.0 – red and 1.1 – red; what is added is sent, what goes with its row is not.
+            // The service knows the links 1.0 – red and 1.1 – red. Added links are sent; links deleted with their row
+            // are not.
             "UPDATE Release SET sync_id = 50 WHERE version = '1.0'",
             "UPDATE Mark SET sync_id = 50",
             "INSERT INTO Mark (area, name) VALUES (7, 'blue'); \(link("1.0", "blue")); UPDATE Release SET sync_id = 50 WHERE version = '1.0'",

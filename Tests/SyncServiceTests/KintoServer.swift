@@ -2,12 +2,12 @@ import Foundation
 import HTTPTypes
 import Sync
 
-/// A Kinto server that the tests start, at a free port, and that ends with them.
+/// A Kinto server on a free port that the tests start and that ends with them.
 actor KintoServer {
-    /// Shared by all tests, which keep apart by their users: each has a bucket of its own.
+    /// The server of all tests. Each test has its own user, and so its own bucket.
     static let shared = KintoServer()
 
-    /// Whether it runs here. In CI it must: without PyPI elsewhere its tests are skipped.
+    /// Whether the server is available. CI requires it; elsewhere its tests are skipped without PyPI.
     static var isThere: Bool {
         get async {
             if ProcessInfo.processInfo.environment["CI"] == "true" { return true }
@@ -20,7 +20,7 @@ actor KintoServer {
     private let input = Pipe()
     private var users = 0
 
-    /// Its address, up to `/v1`.
+    /// Returns the address, up to `/v1`.
     func url() async throws -> URL {
         if let starting { return try await starting.value }
         let task = Task { try await start() }
@@ -28,7 +28,7 @@ actor KintoServer {
         return try await task.value
     }
 
-    /// A service of a user that nobody else is.
+    /// Returns a service for a new user.
     func service(pageSize: Int = 1000) async throws -> KintoService {
         users += 1
         let name = Data("user\(users)-\(UUID().uuidString):secret".utf8).base64EncodedString()
@@ -61,7 +61,7 @@ actor KintoServer {
     }
 }
 
-/// A server of the tests that does not start.
+/// A failure of a test server to start.
 struct ServerFailure: Error {
     let text: String
 }

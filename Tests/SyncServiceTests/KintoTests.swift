@@ -6,7 +6,7 @@ import Testing
 
 @testable import SyncService
 
-/// With a Kinto server that really runs.
+/// Tests with a real Kinto server.
 @Suite("Kinto", .enabled("Kinto comes from PyPI, which cannot be reached") { await KintoServer.isThere })
 struct KintoTests {
     private static let schema = Device.schema.replacingOccurrences(
@@ -14,14 +14,14 @@ struct KintoTests {
 
     private func authorization() -> String { "Basic " + Data("\(UUID().uuidString):pw".utf8).base64EncodedString() }
 
-    @Test("passes the conformance suite", arguments: [1000, 3])
+    @Test("A Kinto service passes the conformance suite", arguments: [1000, 3])
     func conformance(_ pageSize: Int) async throws {
         let service = try await KintoServer.shared.service(pageSize: pageSize)
         let failures = await ServiceConformance(service, entity: "Task", member: "title", other: "note").run()
         #expect(failures == [])
     }
 
-    @Test("two devices edit offline, and both have all of it")
+    @Test("Offline edits of two devices with Kinto reach both")
     func twoDevices() async throws {
         let user = authorization()
         func device() async throws -> Device {
@@ -30,7 +30,7 @@ struct KintoTests {
         try await OfflineScript.play(try await device(), try await device())
     }
 
-    @Test("a part of an object that is changed leaves the rest of it")
+    @Test("With Kinto, a change of one nested field leaves the rest of its object")
     func part() async throws {
         let service = try await KintoServer.shared.service(authorization: authorization(), pageSize: 10)
         let schema = """
@@ -56,14 +56,14 @@ struct KintoTests {
         #expect(address["street"] == "Low St" && address["zip"] == "111" && address["country"] == "DE")
     }
 
-    @Test("a collection that was thrown away with its tombstones is noticed")
+    @Test("A Kinto collection that was flushed with its tombstones is pulled again")
     func flushed() async throws {
         let user = authorization()
         let service = try await KintoServer.shared.service(authorization: user, pageSize: 2)
         let device = try Device(service, schema: Self.schema)
         for number in 1...5 { try await device.stack.insert("Task", values: ["title": .string("t\(number)")]) }
         try await device.engine.sync()
-        // Nothing is new: one request for each entity.
+        // Without changes there is one request for each entity.
         #expect(try await device.engine.sync().isEmpty)
         let url = service.exchange.base.appendingPathComponent("buckets/default/collections/tasks")
         let answer = try await service.exchange.send(.delete, url)

@@ -4,7 +4,7 @@ import Sync
 
 @testable import SyncService
 
-/// A Kinto server, behind a network that fails.
+/// A Kinto server behind an unreliable network.
 struct KintoWorld: HistoryWorld {
     let service: any SyncService
     private let direct: KintoService

@@ -6,14 +6,14 @@ import Testing
 
 @testable import SyncService
 
-/// `lastWriterWins`, of a service whose clock and that of the device do not agree.
-@Suite("The last writer")
+/// The policy `lastWriterWins` with different clocks of the service and the device.
+@Suite("Last writer wins")
 struct LastWriterTests {
     /// A list with one task, whose versions are times in milliseconds.
     private actor List {
         private var title = "t"
         private var changed: Int64
-        /// What is added to the clock of the device; nil for a service that does not say what the time is.
+        /// The offset from the device's clock; nil for a service that sends no date.
         private let ahead: Int64?
 
         init(changed: Int64, ahead: Int64?) { (self.changed, self.ahead) = (changed, ahead) }
@@ -36,7 +36,7 @@ struct LastWriterTests {
 
     fileprivate static var now: Int64 { Date().milliseconds }
 
-    /// `Mon, 23 Nov 2026 16:34:43 GMT`.
+    /// Returns a date such as `Mon, 23 Nov 2026 16:34:43 GMT`.
     fileprivate static func header(_ milliseconds: Int64) -> String {
         let format = DateFormatter()
         format.locale = Locale(identifier: "en_US_POSIX")
@@ -54,7 +54,7 @@ struct LastWriterTests {
         return try Device(service, entities: [SyncedEntity("Task", policy: .lastWriterWins)])
     }
 
-    /// Who has the title in the end, on both sides.
+    /// Returns the title that both sides end with.
     private func winner(_ device: Device, _ list: List) async throws -> String {
         let report = try await device.engine.sync()
         #expect(report.total.conflicts == 1)
@@ -69,46 +69,46 @@ struct LastWriterTests {
     }
 
     @Test(
-        "wins by the clock of the service, also where that of the device is wrong by an hour",
+        "The later edit by the service's clock wins, even if the device's clock is an hour off",
         arguments: [-3_600_000, 0, 3_600_000] as [Int64], [-600_000, 600_000] as [Int64])
     func corrected(_ ahead: Int64, _ later: Int64) async throws {
         let list = List(changed: Self.now + ahead - 7_200_000, ahead: ahead)
         let device = try device(list)
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'here'")
-        // It was edited half an hour ago, so that the service may have changed it since.
+        // The edit is half an hour old, so that the service may have changed the row afterwards.
         try await device.write("UPDATE sync_base SET edited = edited - 1800000")
         let edited = try #require(Int64(try await device.rows("SELECT edited FROM sync_base").first ?? ""))
         await list.set("there", changed: edited + ahead + later)
         #expect(try await winner(device, list) == (later > 0 ? "there" : "here"))
     }
 
-    @Test("is the service where both were at once, to the millisecond", arguments: [-1, 0, 1] as [Int64])
+    @Test("If both sides edited in the same millisecond, the service wins", arguments: [-1, 0, 1] as [Int64])
     func tie(_ later: Int64) async throws {
         let list = List(changed: Self.now - 7_200_000, ahead: nil)
         let device = try device(list)
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'here'")
-        // As an earlier answer said.
+        // The offset of the clock from an earlier response.
         try await device.write("UPDATE sync_engine SET clock = 3600000")
         let edited = try #require(Int64(try await device.rows("SELECT edited FROM sync_base").first ?? ""))
         await list.set("there", changed: edited + 3_600_000 + later)
         #expect(try await winner(device, list) == (later < 0 ? "here" : "there"))
     }
 
-    @Test("is not whoever's clock was ahead and was set right since")
+    @Test("An edit dated in the future by a wrong clock does not win over a later remote change")
     func future() async throws {
         let list = List(changed: Self.now - 7_200_000, ahead: nil)
         let device = try device(list)
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'here'")
         try await device.write("UPDATE sync_base SET edited = edited + 86400000")
-        // An hour from now: before the edit as it says, and after it as it can have been.
+        // An hour from now: earlier than the recorded time of the edit, and later than its possible time.
         await list.set("there", changed: Self.now + 3_600_000)
         #expect(try await winner(device, list) == "there")
     }
 
-    @Test("is whoever edited a record that is there, and not the record: also where both clocks went back")
+    @Test("An edit wins over a remote change that is dated before the known version")
     func past() async throws {
         let service = InMemoryService()
         let known = Self.now - 7_200_000

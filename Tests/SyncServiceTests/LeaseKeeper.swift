@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// Renews the lease that is held, on a thread of its own. So it does not expire on a slow machine.
+/// Renews a held lease on a separate thread, so that it does not expire on a slow machine.
 final class LeaseKeeper: Sendable {
     private let isStopped = Flag()
 
@@ -16,7 +16,7 @@ final class LeaseKeeper: Sendable {
         }
     }
 
-    /// The lease is not renewed any more once this returns.
+    /// Stops the renewal. The lease is not renewed after this returns.
     func stop() { isStopped.raise() }
 
     private static func renew(_ queue: DatabaseQueue) throws {

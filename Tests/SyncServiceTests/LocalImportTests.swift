@@ -7,8 +7,8 @@ import Testing
 
 @testable import SyncService
 
-/// Imports beside the engine, and what is asked for page by page without one.
-@Suite("An import")
+/// Imports beside the engine, and paged imports without an engine.
+@Suite("Imports beside the engine")
 struct LocalImportTests {
     private let service = InMemoryService()
 
@@ -21,7 +21,7 @@ struct LocalImportTests {
 
     // MARK: Sync.changes
 
-    @Test("into an entity that is kept in step is an edit: what it made, changed and deleted is sent, and nothing else")
+    @Test("Rows that Sync.changes inserts, updates and deletes in a synced entity are sent, and no others")
     func isEdit() async throws {
         await service.put("Project", 1, ["name": "p"])
         for id in 1...4 {
@@ -55,8 +55,8 @@ struct LocalImportTests {
         #expect(try await device.engine.sync().isEmpty)
     }
 
-    @Test("that says what is stored already is no edit")
-    func isNone() async throws {
+    @Test("An import equal to the stored rows records no pending changes")
+    func equalImport() async throws {
         await service.put("Task", 1, ["title": "t", "points": 3])
         let device = try Device(service)
         try await device.engine.sync()
@@ -67,7 +67,7 @@ struct LocalImportTests {
         #expect(await sent() == [])
     }
 
-    // MARK: The guard
+    // MARK: The deletion limit
 
     private static func guarded(_ limit: DeletionLimit?) -> EngineSettings {
         var settings = Device.settings
@@ -79,7 +79,7 @@ struct LocalImportTests {
         await #expect(throws: SyncError.self) { try await device.engine.sync() }
     }
 
-    @Test("of all there is by a service that lacks most of what was stored before is refused by the guard")
+    @Test("If the service lacks most preexisting rows, the deletion limit rejects their deletion")
     func firstContact() async throws {
         let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
         try await stack.write { db in
@@ -95,7 +95,7 @@ struct LocalImportTests {
             #expect(error?.code == .deletionGuard)
             #expect(error?.entity == "Task")
             #expect(error?.message.hasPrefix("19 of 2") == true, "\(error?.message ?? "")")
-            // All else is done.
+            // Everything else is applied.
             #expect(
                 try await device.rows("SELECT title, count(*) FROM Task GROUP BY 1") == ["only here 19", "there 2"])
         }
@@ -106,7 +106,7 @@ struct LocalImportTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("that lacks few rows, which take many others along, is refused by the guard for those")
+    @Test("The deletion limit also counts rows that cascades delete")
     func cascadesAlone() async throws {
         let service = InMemoryService(
             ServiceCapabilities(
@@ -118,7 +118,7 @@ struct LocalImportTests {
         }
         let device = try Device(service, Self.guarded(.half))
         try await device.engine.sync()
-        // One of twenty; the tasks are there still.
+        // One of twenty projects; its tasks still exist on the service.
         await service.remove("Project", 1)
         let error = await code(device)
         #expect(error?.code == .deletionGuard)
@@ -126,14 +126,14 @@ struct LocalImportTests {
         #expect(error?.message.hasPrefix("25 of 30 Task") == true, "\(error?.message ?? "")")
         #expect(
             try await device.rows("SELECT (SELECT count(*) FROM Project), (SELECT count(*) FROM Task)") == ["20 30"])
-        // Of those that it takes along so many may go.
+        // The limit allows this many rows of the cascade.
         try await Device(device.stack, service, Self.guarded(.rows(25))).engine.sync()
         #expect(try await device.rows("SELECT count(*) FROM Project") == ["19"])
     }
 
     // MARK: Pages
 
-    /// A list of three pages of two rows, of which one may fail.
+    /// A list of three pages of two rows. One page may fail.
     private actor Pages: HTTPTransport {
         private var rows: [Int]
         private var failing: Int?
@@ -152,7 +152,7 @@ struct LocalImportTests {
                 let isThere = id.map(rows.contains) ?? false
                 return (HTTPResponse(status: isThere ? .ok : .notFound), Data("{\"id\": \(id ?? 0)}".utf8))
             }
-            // What was told of the page before is heard by now.
+            // By now the progress of the previous page was delivered.
             await watched?.wait(for: page - 1)
             if page == failing { throw URLError(.timedOut) }
             let part = rows.dropFirst((page - 1) * 2).prefix(2)
@@ -163,7 +163,7 @@ struct LocalImportTests {
         }
     }
 
-    /// What an import told of its progress.
+    /// The progress of an import.
     private final class Watched: @unchecked Sendable {
         private let lock = NSLock()
         private var lines: [String] = []
@@ -171,7 +171,7 @@ struct LocalImportTests {
         var all: [String] { lock.withLock { lines } }
         func note(_ rows: Int, _ total: Int?) { lock.withLock { lines.append("\(rows) \(total ?? -1)") } }
 
-        /// Waits for so many lines; not for ever, if none comes.
+        /// Waits for a number of lines, with a time limit.
         func wait(for count: Int) async {
             for _ in 0..<3000 where all.count < count { try? await Task.sleep(for: .milliseconds(10)) }
         }
@@ -185,8 +185,8 @@ struct LocalImportTests {
             baseURL: try #require(URL(string: "https://service.example/v1")), options: options, transport: transport)
     }
 
-    @Test("of pages brings back what was deleted here, and takes what the service has of what was edited")
-    func deletedHere() async throws {
+    @Test("A paged import from a service restores deleted rows and overwrites edited rows")
+    func deletedLocally() async throws {
         let service = InMemoryService(
             ServiceCapabilities(
                 ids: .server, deletions: .sweep, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
@@ -197,7 +197,7 @@ struct LocalImportTests {
         try await stack.write { db in
             try db.execute(
                 sql: "DELETE FROM Task WHERE remoteID = 1; UPDATE Task SET title = 'mine' WHERE remoteID = 2")
-            // As where the service tells nothing of what is new.
+            // The state with a service that has no cursors.
             try db.execute(sql: "UPDATE sync_cursor SET cursor = NULL")
         }
         await service.put("Task", 2, ["title": "theirs"])
@@ -211,7 +211,7 @@ struct LocalImportTests {
         #expect(pushes.isEmpty)
     }
 
-    @Test("of pages that is interrupted deletes nothing, goes on where it was, and deletes what none of them had")
+    @Test("An interrupted paged import deletes nothing, resumes, and deletes omitted rows at its end")
     func interrupted() async throws {
         let transport = Pages(Array(1...6))
         let service = try pages(transport)
@@ -219,7 +219,7 @@ struct LocalImportTests {
         var settings = Device.impatient
         try await Sync.importPages(from: service, entity: "Task", stack: stack, settings: settings)
         #expect(try await stack.count("Task") == 6)
-        // The first row is on none of the pages any more.
+        // The first row is no longer on any page.
         for failing in [2, 3] {
             await transport.set([2, 3, 4, 5, 6, 7], failing: failing)
             await #expect(throws: SyncError.self) {
@@ -238,7 +238,7 @@ struct LocalImportTests {
         #expect(try await stack.count("Task") == 6)
     }
 
-    @Test("of pages tells how many rows there are by now, and of how many")
+    @Test("A paged import reports the number of rows so far and the total")
     func progress() async throws {
         let watched = Watched()
         let transport = Pages(Array(1...6), watched: watched)
@@ -246,13 +246,13 @@ struct LocalImportTests {
         try await Sync.importPages(
             from: try pages(transport), entity: "Task", stack: stack, settings: Device.settings
         ) { watched.note($0, $1) }
-        // Of the last page it may not be heard before the import is over.
+        // The progress of the last page may arrive after the import.
         #expect(Array(watched.all.prefix(2)) == ["2 6", "4 6"])
         #expect(watched.all.dropFirst(2).allSatisfy { $0.hasPrefix("6 ") })
     }
 
     @Test(
-        "of pages: what is deleted here before an engine keeps the entity in step is not deleted at the service",
+        "Rows deleted after a paged import and before the first engine are not deleted on the service",
         arguments: [false, true])
     func deletedBeforeEngine(_ isKeptBefore: Bool) async throws {
         await service.put("Project", 1, ["name": "p"])
@@ -275,7 +275,7 @@ struct LocalImportTests {
         #expect(await service.contents(of: "Task").count == 4)
         #expect(try await device.rows("SELECT remoteID FROM Task ORDER BY 1") == ["1", "2", "3", "4"])
         #expect(try await device.leftovers() == [])
-        // From now on a deletion is one.
+        // With the engine, a deletion is captured.
         try await device.write("DELETE FROM Task WHERE remoteID = 2")
         try await device.engine.sync()
         #expect(await service.contents(of: "Task").count == 3)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Starts servers of the tests: at a free port of loopback, which they print at the end of their first line. They end when their
-/// input does, with the tests. Why one does not start is on standard error.
+/// Starts test servers on a free port of the loopback interface. A server prints the port at the end of its first line,
+/// and ends when its input ends. Its errors are on standard error.
 enum LoopbackServer {
     static func run(_ program: String, _ arguments: [String], input: Pipe) throws -> (process: Process, output: Pipe) {
         let process = Process()
@@ -14,9 +14,9 @@ enum LoopbackServer {
         return (process, output)
     }
 
-    /// A script of `Tests/Servers`.
+    /// Runs a script of `Tests/Servers`.
     static func python(_ script: String, input: Pipe) throws -> (process: Process, output: Pipe) {
-        // Where these tests are a part of another package, their folder is a link.
+        // If these tests are part of another package, their folder is a symbolic link.
         let folder = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
             .deletingLastPathComponent().deletingLastPathComponent()
         return try run(

@@ -5,8 +5,8 @@ import Testing
 
 @testable import SyncService
 
-/// The answer to a creation was lost, and somebody else deleted or edited the row since.
-@Suite("A creation whose answer was lost")
+/// Creates whose answer was lost, and whose row another client deleted or edited afterwards.
+@Suite("Creates with lost answers")
 struct LostCreationTests {
     private let service = InMemoryService(
         ServiceCapabilities(
@@ -41,7 +41,9 @@ struct LostCreationTests {
         return device
     }
 
-    @Test("and that was deleted there since is deleted, and in the log", arguments: [false, true])
+    @Test(
+        "A row whose create was not answered and that the service deleted is deleted and logged",
+        arguments: [false, true])
     func deleted(_ isEdited: Bool) async throws {
         let device = try await device()
         await service.remove("Task", "abc")
@@ -57,7 +59,7 @@ struct LostCreationTests {
         #expect(try await device.engine.sync().isEmpty)
     }
 
-    @Test("and that was deleted there since comes back with editWins")
+    @Test("With editWins, a row whose create was not answered and that the service deleted is created again")
     func editWins() async throws {
         let device = try await device(.editWins)
         await service.remove("Task", "abc")
@@ -67,8 +69,8 @@ struct LostCreationTests {
         #expect(try await device.leftovers() == [])
     }
 
-    /// Nobody can tell it from a row that the other device made with the same id.
-    @Test("and that was edited there since is merged without a base, and the loser is in the log")
+    /// The row cannot be told from one that another device created with the same ID.
+    @Test("A row whose create was not answered and that the service edited is merged without a base")
     func edited() async throws {
         let device = try await device()
         await service.put("Task", "abc", ["title": "theirs"])
@@ -81,8 +83,8 @@ struct LostCreationTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("is made if it was not, and found if it was", arguments: [false, true])
-    func made(_ isThere: Bool) async throws {
+    @Test("A create that was not answered is repeated only if it was not carried out", arguments: [false, true])
+    func createdOnce(_ isThere: Bool) async throws {
         let device = try await device()
         if !isThere { await service.forget("Task", "abc") }
         try await device.engine.sync()

@@ -6,10 +6,10 @@ import Testing
 
 @testable import SyncService
 
-/// Rows that are parked because of the model: what was sent of them beside that, and what another model makes of them.
-@Suite("A row that is parked because of the model")
+/// Rows that are blocked because of the model: their other fields, and their state with a corrected model.
+@Suite("Rows blocked because of the model")
 struct MisnamedRowTests {
-    /// A list of rows that keeps the members that it knows, and no others.
+    /// A list of rows that stores known fields and ignores others.
     private actor List {
         private let known: Set<String>
         private(set) var row: [String: JSONValue] = [:]
@@ -55,7 +55,7 @@ struct MisnamedRowTests {
     private static let corrected = schema("{\"type\": \"string\", \"remoteKey\": \"dueAt\"}")
     private let list = List(["id": 1, "full name": "t", "dueAt": "d", "tag_ids": [1, 2, 3]])
 
-    /// The same store with one model after the other.
+    /// Opens one store with several models in turn.
     private func withStore(_ body: (_ open: (String) throws -> Device) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("model-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -70,8 +70,8 @@ struct MisnamedRowTests {
         }
     }
 
-    @Test("has its other values settled, whatever their columns are called, and lists too")
-    func others() async throws {
+    @Test("The other fields and lists of a row with a blocked field are acknowledged")
+    func otherFields() async throws {
         try await withStore { open in
             let device = try open(Self.misnamed)
             try await device.engine.sync()
@@ -84,7 +84,7 @@ struct MisnamedRowTests {
             #expect(try await device.engine.parkedRows().count == 1)
             #expect(await list.row["tag_ids"] == [3, 2, 1])
             #expect(try await device.rows("SELECT domain FROM sync_base") == ["dueAt"])
-            // Another device changes what was taken.
+            // Another device changes the accepted fields.
             await list.set("full name", "theirs")
             await list.set("tag_ids", [2, 1, 3])
             try await device.engine.sync()
@@ -95,14 +95,14 @@ struct MisnamedRowTests {
         }
     }
 
-    @Test("is sent again as another model says it, without an edit")
+    @Test("A corrected model sends the blocked field again without an edit")
     func corrected() async throws {
         try await withStore { open in
             let device = try open(Self.misnamed)
             try await device.engine.sync()
             try await device.write("UPDATE Task SET dueAt = 'soon'")
             try await device.engine.sync()
-            // The same model changes nothing.
+            // The same model does not send it.
             let same = try open(Self.misnamed)
             try await same.engine.sync()
             #expect(try await same.engine.parkedRows().count == 1)

@@ -4,8 +4,8 @@ import Testing
 
 @testable import SyncService
 
-/// Rows that were edited or deleted here, and that a listing of the service lacks.
-@Suite("Edited rows that are missing there")
+/// Rows that were edited or deleted locally, and that a listing of the service lacks.
+@Suite("Edited rows missing from the service")
 struct MissingEditTests {
     private let service = InMemoryService(
         ServiceCapabilities(
@@ -19,7 +19,7 @@ struct MissingEditTests {
     }
 
     @Test(
-        "go or come back, whether their edit waits or was refused, and nothing of it is lost",
+        "An edited row missing from a listing is deleted and logged, or created again with editWins",
         arguments: DeleteConflictPolicy.allCases, [false, true])
     func edited(_ policy: DeleteConflictPolicy, _ isBlocked: Bool) async throws {
         let device = try await device(policy)
@@ -40,7 +40,9 @@ struct MissingEditTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("need not be deleted there", arguments: DeleteConflictPolicy.allCases)
+    @Test(
+        "A locally deleted row missing from a listing needs no request to delete it",
+        arguments: DeleteConflictPolicy.allCases)
     func deleted(_ policy: DeleteConflictPolicy) async throws {
         let device = try await device(policy)
         try await device.write("DELETE FROM Task WHERE remoteID = 1")
@@ -51,8 +53,8 @@ struct MissingEditTests {
         #expect(try await device.engine.conflicts().isEmpty)
     }
 
-    @Test("count for the deletion guard")
-    func guarded() async throws {
+    @Test("Edited rows missing from a listing count for the deletion limit")
+    func overLimit() async throws {
         let device = try await device(.deleteWins)
         for id in 9...30 { await service.put("Task", JSONValue(id), ["title": "t"]) }
         try await device.engine.sync()
@@ -66,8 +68,8 @@ struct MissingEditTests {
         #expect(try await device.rows("SELECT count(*) FROM Task WHERE title = 'mine'") == ["30"])
     }
 
-    @Test("stay, if they were made here")
-    func made() async throws {
+    @Test("A new row missing from a listing is not deleted")
+    func newRow() async throws {
         let device = try await device(.deleteWins)
         try await device.stack.insert("Task", values: ["title": "new"])
         try await device.engine.pull()

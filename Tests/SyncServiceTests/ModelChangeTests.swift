@@ -7,11 +7,11 @@ import Testing
 @testable import SyncService
 
 /// Devices whose model gets other columns.
-@Suite("A model that changes")
+@Suite("Model changes")
 struct ModelChangeTests {
     private let service = InMemoryService()
 
-    /// The same store with one model after the other.
+    /// Opens one store with several models in turn.
     private func withStore(_ body: (_ open: (String) throws -> Device) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("model-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -42,7 +42,7 @@ struct ModelChangeTests {
     }
 
     @Test(
-        "An attribute that comes to it is filled by the service, and edits of before and of elsewhere stay",
+        "A new attribute is filled by the service, and pending changes and remote changes stay",
         arguments: ["{\"type\": \"string\"}", "{\"type\": \"string\", \"default\": \"red\"}"], [false, true])
     func attribute(_ definition: String, isPushedFirst: Bool) async throws {
         await putTasks()
@@ -67,8 +67,8 @@ struct ModelChangeTests {
         }
     }
 
-    @Test("Two attributes that come to it one after the other, without a sync in between, are both filled")
-    func twice() async throws {
+    @Test("Two attributes added in turn without a sync are both filled")
+    func twoAttributes() async throws {
         await putTasks()
         try await withStore { open in
             try await open(Device.schema).engine.sync()
@@ -83,7 +83,7 @@ struct ModelChangeTests {
     }
 
     @Test(
-        "What is read from another member is filled from that, and nothing of it is sent before",
+        "A changed remote key pulls the attribute again, and its old value is not sent",
         arguments: [false, true])
     func remoteKey(_ sendsWholeRows: Bool) async throws {
         await putTasks()
@@ -109,14 +109,14 @@ struct ModelChangeTests {
             let log = try await second.engine.conflicts().map { "\($0.key) \($0.domain) \($0.local) \($0.remote)" }
             #expect(log == (sendsWholeRows ? [] : ["2 color \"mine\" \"blue\""]))
             #expect(try await second.leftovers() == [])
-            // It is pulled whole once.
+            // The entity is pulled completely once.
             await service.deleteRequests()
             try await Device(corrected, service).engine.sync()
             #expect(await service.requests.filter { if case .pull = $0 { true } else { false } }.count == 3)
         }
     }
 
-    @Test("A to-one that comes to it is filled by the service")
+    @Test("A new to-one relationship is filled by the service")
     func toOne() async throws {
         await putTasks()
         let without = Device.schema
@@ -136,7 +136,7 @@ struct ModelChangeTests {
         }
     }
 
-    @Test("An attribute that gets another name takes along what was edited, and reverts nothing")
+    @Test("Renaming an attribute keeps pending changes and reverts nothing")
     func renamed() async throws {
         await putTasks()
         try await withStore { open in
@@ -158,7 +158,7 @@ struct ModelChangeTests {
         }
     }
 
-    /// Edits two rows while `meanwhile` holds, of which the service changes one, and another one.
+    /// Edits two rows after `meanwhile`. The service changes one of them, and another row.
     private func editing(_ meanwhile: (Device) async throws -> Void) async throws -> Device {
         await putTasks()
         let device = try Device(service)
@@ -174,7 +174,7 @@ struct ModelChangeTests {
         return again
     }
 
-    @Test("Beside an import of other pages the edits of an engine's entities are noticed all the same")
+    @Test("Capture continues beside a paged import of another entity")
     func notRegistered() async throws {
         let device = try await editing { device in
             try await Sync.importPages(from: service, entity: "Project", stack: device.stack)
@@ -191,7 +191,7 @@ struct ModelChangeTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("An entity that was not registered for a while sends what was edited meanwhile, and reverts nothing")
+    @Test("Edits to an entity that was not registered for a while are sent, and nothing is reverted")
     func putBack() async throws {
         let device = try await editing { device in
             _ = try Device(device.stack, service, entities: ["Project"])
@@ -199,7 +199,7 @@ struct ModelChangeTests {
         try await expectEditsSent(device)
     }
 
-    @Test("Other triggers make nobody look for edits, as long as those of before were there")
+    @Test("Triggers that changed because of a new index need no search for edits")
     func otherTriggers() async throws {
         await putTasks()
         let device = try Device(service)
@@ -212,7 +212,7 @@ struct ModelChangeTests {
 
     // MARK: Another service
 
-    @Test("A database that never heard from a service may be given to another one")
+    @Test("A store that never synced with a service can be moved to another one")
     func otherService() async throws {
         let device = try Device(InMemoryService(identity: "mistyped"))
         try await device.stack.insert("Task", values: ["title": "offline"])
@@ -222,7 +222,7 @@ struct ModelChangeTests {
         #expect(throws: SyncError.self) { try Device(device.stack, InMemoryService(identity: "other")) }
     }
 
-    @Test("The engine's tables are not removed under a run")
+    @Test("The engine's tables cannot be removed during a run")
     func removedMeanwhile() async throws {
         await putTasks()
         let device = try Device(service)

@@ -7,8 +7,8 @@ import Testing
 @testable import SyncCore
 @testable import SyncService
 
-/// Attributes inside of objects, and attributes that are objects.
-@Suite("Nested members")
+/// Attributes inside nested objects, and attributes that are objects.
+@Suite("Nested fields")
 struct NestedMemberTests {
     private static let schema = """
         {"entities": {"Shop": {"attributes": {"id": {"type": "integer", "primaryKey": true},
@@ -16,7 +16,7 @@ struct NestedMemberTests {
           "hours": "json"}}}}
         """
 
-    /// A service whose changes replace members as a whole, as most do.
+    /// Returns a device whose service replaces members as a whole, as most do.
     private func device(_ update: RESTOptions.Update, _ memory: ServedMemory) async throws -> Device {
         await memory.set([
             [
@@ -41,7 +41,7 @@ struct NestedMemberTests {
         return try Device(service, schema: Self.schema, entities: ["Shop"])
     }
 
-    @Test("A part that is changed leaves the rest as it was", arguments: RESTOptions.Update.allCases)
+    @Test("A change of one nested field leaves the rest of its object", arguments: RESTOptions.Update.allCases)
     func part(_ update: RESTOptions.Update) async throws {
         let memory = ServedMemory()
         let device = try await device(update, memory)
@@ -58,7 +58,9 @@ struct NestedMemberTests {
         #expect(try await device.rows("SELECT street, zip, hours FROM Shop") == ["Low St 111 {\"mon\":9}"])
     }
 
-    @Test("A part that is cleared is null, and the rest stays", arguments: RESTOptions.Update.allCases)
+    @Test(
+        "A cleared nested field is sent as null, and the rest of its object stays",
+        arguments: RESTOptions.Update.allCases)
     func cleared(_ update: RESTOptions.Update) async throws {
         let memory = ServedMemory()
         let device = try await device(update, memory)

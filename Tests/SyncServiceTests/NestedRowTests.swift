@@ -5,7 +5,7 @@ import Testing
 
 @testable import SyncService
 
-/// Records that have other records inside.
+/// Records with nested records.
 @Suite("Nested rows")
 struct NestedRowTests {
     let service = InMemoryService(pageSize: 50)
@@ -17,7 +17,7 @@ struct NestedRowTests {
         }
     }
 
-    @Test("of a list are written and linked, as by any sync", arguments: [true, false])
+    @Test("Nested rows of a list are written and linked as in any sync", arguments: [true, false])
     func lists(_ isListed: Bool) async throws {
         await service.put("Task", 1, ["title": "t", "tags": [["id": 80, "name": "inl"], ["id": 81, "name": "x"]]])
         await service.put("Project", 5, ["name": "p", "tasks": [["id": 1], ["id": 2, "title": "second"]]])
@@ -36,7 +36,7 @@ struct NestedRowTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("that a list leaves out are no longer linked, and stay until the service says that they are gone")
+    @Test("Rows that a nested list omits are unlinked and not deleted")
     func leftOut() async throws {
         for id in 1...3 { await service.put("Task", JSONValue(id), ["title": "t", "project_id": 5]) }
         await service.put("Project", 5, ["name": "p"])
@@ -51,7 +51,7 @@ struct NestedRowTests {
         #expect(rows == ["inline nil 5", "t 7 nil", "t nil nil", "new nil 5"])
     }
 
-    @Test("keep what was edited of them here, and it is sent", arguments: ConflictPolicy.allCases)
+    @Test("Edits of nested rows are merged by the policy and sent", arguments: ConflictPolicy.allCases)
     func edited(_ policy: ConflictPolicy) async throws {
         await service.put("Task", 1, ["title": "t", "project": ["id": 70, "name": "inline"]])
         let device = try Device(
@@ -77,7 +77,7 @@ struct NestedRowTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("that were deleted here stay deleted, and what points to them stays")
+    @Test("Nested rows that were deleted locally stay deleted, and rows that reference them stay")
     func deleted() async throws {
         await service.put("Project", 70, ["name": "p"])
         await service.put("Tag", 80, ["name": "g"])
@@ -95,7 +95,7 @@ struct NestedRowTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("have links that were edited here", arguments: [true, false])
+    @Test("Pending changes of links survive a pull of the other end", arguments: [true, false])
     func links(_ isNested: Bool) async throws {
         for id in 1...3 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
         await service.put("Task", 1, ["title": "t", "tag_ids": [1, 2]])
@@ -115,7 +115,7 @@ struct NestedRowTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("that no listing has go when the service does not have them by themselves either")
+    @Test("Nested rows that no listing has are deleted once the service lacks them")
     func swept() async throws {
         let service = InMemoryService(
             ServiceCapabilities(
@@ -132,12 +132,12 @@ struct NestedRowTests {
         #expect(try await device.leftovers() == [])
     }
 
-    // MARK: Rows that are in no list
+    // MARK: Rows in no list
 
     private static let sweeping = ServiceCapabilities(
         ids: .server, deletions: .sweep, createIdempotency: .key, hasPreconditions: true, givesTimes: true)
 
-    /// What happens between runs.
+    /// The event between two runs.
     enum Between: CaseIterable { case nothing, wholePull, relink, audit }
 
     private func pass(_ between: Between, _ device: Device) async throws {
@@ -150,7 +150,7 @@ struct NestedRowTests {
     }
 
     @Test(
-        "that are in no list stay as long as a row is linked with them, though its record is not read again",
+        "Nested rows in no list stay as long as a row is linked to them",
         arguments: Between.allCases, [["Project", "Task", "Tag"], ["Tag", "Task", "Project"]])
     func unlisted(_ between: Between, _ names: [String]) async throws {
         let service = InMemoryService(Self.sweeping)
@@ -174,7 +174,7 @@ struct NestedRowTests {
             #expect(try await device.rows("SELECT projectID FROM Task ORDER BY remoteID") == ["71", "72", "73"])
             #expect(try await device.rows("SELECT count(*) FROM Tag_tasks") == ["3"])
         }
-        // A record that has one no more.
+        // A record no longer has its nested row.
         await service.put("Task", 1, ["project": .null])
         for id in 1...3 { await service.put("Task", JSONValue(id), ["tags": []]) }
         try await pass(between, device)
@@ -186,7 +186,7 @@ struct NestedRowTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("inside others that are in no list either stay with them, and go with them")
+    @Test("Nested rows inside other unlisted rows stay and are deleted with them")
     func unlistedBelow() async throws {
         let service = InMemoryService(Self.sweeping)
         await service.put(
@@ -201,7 +201,7 @@ struct NestedRowTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("that are in no list stay where an engine does not keep the rows in step that have them inside")
+    @Test("Nested rows in no list stay if an engine does not sync the rows that contain them")
     func unlistedOfOthers() async throws {
         let service = InMemoryService(Self.sweeping)
         await service.put("Task", 1, ["title": "t", "project": ["id": 70, "name": "inside"]])
@@ -212,7 +212,7 @@ struct NestedRowTests {
         #expect(try await device.rows("SELECT projectID FROM Task") == ["70"])
     }
 
-    @Test("that an engine of fewer entities pulls are not made again by one that keeps them in step")
+    @Test("Nested rows pulled by an engine with fewer entities are not created again by a full engine")
     func pulledByFewer() async throws {
         let device = try Device(service)
         try await device.engine.sync()
@@ -226,7 +226,7 @@ struct NestedRowTests {
         #expect(try await again.leftovers() == [])
     }
 
-    @Test("keep what was edited of them here where an engine of fewer entities pulls them")
+    @Test("Edits of nested rows survive a pull by an engine with fewer entities")
     func editedAndPulledByFewer() async throws {
         await service.put("Task", 1, ["title": "t", "project": ["id": 70, "name": "inside"]])
         await service.put("Project", 70, ["name": "inside"])
@@ -242,7 +242,7 @@ struct NestedRowTests {
         #expect(try await device.leftovers() == [])
     }
 
-    /// Two tasks of a project, in step.
+    /// Returns a device with two synced tasks of a project.
     private func twoTasks() async throws -> Device {
         for id in 5...6 { await service.put("Project", JSONValue(id), ["name": "p"]) }
         for id in 1...2 { await service.put("Task", JSONValue(id), ["title": "t", "project_id": 5]) }
@@ -255,7 +255,9 @@ struct NestedRowTests {
         try await Device(device.stack, service, entities: ["Project"]).engine.sync()
     }
 
-    @Test("are edited and deleted here where an engine of fewer entities pulls them", arguments: [true, false])
+    @Test(
+        "Edits and deletions of nested rows are kept while an engine with fewer entities pulls them",
+        arguments: [true, false])
     func editedBesideFewer(_ hasTriggers: Bool) async throws {
         let device = try await twoTasks()
         if hasTriggers { try await syncProjects(device) } else { try await device.removeTriggers() }
@@ -266,7 +268,7 @@ struct NestedRowTests {
         let again = try Device(device.stack, service)
         for _ in 0..<2 { try await again.engine.sync() }
         #expect(await service.contents(of: "Task").keys.map(\.self) == [1])
-        // Where triggers were away, what a record without a version says wins, and the loser is in the log.
+        // Without triggers, the record without a version wins, and the edit is logged.
         let lost = try await again.engine.conflicts().map(\.local)
         #expect(lost.contains("mine") == !hasTriggers)
         #expect(try await again.rows("SELECT remoteID, title FROM Task") == [hasTriggers ? "1 mine" : "1 t"])
@@ -274,7 +276,7 @@ struct NestedRowTests {
         #expect(try await again.leftovers() == [])
     }
 
-    @Test("that a list leaves out stay, also where an engine of fewer entities pulls it")
+    @Test("Rows that a nested list omits stay if an engine with fewer entities pulls the list")
     func leftOutByFewer() async throws {
         let device = try await twoTasks()
         await service.put("Project", 5, ["name": "q", "tasks": [["id": 1]]])
@@ -286,7 +288,7 @@ struct NestedRowTests {
         #expect(try await again.leftovers() == [])
     }
 
-    @Test("are sent by their own engine before rows that point to them")
+    @Test("Rows that reference new rows of an unsynced entity are sent after the full engine creates those")
     func pointsToNewRow() async throws {
         let device = try await twoTasks()
         try await device.write(
@@ -306,7 +308,7 @@ struct NestedRowTests {
         #expect(try await again.leftovers() == [])
     }
 
-    @Test("go along with a row that an engine of fewer entities deletes, and are not deleted there")
+    @Test("A cascade by an engine with fewer entities is local, and the rows are pulled again")
     func deletedAlongByFewer() async throws {
         let device = try await twoTasks()
         try await device.write("UPDATE Task SET title = 'mine' WHERE remoteID = 1")
@@ -323,7 +325,7 @@ struct NestedRowTests {
         #expect(try await again.leftovers() == [])
     }
 
-    @Test("that are in no list, and were edited while triggers were away, have what that overwrites in the log")
+    @Test("Edits without triggers to unlisted nested rows are overwritten and logged")
     func unlistedEdited() async throws {
         let service = InMemoryService(Self.sweeping)
         await service.put("Task", 1, ["title": "t", "project": ["id": 70, "name": "inside"]])

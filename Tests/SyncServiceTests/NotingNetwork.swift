@@ -4,15 +4,15 @@ import Sync
 
 @testable import SyncService
 
-/// A network that notes what is asked for, has something happen meanwhile, and breaks down at a change where a test wants that.
+/// A network that records requests, runs an action during each, and breaks down at a change if a test requests it.
 actor NotingNetwork: HTTPTransport {
-    /// What becomes of the next change, after which nothing gets through.
+    /// The outcome of the next change, after which no request gets through.
     enum Fate {
-        /// It does not arrive.
+        /// The request does not arrive.
         case lost
-        /// It is carried out, and the answer is lost.
+        /// The request is carried out, and the answer is lost.
         case unanswered
-        /// It arrives when the test says so (``deliver()``).
+        /// The request arrives when the test calls ``deliver()``.
         case late
     }
 
@@ -40,7 +40,7 @@ actor NotingNetwork: HTTPTransport {
     func comeBack() { isDown = false }
     func setMeanwhile(_ meanwhile: (@Sendable (Note) async throws -> Void)?) { self.meanwhile = meanwhile }
 
-    /// The requests for a list, or other things with a path that ends so.
+    /// Returns the GET requests whose path has a suffix.
     func asked(_ end: String) -> [Note] { notes.filter { $0.method == .get && $0.path.hasSuffix(end) } }
 
     func deliver() async throws {
