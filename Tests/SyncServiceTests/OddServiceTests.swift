@@ -6,8 +6,8 @@ import Testing
 
 @testable import SyncService
 
-/// What services of no particular make do in ways of their own.
-@Suite("Odd services")
+/// Peculiarities of generic REST services.
+@Suite("Unusual services")
 struct OddServiceTests {
     private let memory = ServedMemory()
 
@@ -30,7 +30,7 @@ struct OddServiceTests {
         URLComponents(string: request.path ?? "")?.queryItems?.first { $0.name == name }?.value.flatMap { Int($0) }
     }
 
-    @Test("Pages that are smaller than was asked for are not the last one", arguments: [true, false])
+    @Test("A page smaller than the requested size is not taken for the last page", arguments: [true, false])
     func smallPages(_ isCounted: Bool) async throws {
         var options = RESTOptions()
         options.paging = isCounted ? .page() : .offset()
@@ -45,7 +45,7 @@ struct OddServiceTests {
     }
 
     @Test(
-        "A row that another one's change moves to a page that was read already is not missed", arguments: [true, false])
+        "A row that a change shifts onto a page already read is not missed", arguments: [true, false])
     func shiftingPages(_ isCounted: Bool) async throws {
         var options = RESTOptions()
         options.paging = isCounted ? .page(limit: 2) : .offset(limit: 2)
@@ -58,7 +58,7 @@ struct OddServiceTests {
             func at(_ row: JSONValue) -> String { if case .string(let text)? = row["at"] { text } else { "" } }
             let rows = await memory.rows.filter { at($0) >= since }.sorted { at($0) < at($1) }
             let page = Array(rows.dropFirst(skipped).prefix(2))
-            // Behind the first page a row of it changes, and goes to the end.
+            // After the first page, one of its rows changes and moves to the end.
             if await memory.requests.count == 1 {
                 await memory.set(
                     memory.rows.dropFirst() + [["id": 1, "at": "2026-01-02T00:00:01Z"]])
@@ -73,7 +73,7 @@ struct OddServiceTests {
     }
 
     @Test(
-        "A row that a service without versions had, and has no more, is not sent back to it, though clients make its ids"
+        "A row that a service without versions no longer has is not sent again, even with client IDs"
     )
     func noVersions() async throws {
         var options = RESTOptions()
@@ -90,7 +90,7 @@ struct OddServiceTests {
         #expect(await !memory.requests.contains { $0.hasPrefix("PUT") })
     }
 
-    @Test("A value that was sent under a name that the service does not keep is parked, and not undone by the answer")
+    @Test("A change to a field that the service ignores is blocked, and the answer does not revert it")
     func misnamed() async throws {
         await memory.set([["id": 1, "firstName": "there"]])
         let schema = """
@@ -116,7 +116,7 @@ struct OddServiceTests {
         #expect(try await device.engine.parkedRows().count >= 1)
     }
 
-    @Test("A server that is no Kinto has no empty collections")
+    @Test("A server that is not Kinto is an error and not an empty collection")
     func noKinto() async throws {
         let service = KintoService(
             baseURL: try #require(URL(string: "https://service.example/v1")),
@@ -133,7 +133,7 @@ struct OddServiceTests {
         return settings
     }
 
-    @Test("A row that is sent whole waits for a row that it points to, also if that comes back")
+    @Test("A row that is sent whole is sent after the restored row that it references")
     func wholeRows() async throws {
         let service = InMemoryService(
             ServiceCapabilities(
@@ -154,7 +154,7 @@ struct OddServiceTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("A service that gives the same page for ever is noticed")
+    @Test("A service that repeats the same page ends the run with an error")
     func samePage() async throws {
         var options = RESTOptions()
         options.paging = .page()
@@ -165,12 +165,12 @@ struct OddServiceTests {
     }
 
     @Test(
-        "A row is deleted if its mark says so, in whatever way",
+        "A record counts as deleted if its deletion mark has a value other than null, zero or false",
         arguments: [
             (.null, false), (0, false), ("", false), ("false", false), ("0", false), (false, false), ([], false),
             (1, true), (true, true), ("2026-11-24T08:00:00Z", true), ("true", true), (1_795_451_683, true),
         ] as [(JSONValue, Bool)])
-    func mark(_ mark: JSONValue, _ isDeleted: Bool) throws {
+    func deletionMark(_ mark: JSONValue, _ isDeleted: Bool) throws {
         var options = RESTOptions()
         options.deleted = "deleted_at"
         let service = RESTService(baseURL: try #require(URL(string: "https://a.example")), options: options)
@@ -178,8 +178,8 @@ struct OddServiceTests {
         #expect((row?.record == nil) == isDeleted)
     }
 
-    @Test("A 404 to a change is no deletion while the row can be fetched")
-    func noPatch() async throws {
+    @Test("A 404 response to a change is not a deletion while the row can be fetched")
+    func notFoundToChange() async throws {
         let device = try device { request, _ in
             switch request.method {
             case .get: request.path?.hasSuffix("/1") == true ? (200, [:], ["id": 1]) : (200, [:], [["id": 1]])
@@ -193,7 +193,7 @@ struct OddServiceTests {
         #expect(try await device.rows("SELECT title FROM Task") == ["edited"])
     }
 
-    @Test("What an error says with an id is not the row", arguments: [true, false])
+    @Test("An ID in an error response is not taken for the ID of the row", arguments: [true, false])
     func errorWithID(_ isThere: Bool) async throws {
         let device = try device { request, _ in
             switch request.method {
@@ -209,7 +209,7 @@ struct OddServiceTests {
         #expect(try await device.rows("SELECT title FROM Task") == ["mine"])
     }
 
-    @Test("A change in the second of the last one is seen, and what an answer leaves out too")
+    @Test("A change within the same second as the last version is pulled")
     func sameSecond() async throws {
         var options = RESTOptions()
         options.version = "updated_at"
@@ -232,15 +232,15 @@ struct OddServiceTests {
         #expect(try await device.rows("SELECT title, points FROM Task") == ["third 1"])
         let before = try await device.rows("SELECT total_changes()")
         #expect(try await device.engine.sync().isEmpty)
-        // The lease, the sweep and the end of the run.
+        // The lease, the reconciliation and the end of the run.
         let after = try await device.rows("SELECT total_changes()")
         #expect((Int(after[0]) ?? 0) - (Int(before[0]) ?? 0) < 15)
     }
 
     @Test(
-        "Numbers that nobody can mean do no harm",
+        "Numbers out of range do no harm",
         arguments: ["18446744073709551615", "1e300", "-1e300", "253402300800", "99999999999999"])
-    func numbers(_ number: String) async throws {
+    func numbersOutOfRange(_ number: String) async throws {
         var options = RESTOptions()
         options.version = "version"
         options.paging = .page(total: "total")
@@ -259,8 +259,8 @@ struct OddServiceTests {
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["1"])
     }
 
-    @Test("An id that is no part of an address is not asked for", arguments: ["", ".", ".."])
-    func dots(_ id: String) async throws {
+    @Test("An ID that cannot be part of a URL is not requested", arguments: ["", ".", ".."])
+    func unusableIDs(_ id: String) async throws {
         let service = RESTService(
             baseURL: try #require(URL(string: "https://a.example/v1")),
             transport: Served { _, _ in
@@ -278,8 +278,8 @@ struct OddServiceTests {
         }
     }
 
-    @Test("A word for the next page that is not known any more begins the list anew")
-    func expired() async throws {
+    @Test("An expired cursor of the next page starts the list again")
+    func expiredPage() async throws {
         var options = RESTOptions()
         options.records = "data"
         options.paging = .cursor(cursor: "after", next: "next")
@@ -297,7 +297,7 @@ struct OddServiceTests {
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["2"])
     }
 
-    @Test("What stands between us and the service parks no row", arguments: [302, 307, 407, 511])
+    @Test("A redirect or a response of a proxy blocks no change", arguments: [302, 307, 407, 511])
     func portal(_ status: Int) async throws {
         let device = try device { request, _ in
             request.method == .get
@@ -310,8 +310,8 @@ struct OddServiceTests {
         #expect(try await device.engine.pendingChanges() == 1)
     }
 
-    @Test("An answer with its list elsewhere is told with where")
-    func elsewhere() async throws {
+    @Test("If the list of a response is elsewhere, the error names its path")
+    func listElsewhere() async throws {
         let device = try device { _, _ in (200, [:], ["meta": [:], "data": []]) }
         let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
         #expect(error?.message.contains("it is no list; there is one at 'data' (GET /v1/tasks)") == true)

@@ -1,10 +1,10 @@
 import Sync
 import Testing
 
-/// Two devices of one user that edit offline: different fields of a row, and one deletes what the other edits. Played with every server
-/// that really runs.
+/// Two devices of one user that edit offline: different fields of one row, and a row that one deletes and the other
+/// edits. The script runs with each real server.
 enum OfflineScript {
-    /// - Parameter nothing: What the service makes of a number that is nil.
+    /// - Parameter nothing: The value that the service gives a number that is nil.
     static func play(_ one: Device, _ two: Device, nothing: String = "nil") async throws {
         let project = try await one.stack.insert("Project", values: ["name": "p"])
         for number in 1...5 {

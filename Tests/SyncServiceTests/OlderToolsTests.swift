@@ -7,10 +7,10 @@ import Testing
 
 @testable import SyncService
 
-/// What the older tools did or promised, each with two services: Kinto, which really runs, and a stub of Parse, for which most of
-/// them were made. `Docs/OlderTools.md` is the table.
+/// Features of older tools, each with two services: a real Kinto server and a stub of Parse, for which most of these
+/// tools were made. The table is in `Docs/OlderTools.md`.
 @Suite(
-    "What the older tools did",
+    "Features of older tools",
     .enabled("Kinto comes from PyPI, which cannot be reached, or make services was not run") {
         await KintoServer.isThere && RESTServer.isThere
     })
@@ -30,7 +30,7 @@ struct OlderToolsTests {
         }}
         """
 
-    /// One user's rows at a service.
+    /// The rows of one user at a service.
     private func world(_ place: Place, pageSize: Int = 1000) async throws -> World {
         let network = NotingNetwork()
         switch place {
@@ -45,7 +45,7 @@ struct OlderToolsTests {
             var options = ParseOptions(applicationID: "app", restKey: "key")
             options.overlap = .zero
             options.pageSize = pageSize
-            // Class names are the app's: its holidays are called otherwise there.
+            // The class names belong to the app: the service names its holidays differently.
             let service = ParseService(
                 baseURL: space.url, options: options, classes: ["Holiday": "PublicHoliday"], transport: network)
             return World(service: service, network: network, space: space)
@@ -73,7 +73,7 @@ struct OlderToolsTests {
         }
     }
 
-    /// A second sync that somebody asks for while one is on its way.
+    /// A second sync that is requested during a run.
     private actor Second {
         private var task: Task<SyncReport, any Error>?
         private(set) var sawTheFlag = false
@@ -82,7 +82,7 @@ struct OlderToolsTests {
             guard task == nil else { return }
             task = Task { try await engine.sync() }
             sawTheFlag = await engine.isSyncing
-            // It has asked by now, and waits.
+            // The second sync has been requested by now.
             for _ in 0..<100 { await Task.yield() }
         }
 
@@ -90,7 +90,7 @@ struct OlderToolsTests {
     }
 
     @Test(
-        "Register classes in any order; one that is unknown, or registered twice, is an error",
+        "Classes are registered in any order, and an unknown or repeated class is an error",
         arguments: Place.allCases)
     func register(_ place: Place) async throws {
         let world = try await world(place)
@@ -104,7 +104,7 @@ struct OlderToolsTests {
     }
 
     @Test(
-        "Start once: a second sync joins the first, and has its report; the flag is up meanwhile",
+        "A sync requested during another joins it and gets its report, and isSyncing is true meanwhile",
         arguments: Place.allCases)
     func startOnce(_ place: Place) async throws {
         let world = try await world(place)
@@ -114,7 +114,7 @@ struct OlderToolsTests {
         await world.network.setMeanwhile { [engine = one.engine] _ in await second.ask(engine) }
         let first = try await one.engine.sync()
         await world.network.setMeanwhile(nil)
-        // One that had waited for its turn would have made nothing.
+        // A sync that had run by itself would have created nothing.
         #expect(first.total.created == 1)
         #expect(try await second.report?.total.created == 1)
         #expect(await second.sawTheFlag)
@@ -123,14 +123,14 @@ struct OlderToolsTests {
         #expect(try await two.rows("SELECT name FROM Person") == ["Ada"])
     }
 
-    @Test("Delta by time of change: what is older than the newest row here comes too", arguments: Place.allCases)
+    @Test("A delta pull also gets changes older than the newest stored row", arguments: Place.allCases)
     func delta(_ place: Place) async throws {
-        // All ids are listed once, and not again.
+        // All IDs are listed only once.
         let world = try await world(place)
         let (one, two) = try world.devices(listIDs: false)
         try await one.stack.insert("Person", values: ["name": "Ada"])
         for device in [one, two] { try await device.engine.sync() }
-        // Two has a row that is newer than what one makes before two looks again.
+        // Device two has a newer row than the row that device one creates before the next pull of device two.
         try await one.stack.insert("Person", values: ["name": "Bob"])
         try await two.stack.insert("Person", values: ["name": "Cid"])
         try await one.engine.sync()
@@ -145,7 +145,7 @@ struct OlderToolsTests {
         #expect(try await two.engine.sync().isEmpty)
     }
 
-    @Test("Dates, addresses of files, numbers, and what is nothing come as they went", arguments: Place.allCases)
+    @Test("Dates, URLs of files, numbers and null are unchanged by a round trip", arguments: Place.allCases)
     func values(_ place: Place) async throws {
         let (one, two) = try await world(place).devices()
         try await one.stack.insert(
@@ -165,7 +165,7 @@ struct OlderToolsTests {
     }
 
     @Test(
-        "Staged answers: a page is stored whole or not at all, and a pull goes on where it was",
+        "A page is stored completely or not at all, and a pull resumes after it",
         arguments: Place.allCases)
     func staged(_ place: Place) async throws {
         let world = try await world(place, pageSize: 3)
@@ -173,7 +173,7 @@ struct OlderToolsTests {
         for number in 1...8 { try await one.stack.insert("Person", values: ["name": .string("p\(number)")]) }
         try await one.engine.sync()
         let two = try world.device(["Person"], listsIDs: false)
-        // The last row of the second page takes the whole transaction with it.
+        // The last row of the second page rolls back the whole transaction.
         try await two.write(
             """
             CREATE TRIGGER refuse BEFORE INSERT ON Person WHEN (SELECT count(*) FROM Person) = 5
@@ -189,11 +189,11 @@ struct OlderToolsTests {
         await world.network.forget()
         try await two.engine.sync()
         #expect(try await two.rows("SELECT count(DISTINCT name) FROM Person") == ["8"])
-        // The second page again, and not the first.
+        // The second page is requested again, and the first is not.
         #expect(await world.network.asked(path).first?.query == pages.last)
     }
 
-    @Test("Progress and notifications: phases, rows, and an end", arguments: Place.allCases)
+    @Test("Events report phases, rows and the end of a run", arguments: Place.allCases)
     func progress(_ place: Place) async throws {
         let world = try await world(place)
         let device = try world.device()
@@ -222,14 +222,14 @@ struct OlderToolsTests {
         #expect(await !device.engine.isSyncing)
     }
 
-    /// Whether a run was on its way, at each request.
+    /// The value of `isSyncing` at each request.
     private actor Flags {
         private(set) var all: [Bool] = []
         func add(_ flag: Bool) { all.append(flag) }
     }
 
     @Test(
-        "Delete here when it was deleted there, and there when it was here; what was made is sent",
+        "Creates and deletes reach the other device in both directions",
         arguments: Place.allCases)
     func createAndDelete(_ place: Place) async throws {
         let (one, two) = try await world(place).devices()
@@ -242,7 +242,7 @@ struct OlderToolsTests {
         #expect(try await one.rows("SELECT name FROM Person") == ["Bob"])
     }
 
-    @Test("Relationships, to one and to many, of rows that are new together", arguments: Place.allCases)
+    @Test("To-one and to-many relationships between new rows are synced", arguments: Place.allCases)
     func relationships(_ place: Place) async throws {
         let (one, two) = try await world(place).devices()
         let ada = try await one.stack.insert("Person", values: ["name": "Ada"])
@@ -257,7 +257,7 @@ struct OlderToolsTests {
         #expect(try await one.rows("SELECT p.name FROM Event e JOIN Person p ON p.id = e.personID") == ["Ada"])
     }
 
-    @Test("Last write wins: of each value by itself, or, as the older tools had it, of all", arguments: Place.allCases)
+    @Test("The last write wins by field, or by row as in the older tools", arguments: Place.allCases)
     func lastWrite(_ place: Place) async throws {
         let own = try await world(place)
         for isOneDomain in [false, true] {
@@ -280,7 +280,7 @@ struct OlderToolsTests {
     }
 
     @Test(
-        "Inheritance: each sub-entity has a class of its own, under the name that it has there",
+        "Each sub-entity is synced with its own class under the service's name",
         arguments: Place.allCases)
     func inheritance(_ place: Place) async throws {
         let world = try await world(place)
@@ -303,7 +303,7 @@ struct OlderToolsTests {
     }
 
     @Test(
-        "When everything was last in step: of each entity and of all, and only after a whole run",
+        "The last sync date of each entity and of all is set only after a complete run",
         arguments: Place.allCases)
     func lastSync(_ place: Place) async throws {
         let world = try await world(place)
@@ -329,7 +329,7 @@ struct OlderToolsTests {
         #expect(try await device.engine.isInitialSyncComplete)
     }
 
-    @Test("Reset: of what is known, of what is here, and for a service that was emptied", arguments: Place.allCases)
+    @Test("The engine can reset its metadata, the local rows, or an emptied service", arguments: Place.allCases)
     func reset(_ place: Place) async throws {
         let world = try await world(place)
         let device = try world.device()
@@ -343,7 +343,7 @@ struct OlderToolsTests {
         #expect(try await device.rows("SELECT count(*) FROM Person") == ["0"])
         try await device.engine.sync()
         #expect(try await device.rows(sql) == ["Ada", "Bob"])
-        // Somebody empties the service while this device is away.
+        // Another device empties the service while this device is offline.
         let other = try world.device()
         try await other.engine.sync()
         try await other.write("DELETE FROM Person")
@@ -357,7 +357,7 @@ struct OlderToolsTests {
         }
     }
 
-    @Test("One entity alone is synced, and the others wait", arguments: Place.allCases)
+    @Test("A sync of one entity leaves changes of other entities pending", arguments: Place.allCases)
     func single(_ place: Place) async throws {
         let (one, two) = try await world(place).devices()
         try await one.stack.insert("Person", values: ["name": "Ada"])
@@ -369,7 +369,7 @@ struct OlderToolsTests {
         #expect(try await two.rows("SELECT count(*) FROM Person") == ["0"])
     }
 
-    @Test("More than 1,000 rows come, and go", arguments: Place.allCases)
+    @Test("More than 1,000 rows are sent and pulled", arguments: Place.allCases)
     func many(_ place: Place) async throws {
         let (one, two) = try await world(place).devices(["Person"])
         try await one.stack.write { db in

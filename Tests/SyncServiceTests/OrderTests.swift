@@ -6,8 +6,8 @@ import Testing
 
 @testable import SyncService
 
-/// The order of an ordered many-to-many, edited by plain SQL, on both sides.
-@Suite("The order of a list")
+/// The order of an ordered many-to-many relationship, edited by plain SQL on both sides.
+@Suite("Order of lists")
 struct OrderTests {
     private static let schema = """
         {"entities": {
@@ -28,7 +28,7 @@ struct OrderTests {
             entities: ["Tag", "Task"].map { SyncedEntity($0, policy: policy) }, settings)
     }
 
-    /// A task with tags 1 to 4, in step on several devices.
+    /// Returns devices that have synced a task with tags 1 to 4.
     private func devices(_ count: Int, _ policy: ConflictPolicy = .clientWins) async throws -> [Device] {
         for id in 1...6 { await service.put("Tag", JSONValue(id), ["name": .string("g\(id)")]) }
         await service.put("Task", 1, ["title": "t", "tag_ids": [1, 2, 3, 4]])
@@ -52,7 +52,7 @@ struct OrderTests {
         }
     }
 
-    @Test("is sent when rows get other places")
+    @Test("A changed order is sent")
     func moved() async throws {
         let devices = try await devices(2)
         try await devices[0].order([4, 1, 2, 3])
@@ -67,8 +67,10 @@ struct OrderTests {
         }
     }
 
-    @Test("is sent when all pairs were removed and made anew, or replaced", arguments: ["DELETE", "REPLACE"])
-    func madeAnew(_ how: String) async throws {
+    @Test(
+        "An order changed by deleting and inserting, or replacing, the join rows is sent",
+        arguments: ["DELETE", "REPLACE"])
+    func joinRowsInsertedAgain(_ how: String) async throws {
         let device = try await devices(1)[0]
         if how == "DELETE" { try await device.write("DELETE FROM Tag_tasks") }
         for (place, tag) in [3, 2, 1, 4].enumerated() {
@@ -80,8 +82,8 @@ struct OrderTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("that is as it was again is not sent, whatever the places")
-    func back() async throws {
+    @Test("An order that is restored is not sent, whatever the positions")
+    func restoredOrder() async throws {
         let device = try await devices(1)[0]
         try await device.order([4, 1, 2, 3])
         try await device.write("UPDATE Tag_tasks SET \(Device.place) = 10 * tagID")
@@ -90,7 +92,7 @@ struct OrderTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("keeps what was added and removed there, each behind what precedes it")
+    @Test("A changed order keeps remote additions and removals, each added row after its predecessor")
     func additions() async throws {
         let devices = try await devices(2)
         try await devices[0].order([4, 1, 2, 3])
@@ -110,7 +112,7 @@ struct OrderTests {
     }
 
     @Test(
-        "that both changed is that of the policy's side, and the other one is in the log",
+        "If both sides changed an order, the policy decides and the losing order is logged",
         arguments: [(ConflictPolicy.clientWins, [2, 1, 3, 4]), (.serverWins, [4, 1, 2, 3])])
     func bothMoved(_ policy: ConflictPolicy, _ winner: [Int]) async throws {
         let devices = try await devices(2, policy)
@@ -127,7 +129,9 @@ struct OrderTests {
         #expect(logged.winner == (policy == .clientWins ? "local" : "remote"))
     }
 
-    @Test("that both changed waits for a decision, with the policy manual", arguments: [true, false])
+    @Test(
+        "With the policy manual, an order that both sides changed stays open until it is resolved",
+        arguments: [true, false])
     func manual(_ takingRemote: Bool) async throws {
         let devices = try await devices(2, .manual)
         try await devices[0].order([4, 1, 2, 3])
@@ -144,7 +148,7 @@ struct OrderTests {
         }
     }
 
-    @Test("may be a third one that the app makes of both")
+    @Test("A resolver may return a third order")
     func resolver() async throws {
         let first = try await devices(1)[0]
         var settings = Device.settings
@@ -157,7 +161,7 @@ struct OrderTests {
         for device in [first, second] { #expect(try await device.order() == [3, 4, 1, 2]) }
     }
 
-    @Test("that is edited while it is sent is sent again, also where the answer is lost", arguments: [false, true])
+    @Test("An order changed during its request is sent again, even if the answer is lost", arguments: [false, true])
     func meanwhile(_ isLost: Bool) async throws {
         let devices = try await devices(2)
         try await devices[0].order([4, 1, 2, 3])
@@ -182,8 +186,8 @@ struct OrderTests {
         }
     }
 
-    @Test("of a new row, and with new rows in it, is what it was made with")
-    func new() async throws {
+    @Test("A new list keeps its order, also with new rows in it")
+    func newList() async throws {
         let devices = try await devices(2)
         let stack = devices[0].stack
         let tag = try await stack.insert("Tag", values: ["name": "new"])
@@ -202,7 +206,7 @@ struct OrderTests {
         }
     }
 
-    @Test("that was changed while the triggers were away is found, and so are pairs")
+    @Test("Orders and links changed while triggers were missing are sent")
     func audit() async throws {
         let device = try await devices(1)[0]
         try await device.removeTriggers()
@@ -216,7 +220,7 @@ struct OrderTests {
         #expect(try await again.leftovers() == [])
     }
 
-    /// Counts.
+    /// A counter.
     private actor Counter {
         private var count = 0
         func next() -> Int {
@@ -225,7 +229,7 @@ struct OrderTests {
         }
     }
 
-    @Test("Rows of a list that are not here yet stay in it when it is sent")
+    @Test("References to rows not stored yet stay in a list when it is sent")
     func awaited() async throws {
         for id in 1...2 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
         await service.put("Task", 1, ["title": "t", "tag_ids": [1, 9]])
@@ -242,7 +246,7 @@ struct OrderTests {
     }
 
     @Test(
-        "Rows that are awaited follow their list to another key, go with it, and are not awaited once they are deleted")
+        "Pending references follow their list to a new key, and end with the row's or the target's deletion")
     func awaitedElsewhere() async throws {
         await service.put("Tag", 1, ["name": "g"])
         for id in 1...3 { await service.put("Task", JSONValue(id), ["title": "t", "tag_ids": [1, 9]]) }
@@ -272,14 +276,14 @@ struct OrderTests {
         #expect(try await device.leftovers() == [])
     }
 
-    // MARK: Lists of rows that belong to one
+    // MARK: Ordered lists of a one-to-many relationship
 
     private static func projects(_ more: String) -> String {
         Device.schema.replacingOccurrences(
             of: "\"many\": true, \"inverse\": \"project\"", with: "\"many\": true, \(more)\"inverse\": \"project\"")
     }
 
-    @Test("of rows that say what they belong to cannot be sent: an engine that keeps the list in step is refused")
+    @Test("Syncing an ordered one-to-many list is an error unless the list is not exported")
     func ofOneToMany() async throws {
         let service = InMemoryService()
         await service.put("Project", 1, ["name": "p"])
@@ -287,7 +291,8 @@ struct OrderTests {
         let error = #expect(throws: SyncError.self) { try Device(service, schema: ordered) }
         #expect(error?.code == .invalidOption && error?.entity == "Project")
         #expect(error?.message.contains("'tasks'") == true, "\(error?.message ?? "")")
-        // Nothing is sent by an import, of an entity alone that the rows are of, or of a list that the model keeps to itself.
+        // No list is sent by an import, by an engine of the entity of its rows alone, or if the model does not export
+        // it.
         let stack = try DataStack.inMemory(SyncModel(schema: Data(ordered.utf8)))
         try await Sync.importPages(from: service, entity: "Project", stack: stack, settings: Device.settings)
         #expect(try await stack.count("Project") == 1)
@@ -298,13 +303,13 @@ struct OrderTests {
 }
 
 extension Device {
-    /// The tags of task 1, in their order.
+    /// Returns the tags of task 1 in order.
     func order() async throws -> [Int] {
         try await rows("SELECT tagID FROM Tag_tasks WHERE taskID = 1 ORDER BY \(Self.place) NULLS LAST, tagID")
             .compactMap(Int.init)
     }
 
-    /// Gives the tags of task 1 their places.
+    /// Sets the positions of the tags of task 1.
     func order(_ tags: [Int]) async throws {
         for (place, tag) in tags.enumerated() {
             try await write("UPDATE Tag_tasks SET \(Self.place) = \(place) WHERE taskID = 1 AND tagID = \(tag)")

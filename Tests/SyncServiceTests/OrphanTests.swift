@@ -6,7 +6,7 @@ import Testing
 
 @testable import SyncService
 
-@Suite("Rows left behind by a connection without foreign keys")
+@Suite("Rows left by a connection without foreign keys")
 struct OrphanTests {
     private static func schema(_ cascades: Bool) -> String {
         cascades ? Device.schema : Device.schema.replacingOccurrences(of: "\"cascade\"", with: "\"nullify\"")
@@ -32,7 +32,7 @@ struct OrphanTests {
         }
     }
 
-    @Test("follow the delete rules in the next run, here and there", arguments: [true, false])
+    @Test("Rows with dangling links follow the delete rules in the next run, on both sides", arguments: [true, false])
     func rules(_ cascades: Bool) async throws {
         let service = InMemoryService()
         let device = try await deviceWithRows(Self.schema(cascades), service)
@@ -52,7 +52,7 @@ struct OrphanTests {
         #expect(try await device.engine.sync().isEmpty)
     }
 
-    @Test("of a row that was never sent follow them too", arguments: [true, false])
+    @Test("Rows that reference a deleted row which was never sent follow the delete rules", arguments: [true, false])
     func unsent(_ cascades: Bool) async throws {
         let service = InMemoryService()
         let device = try await deviceWithRows(Self.schema(cascades), service)
@@ -68,7 +68,7 @@ struct OrphanTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("of a row that another one took the place of follow them too", arguments: [true, false])
+    @Test("Rows that reference a replaced row follow the delete rules", arguments: [true, false])
     func replaced(_ isSent: Bool) async throws {
         let service = InMemoryService()
         let first = try await deviceWithRows(Device.schema, service)
@@ -89,7 +89,7 @@ struct OrphanTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("by a key that never led anywhere are linked as before, or unlinked, and the log says what it was")
+    @Test("A dangling link set by an edit is restored or removed, and its value is logged")
     func dangling() async throws {
         let service = InMemoryService()
         let device = try await deviceWithRows(Device.schema, service)

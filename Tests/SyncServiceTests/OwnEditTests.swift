@@ -6,9 +6,9 @@ import Testing
 
 @testable import SyncService
 
-/// A request is carried out, its answer is lost, and the row is edited or deleted here before it is asked what became of it: what the
-/// service has is what was sent from here, and no change of another device.
-@Suite("What was sent and not answered")
+/// A request is carried out, its answer is lost, and the row is edited or deleted locally before the engine learns the
+/// outcome. The value on the service comes from this device and not from another one.
+@Suite("In-doubt changes")
 struct OwnEditTests {
     private static let schema = """
         {"entities": {
@@ -22,12 +22,12 @@ struct OwnEditTests {
         }}
         """
 
-    /// How services differ in what comes before a row is pulled.
+    /// The behaviour of services before a row is pulled.
     enum Kind: CaseIterable {
         case preconditions, none, wholeRows, together
     }
 
-    /// Which rows are merged as what.
+    /// The fields of a row.
     enum Domains: CaseIterable {
         case columns, group, row
     }
@@ -50,7 +50,7 @@ struct OwnEditTests {
         ]
     }
 
-    /// A task that is in step.
+    /// Returns a device that has synced one task.
     private static func device(_ service: InMemoryService, _ entities: [SyncedEntity]) async throws -> Device {
         for id in 1...4 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
         for id in 1...2 { await service.put("Project", JSONValue(id), ["name": "p"]) }
@@ -60,7 +60,7 @@ struct OwnEditTests {
         return device
     }
 
-    /// Edits, sends that, and hears nothing.
+    /// Edits rows, sends the edit and loses the answer.
     private static func lose(
         _ sql: String, _ device: Device, _ service: InMemoryService, _ entities: [SyncedEntity]
     ) async throws {
@@ -74,7 +74,8 @@ struct OwnEditTests {
     }
 
     @Test(
-        "is the base of what was edited since, by all policies", arguments: ConflictPolicy.allCases, Kind.allCases)
+        "An in-doubt change is the base of later edits with each policy", arguments: ConflictPolicy.allCases,
+        Kind.allCases)
     func edited(_ policy: ConflictPolicy, _ kind: Kind) async throws {
         let edits = [
             ("title = 'second'", "second 1 1"), ("title = 't'", "t 1 1"), ("points = 2", "first 2 1"),
@@ -116,7 +117,7 @@ struct OwnEditTests {
     }
 
     @Test(
-        "is no edit of another device where the row is deleted here while it is sent",
+        "A change whose row is deleted during its request is no edit of another device",
         arguments: [Kind.preconditions, .none])
     func deletedWhileSent(_ kind: Kind) async throws {
         let service = Self.service(kind)
@@ -137,7 +138,7 @@ struct OwnEditTests {
     }
 
     @Test(
-        "is the base of pairs that were added and removed since, and of the order of a list", arguments: Kind.allCases)
+        "In-doubt changes of links and order are the base of later edits", arguments: Kind.allCases)
     func lists(_ kind: Kind) async throws {
         func list(_ tags: [Int]) -> String {
             "DELETE FROM Tag_tasks;"
@@ -164,7 +165,9 @@ struct OwnEditTests {
         }
     }
 
-    @Test("is no news to a row that was deleted since", arguments: DeleteConflictPolicy.allCases, Kind.allCases)
+    @Test(
+        "An in-doubt change does not conflict with a later deletion of the row",
+        arguments: DeleteConflictPolicy.allCases, Kind.allCases)
     func deleted(_ policy: DeleteConflictPolicy, _ kind: Kind) async throws {
         let cases = [
             "UPDATE Task SET title = 'first'", "UPDATE Task SET projectID = 2, points = NULL",
@@ -184,7 +187,8 @@ struct OwnEditTests {
         }
     }
 
-    @Test("does not hide what another device changed after it", arguments: ["title", "points", "tag_ids"])
+    @Test(
+        "An in-doubt change does not hide later changes of another device", arguments: ["title", "points", "tag_ids"])
     func theirs(_ member: String) async throws {
         let (service, entities) = (Self.service(.preconditions), Self.entities(.serverWins, .editWins))
         let device = try await Self.device(service, entities)
@@ -200,7 +204,9 @@ struct OwnEditTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("does not keep a row away that another device changed after it", arguments: ["title", "points", "tag_ids"])
+    @Test(
+        "After an in-doubt change, a deleted row comes back if another device changed it",
+        arguments: ["title", "points", "tag_ids"])
     func theirsOfDeleted(_ member: String) async throws {
         let (service, entities) = (Self.service(.preconditions), Self.entities(.serverWins, .editWins))
         let device = try await Self.device(service, entities)
@@ -217,8 +223,8 @@ struct OwnEditTests {
     private static let ways: [ServiceCapabilities.CreateIdempotency] = [.key, .marker("marker"), .probe, .clientID]
 
     @Test(
-        "is the base of what was edited since of a row that it made", arguments: ConflictPolicy.allCases, ways.indices)
-    func made(_ policy: ConflictPolicy, _ place: Int) async throws {
+        "An in-doubt create is the base of later edits of the row", arguments: ConflictPolicy.allCases, ways.indices)
+    func createdRow(_ policy: ConflictPolicy, _ place: Int) async throws {
         let way = Self.ways[place]
         let cases = [
             ("UPDATE Task SET title = 'second' WHERE title = 'first'", ["second", "1 2"]),
@@ -252,6 +258,6 @@ struct OwnEditTests {
 }
 
 extension [String: JSONValue] {
-    /// As an object.
+    /// The dictionary as an object.
     fileprivate var asJSON: JSONValue { .object(map { JSONValue.Member($0.key, $0.value) }) }
 }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import SyncService
 
-/// What is sent to Parse, and what is made of its answers, by the exchanges of `Fixtures/Exchanges/parse`, which are written from
-/// the documentation.
-@Suite("Parse, by written exchanges")
+/// Requests to Parse and the handling of its answers, by the exchanges of `Fixtures/Exchanges/parse`, which are written
+/// from the documentation.
+@Suite("Written exchanges with Parse")
 struct ParseExchangeTests {
     private static let schema = """
         {"entities": {
@@ -46,7 +46,7 @@ struct ParseExchangeTests {
         PushOperation(entity: "Task", kind: kind, id: id, body: body, paths: paths, version: nil, idempotencyKey: key)
     }
 
-    @Test("a pull is pages by time and id, with values as the model reads them")
+    @Test("A pull reads pages by time and ID, and converts values for the model")
     func pull() async throws {
         let exchanges = try RecordedExchanges(
             "parse",
@@ -70,14 +70,14 @@ struct ParseExchangeTests {
         await expectAll(exchanges)
     }
 
-    @Test("a pull since a time asks for what changed then or later, and is no listing of what there is")
+    @Test("A pull since a time requests changes from then on and is not a listing")
     func pullSince() async throws {
         let exchanges = try RecordedExchanges("parse", ["19-pull-since", "20-pull-since-none"])
         let service = try service(exchanges)
         let news = try await service.pull(PullRequest(entity: "Project", cursor: "2026-01-02T03:03:05.678Z"))
         #expect(news.rows.map(\.id) == ["P1"] && news.rows.first?.record?["name"] == "orchard")
         #expect(news.next == nil && !news.isListing)
-        // A minute before the last row, and never back.
+        // A minute before the last row, and never earlier than before.
         let cursor = try #require(news.cursor)
         #expect(cursor == "2026-01-06T00:00:00.000Z")
         let nothing = try await service.pull(PullRequest(entity: "Project", cursor: cursor))
@@ -85,7 +85,7 @@ struct ParseExchangeTests {
         await expectAll(exchanges)
     }
 
-    @Test("an object that is included counts as a pointer to it, and pointers in an array as a list")
+    @Test("An included object counts as a pointer, and an array of pointers as a list")
     func included() async throws {
         let exchanges = try RecordedExchanges("parse", ["21-fetch-included"])
         let fetched = try await service(exchanges).fetch(["Ed1nuqPvcm"], of: "Task")
@@ -95,7 +95,7 @@ struct ParseExchangeTests {
         await expectAll(exchanges)
     }
 
-    @Test("a new row is one request with a name of its own; one that came before may have been done")
+    @Test("A create has its own request ID, and a duplicate request is in doubt")
     func create() async throws {
         let exchanges = try RecordedExchanges("parse", ["06-create", "07-create-repeated", "16-duplicate"])
         let service = try service(exchanges)
@@ -119,7 +119,7 @@ struct ParseExchangeTests {
         await expectAll(exchanges)
     }
 
-    @Test("a change is of the fields that change; one that stays alone is no batch")
+    @Test("An update sends only changed fields, and a single change is not sent as a batch")
     func update() async throws {
         let exchanges = try RecordedExchanges("parse", ["08-update", "10-delete", "11-delete-again"])
         let service = try service(exchanges)
@@ -134,7 +134,7 @@ struct ParseExchangeTests {
         await expectAll(exchanges)
     }
 
-    @Test("a batch is answered row by row")
+    @Test("A batch has one outcome for each row")
     func batch() async throws {
         let exchanges = try RecordedExchanges("parse", ["09-batch"])
         let outcomes = try await service(exchanges).push(
@@ -149,7 +149,7 @@ struct ParseExchangeTests {
         await expectAll(exchanges)
     }
 
-    @Test("a part of a place is sent with the rest, and of a relation what is more and what is less")
+    @Test("A GeoPoint is sent completely, and a relation as additions and removals")
     func parts() async throws {
         let exchanges = try RecordedExchanges("parse", ["12-fetch", "02-related", "13-update-relation"])
         let body: JSONValue = ["place": ["latitude": 41.5], "tag_ids": ["G2", "G3"]]
@@ -160,7 +160,7 @@ struct ParseExchangeTests {
         await expectAll(exchanges)
     }
 
-    @Test("error 209 asks for a new session")
+    @Test("Error 209 requests new credentials")
     func session() async throws {
         let exchanges = try RecordedExchanges("parse", ["14-session", "15-session-again"])
         let name = try #require(HTTPField.Name("X-Parse-Session-Token"))
@@ -172,8 +172,8 @@ struct ParseExchangeTests {
         await expectAll(exchanges)
     }
 
-    @Test("errors that pass are tried again: at once where nothing was done, and else when it is known what was")
-    func passing() async throws {
+    @Test("Transient errors are retried at once if nothing was done, and otherwise are in doubt")
+    func transientErrors() async throws {
         let exchanges = try RecordedExchanges("parse", ["17-failed-1", "17-failed-124", "18-busy-2", "18-busy-100"])
         let service = try service(exchanges)
         var outcomes: [PushOutcome] = []

@@ -8,7 +8,7 @@ import Testing
 @testable import SyncService
 
 /// Files of rows, with the stub of Parse in `Tests/Servers/REST`.
-@Suite("Files of Parse, a stub", .enabled(if: RESTServer.isThere, "make services builds the server"))
+@Suite("Files with a stub of Parse", .enabled(if: RESTServer.isThere, "make services builds the server"))
 struct ParseFileTests {
     private static let schema = """
         {"entities": {"Task": {"attributes": {"id": {"type": "string", "primaryKey": true}, "title": "string",
@@ -52,7 +52,7 @@ struct ParseFileTests {
             Data(text.utf8), named: name, type: "text/plain", to: "Task", key: key, attribute: "picture")
     }
 
-    /// What the file of a task says.
+    /// Returns the contents of a task's file.
     private func text(_ device: Device, _ key: JSONValue) async throws -> String? {
         try await device.engine.file(of: "Task", key: key, attribute: "picture").map {
             String(decoding: try Data(contentsOf: $0), as: UTF8.self)
@@ -67,8 +67,8 @@ struct ParseFileTests {
         try await space.log().filter { $0.hasPrefix("POST /files/") }.count
     }
 
-    @Test("are sent with new rows, changed, removed, and downloaded once by others")
-    func whole() async throws {
+    @Test("Files with Parse are sent with new rows, replaced, removed, and downloaded once by other devices")
+    func wholeLifecycle() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let (space, network) = (try await space(), FailingNetwork())
         let (one, two) = (try device(space, "one"), try device(space, "two", network))
@@ -82,18 +82,18 @@ struct ParseFileTests {
         #expect(stored["__type"] == "File")
         guard case .string(let name)? = stored["name"] else { throw ServerFailure(text: "no name: \(stored)") }
         #expect(name.hasSuffix("-M_llers Katze.txt"), "\(name)")
-        // What the row holds is where it is.
+        // The row stores the URL.
         let address = try #require(try await one.rows("SELECT picture FROM Task").first)
         #expect(address.hasPrefix("\(space.url.absoluteString)/files/app/"), "\(address)")
         #expect(try await one.engine.sync().isEmpty)
         #expect(try await one.leftovers() == [])
         #expect(try await uploads(space) == 1)
-        // Another device asks for it when it is wanted, and not before.
+        // Another device downloads the file only when it is requested.
         try await two.engine.sync()
         #expect(await network.downloads == 0)
         for _ in 1...3 { #expect(try await text(two, key) == "one") }
         #expect(await network.downloads == 1)
-        // Another file takes its place, and the first one is not shown for it.
+        // A new file replaces the old one, and the old one is not returned for it.
         try await attach("two", two, key)
         #expect(try await text(two, key) == "two")
         try await two.engine.sync()
@@ -102,13 +102,13 @@ struct ParseFileTests {
         #expect(await network.downloads == 1)
         #expect(try await text(one, key) == "two")
         #expect(try await uploads(space) == 2)
-        // Another field of the row is another matter.
+        // A change of another field leaves the file alone.
         try await two.write("UPDATE Task SET points = 1")
         try await two.engine.sync()
         try await one.engine.sync()
         #expect(try await text(one, key) == "two")
         #expect(try await one.rows("SELECT points FROM Task") == ["1"])
-        // Nil removes it.
+        // Null removes the file.
         try await one.write("UPDATE Task SET picture = NULL")
         try await one.engine.sync()
         try await two.engine.sync()
@@ -118,7 +118,7 @@ struct ParseFileTests {
     }
 
     @Test(
-        "are named once, whatever becomes of the requests, and of the process after them",
+        "A file is attached once with Parse, even if requests are lost and the process ends",
         arguments: LosingFiles.Loss.allCases)
     func lost(_ loss: LosingFiles.Loss) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -132,11 +132,12 @@ struct ParseFileTests {
         let before = try await pictures(space)
         #expect(before.count == (loss == .namingAnswer ? 1 : 0))
         await network.lose(nil)
-        // As another process would: with another engine on the same database and folder.
+        // Another engine on the same database and folder, as in another process.
         let again = try Device(device.stack, service(space, network), entities: ["Task"], settings("one"))
         try await again.engine.push()
         #expect(try await again.engine.waitingFiles().isEmpty)
-        // One whose row names it is not sent again. Another one is, and the first stays on the server, where no row names it.
+        // A file whose row references it is not sent again. Otherwise the file is sent again, and the first copy stays
+        // unreferenced on the server.
         let sent = [.namingAnswer: 1, .upload: 1][loss] ?? 2
         #expect(try await uploads(space) == sent)
         let after = try await pictures(space)
@@ -147,8 +148,8 @@ struct ParseFileTests {
         #expect(try await again.leftovers() == [])
     }
 
-    @Test("that are refused are parked by themselves, and another one takes their place")
-    func refused() async throws {
+    @Test("Rejected files with Parse are blocked without their rows, and another file replaces them")
+    func rejected() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let space = try await space([.init("fileSize", 100)])
         let device = try device(space, "one")
@@ -170,7 +171,7 @@ struct ParseFileTests {
         #expect(try await pictures(space).count == 2)
     }
 
-    @Test("are refused where the field is none for files, or a part of an object that is none")
+    @Test("A file for a field that cannot hold one is rejected by Parse")
     func otherField() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let space = try await space()
@@ -192,12 +193,12 @@ struct ParseFileTests {
         #expect(waiting.map(\.attribute) == ["title", "part"])
         #expect(waiting.first?.reason?.contains("error 111: schema mismatch") == true, "\(waiting)")
         #expect(waiting.last?.reason == "'extra.part' is a part of an object, which holds no file")
-        // A File is an object with a name and an address.
+        // A File is an object with a name and a URL.
         #expect(try await space.rows("Task").first?["image"]?["__type"] == "File")
         #expect(try await device.rows("SELECT photo LIKE '%-photo.txt', title FROM Task") == ["1 t"])
     }
 
-    @Test("of rows that are deleted are not sent, and keep nothing back")
+    @Test("Files of deleted rows are not sent to Parse and do not hold back other changes")
     func deleted() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let space = try await space()
@@ -221,7 +222,7 @@ struct ParseFileTests {
         #expect(try await uploads(space) == 1)
     }
 
-    @Test("long names keep their ending")
+    @Test("Long file names keep their extension with Parse")
     func longName() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let space = try await space()
@@ -236,7 +237,7 @@ struct ParseFileTests {
         #expect(name.count == 33 + 128)
     }
 
-    @Test("are asked of the server alone")
+    @Test("Files are downloaded only from the Parse server itself")
     func origin() async throws {
         let service = service(try await space(), DefaultTransport())
         for address in ["http://127.0.0.1:1/files/app/x.png", "https://files.example.com/x.png"] {
@@ -248,7 +249,7 @@ struct ParseFileTests {
     }
 
     @Test(
-        "are known by the name that they were sent with",
+        "The original name of a file is found in its Parse name or URL",
         arguments: [
             ("http://h/parse/files/app/0123456789abcdef0123456789abcdef_a1-cat.png", "a1-cat.png"),
             ("0123456789abcdef0123456789abcdef_a1-my%20cat_2.png?x=1", "a1-my cat_2.png"),
@@ -261,7 +262,7 @@ struct ParseFileTests {
     }
 }
 
-/// A network that loses the requests that send a file and name it, or their answers.
+/// A network that loses the requests that upload a file or store its name in the row, or their answers.
 actor LosingFiles: HTTPTransport {
     enum Loss: CaseIterable { case upload, uploadAnswer, naming, namingAnswer }
     private struct Lost: Error {}

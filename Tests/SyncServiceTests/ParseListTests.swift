@@ -5,10 +5,11 @@ import Testing
 
 @testable import SyncService
 
-/// Lists of other rows, which a class of Parse has as relations or as arrays of pointers, and says so only where there is a value.
-@Suite("Lists of Parse")
+/// Lists of other rows, which Parse stores as relations or as arrays of pointers. A class shows the kind only in
+/// values.
+@Suite("Lists in Parse")
 struct ParseListTests {
-    /// A class with one such field, of one of the kinds.
+    /// A class with one such field of either kind.
     private actor Class {
         let isArray: Bool
         private(set) var bodies: [JSONValue] = []
@@ -18,10 +19,10 @@ struct ParseListTests {
 
         func answer(_ request: HTTPRequest, _ body: JSONValue?) -> (Int, [String: String], JSONValue) {
             guard let body, request.method != .get else {
-                // The page behind the last row has none.
+                // The page after the last row is empty.
                 let path = request.path?.removingPercentEncoding ?? ""
                 let isTags = path.contains("/Tag") && !path.contains("\"$gt\"")
-                // The rows that are asked for before they are changed.
+                // The engine fetches the rows before it changes them.
                 if path.contains("$in") {
                     let found = (1...3).map { number -> JSONValue in
                         ["objectId": .string("t\(number)"), "updatedAt": "2026-11-23T16:34:43.000Z"]
@@ -76,7 +77,8 @@ struct ParseListTests {
         """
     }
 
-    @Test("are sent as the class has them, whatever was guessed", arguments: [false, true], [false, true])
+    @Test(
+        "A list is sent in the kind of its class, whatever the first guess", arguments: [false, true], [false, true])
     func kinds(_ isArray: Bool, _ isOrdered: Bool) async throws {
         let server = Class(isArray: isArray)
         let service = ParseService(
@@ -88,7 +90,7 @@ struct ParseListTests {
         for id in ["a", "b"] { tags.append(try #require(try await device.stack.fetch("Tag", id: .string(id)))) }
         let task = try await device.stack.insert("Task", values: ["title": "t"], links: ["tags": tags])
         try await device.engine.push()
-        // An ordered list is taken for an array, another one for a relation.
+        // By default an ordered list is sent as an array and an unordered one as a relation.
         #expect(await server.bodies.count == (isArray == isOrdered ? 1 : 2))
         let sent = await server.bodies.last?["tags"]
         let pointers: JSONValue = .array(
@@ -98,7 +100,7 @@ struct ParseListTests {
         #expect(try await device.stack.fetch("Task", id: task.key.json)?.key.json == "new1")
     }
 
-    @Test("of a batch whose kind shows with the first are sent again one by one, and all are done")
+    @Test("If the first change of a batch reveals the kind of a list, the changes are sent again one by one")
     func batch() async throws {
         let server = Class(isArray: true)
         let service = ParseService(

@@ -7,8 +7,9 @@ import Testing
 
 @testable import SyncService
 
-/// With the stub of Parse in `Tests/Servers/REST`, which is made from the documentation; no Parse server was asked.
-@Suite("Parse, a stub", .enabled(if: RESTServer.isThere, "make services builds the server"))
+/// Tests with the stub of Parse in `Tests/Servers/REST`, which is written from the documentation and not compared with
+/// a real server.
+@Suite("Stub of Parse", .enabled(if: RESTServer.isThere, "make services builds the server"))
 struct ParseServiceTests {
     private func space(_ more: [JSONValue.Member] = []) async throws -> RESTSpace {
         try await RESTServer.shared.space(.object([.init("dialect", "parse"), .init("applicationID", "app")] + more))
@@ -41,7 +42,7 @@ struct ParseServiceTests {
 
     private func device(_ service: ParseService) throws -> Device { try Device(service, schema: Self.schema) }
 
-    @Test("passes the conformance suite", arguments: ["server", "client", "marker"])
+    @Test("A Parse service passes the conformance suite", arguments: ["server", "client", "marker"])
     func conformance(_ ids: String) async throws {
         let space = try await space(ids == "client" ? [.init("ids", "client")] : [.init("idempotency", "on")])
         let service = service(space) { options in
@@ -52,7 +53,7 @@ struct ParseServiceTests {
         #expect(failures == [])
     }
 
-    @Test("asks for new credentials after error 209")
+    @Test("The service requests new credentials after error 209")
     func session() async throws {
         let space = try await space([.init("session", "new")])
         let name = try #require(HTTPField.Name("X-Parse-Session-Token"))
@@ -65,7 +66,7 @@ struct ParseServiceTests {
     }
 
     @Test(
-        "pages by time and id: rows that share a time are not lost, nor those after a page that is smaller than asked for"
+        "Paging by time and ID loses no rows that share a time or follow a short page"
     )
     func pages() async throws {
         let space = try await space([.init("coarseTimes", true), .init("pageSize", 2)])
@@ -78,7 +79,7 @@ struct ParseServiceTests {
         #expect(try await two.engine.sync().isEmpty)
     }
 
-    @Test("values of all kinds go there and come back")
+    @Test("Values of all kinds are unchanged by a round trip through Parse")
     func kinds() async throws {
         let space = try await space()
         let network = NotingNetwork()
@@ -104,7 +105,7 @@ struct ParseServiceTests {
         #expect(stored["place"]?["__type"] == "GeoPoint" && stored["place"]?["latitude"] == 52.5)
         #expect(stored["project"]?["__type"] == "Pointer" && stored["project"]?["className"] == "Project")
         #expect(stored["project_id"] == nil && stored["due_at"] == nil)
-        // Times are the server's, and never sent.
+        // The server owns the times, so they are not sent.
         let bodies = await network.notes.compactMap(\.body)
         #expect(!bodies.isEmpty && bodies.allSatisfy { !"\($0)".contains("updatedAt") }, "\(bodies)")
         let columns = """
@@ -116,7 +117,7 @@ struct ParseServiceTests {
         let expected = "t 2023-11-14 22:13:20.000 3 010203 \(file) 52.5 13.25 {\"a\":[1,2]} p a,b"
         #expect(try await two.rows(columns) == [expected])
 
-        // A part of the place, a tag less and another one, and what has no value any more.
+        // One field of the place changes, one tag is replaced, and two fields become null.
         try await two.write("UPDATE Task SET latitude = 53.5, dueAt = NULL, photo = NULL")
         try await two.write("DELETE FROM Tag_tasks WHERE tagID = (SELECT id FROM Tag WHERE name = 'a')")
         let new = try await two.stack.insert("Tag", values: ["name": "c"])
@@ -134,7 +135,7 @@ struct ParseServiceTests {
             #expect(try await device.engine.sync().isEmpty)
         }
 
-        // Half a place is none.
+        // A place needs both fields.
         try await one.write("UPDATE Task SET longitude = NULL")
         try await one.engine.sync()
         #expect(try await one.engine.parkedRows().map(\.reason).first?.contains("latitude and a longitude") == true)
@@ -143,7 +144,7 @@ struct ParseServiceTests {
         #expect(try await space.rows("Task").first?["place"] == nil)
     }
 
-    @Test("two devices edit offline, and both have all of it; batches are in nobody's order")
+    @Test("Offline edits of two devices with Parse reach both, in batches of any order")
     func twoDevices() async throws {
         let space = try await space()
         let (one, two) = (try device(service(space)), try device(service(space)))
@@ -173,7 +174,7 @@ struct ParseServiceTests {
         #expect(try await space.rows("Task") == [])
     }
 
-    @Test("a second pull asks for what changed since the first, and has it; what was deleted is found by a listing")
+    @Test("A second pull from Parse requests changes since the first, and a listing finds deletions")
     func delta() async throws {
         let space = try await space()
         let one = try device(service(space))
@@ -196,7 +197,7 @@ struct ParseServiceTests {
         let report = try await two.engine.sync()
         #expect(report.total.updated == 1 && report.total.inserted == 1)
         let asked = await network.asked(list)
-        // No listing of ids, and no whole pull.
+        // There is no listing of IDs and no complete pull.
         #expect(asked.allSatisfy { $0.query["keys"] == nil })
         for note in asked {
             let condition = try JSONValue(parsing: Data((note.query["where"] ?? "").utf8))
@@ -213,7 +214,7 @@ struct ParseServiceTests {
     }
 
     @Test(
-        "of two edits of a row between a pull and a push the later one has the fields that both changed, and only those"
+        "If another client edits a row between pull and push, the push to Parse overwrites only fields that both changed"
     )
     func lostUpdate() async throws {
         let space = try await space()
@@ -233,7 +234,7 @@ struct ParseServiceTests {
         #expect(try await space.rows("Task").first?["title"] == "ours")
     }
 
-    @Test("a batch has 50 requests at most", arguments: [50, 51])
+    @Test("A batch for Parse has at most 50 requests", arguments: [50, 51])
     func batches(_ count: Int) async throws {
         let space = try await space()
         let network = NotingNetwork()
@@ -244,7 +245,7 @@ struct ParseServiceTests {
         try await one.write("UPDATE Tag SET name = name || '!'")
         await network.forget()
         #expect(try await one.engine.sync().total.sent == count)
-        // One that is left over is no batch.
+        // A single remaining change is not sent as a batch.
         let sizes = await network.notes.filter { $0.method != .get }.map { note in
             if case .array(let requests)? = note.body?["requests"] { requests.count } else { 1 }
         }
@@ -254,7 +255,7 @@ struct ParseServiceTests {
 
     static let kindsOfFault = ["drop-before", "drop-after", "cut", "html", "empty", "malformed", "status"]
 
-    @Test("no row is made twice, whichever answer is lost", arguments: kindsOfFault, [false, true])
+    @Test("No row is created twice in Parse, whichever answer is lost", arguments: kindsOfFault, [false, true])
     func faults(_ kind: String, _ remembers: Bool) async throws {
         for at in 1...6 {
             let space = try await space(remembers ? [.init("idempotency", "on")] : [])
@@ -277,7 +278,7 @@ struct ParseServiceTests {
         }
     }
 
-    @Test("a row that is refused is parked with the number and the text; all others go on")
+    @Test("A change that Parse rejects is blocked with the error's number and text, and others are sent")
     func refused() async throws {
         let space = try await space([.init("unique", "name")])
         let one = try device(service(space))

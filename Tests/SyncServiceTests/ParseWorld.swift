@@ -4,20 +4,20 @@ import Sync
 
 @testable import SyncService
 
-/// A stub of Parse, behind a network that fails.
+/// A stub of Parse behind an unreliable network.
 struct ParseWorld: HistoryWorld {
     /// A Relation has no order.
     let keepsOrder = false
 
-    /// What tells a new row from others.
+    /// How a new row is identified.
     enum IDs: CaseIterable {
-        /// What it says.
+        /// By its values.
         case looks
-        /// A name of its request, which the server remembers.
+        /// By a request ID that the server remembers.
         case request
-        /// A field.
+        /// By a field.
         case marker
-        /// An id from here.
+        /// By an ID from the client.
         case client
     }
 
@@ -53,7 +53,7 @@ struct ParseWorld: HistoryWorld {
             var plain = row
             if let project = row["project"]?["objectId"] { plain = plain.setting(project, at: ["project_id"]) }
             if entity == "Task", case .array(let pointers)? = row["tags"] {
-                // A list whose order counts is an array of pointers.
+                // An ordered list is an array of pointers.
                 plain = plain.setting(.array(pointers.compactMap { $0["objectId"] }), at: ["tag_ids"])
             } else if entity == "Task" {
                 let related: JSONValue = [

@@ -7,9 +7,9 @@ import Testing
 
 @testable import SyncService
 
-/// Random histories of rows that are told apart by several values: keys come from a few, so that rows are made twice, made
-/// again, and exchanged; hidden keys are given anew all the time.
-@Suite("Random histories of keys of several parts")
+/// Random histories of rows with composite keys. The few possible keys are created twice, reused and swapped, and
+/// surrogate keys are reused often.
+@Suite("Random histories with composite keys")
 struct PartedHistoryTests {
     private static let schema = """
         {"entities": {
@@ -26,7 +26,7 @@ struct PartedHistoryTests {
         }}
         """
 
-    @Test("all devices and the service end with the same rows")
+    @Test("Random histories with composite keys end with the same rows on all devices and the service")
     func converge() async throws {
         for seed in RandomTest.parted.seeds {
             let history = PartedHistory(seed: UInt64(seed), schema: Self.schema)
@@ -135,7 +135,7 @@ private actor PartedHistory {
         try await device.write(sql)
     }
 
-    // MARK: What must hold
+    // MARK: Checks
 
     private func compare(_ devices: [Device], _ service: InMemoryService) async throws -> [String] {
         var problems: [String] = []
@@ -167,8 +167,8 @@ private actor PartedHistory {
           JOIN Place p ON p.sync_id = placeID JOIN Area a ON a.sync_id = areaID JOIN Mark m ON m.sync_id = markID
         """
 
-    /// What would never be sent, because no change of a row says that there is anything to be sent of it; and open conflicts of
-    /// rows that are gone.
+    /// Edits that would never be sent, because no pending change belongs to their row, and open conflicts of deleted
+    /// rows.
     private static let orphans = """
         SELECT 'link', owner, other, op FROM sync_link AS l
           WHERE NOT EXISTS (SELECT 1 FROM sync_change AS c WHERE c.e IN (2, 3) AND c.k = l.owner)
@@ -200,7 +200,7 @@ private actor PartedHistory {
         var lines: Set<String> = []
         for (id, row) in areas { lines.insert("Area \(text(id)) \(text(row["note"]))") }
         for (id, row) in marks {
-            // The id of a row that is gone is none.
+            // The ID of a deleted row counts as null.
             var near = "nil"
             if let area = row["near_id"], areas[area] != nil, case .array(let parts) = area { near = text(parts.last) }
             lines.insert("Mark \(text(id).prefix(12)) \(text(row["note"])) \(near)")

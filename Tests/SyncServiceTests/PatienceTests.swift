@@ -6,8 +6,8 @@ import Testing
 
 @testable import SyncService
 
-/// Services that want to be left alone, by a clock that stands still.
-@Suite("Patience")
+/// Backoff as requested by services, with a fixed clock.
+@Suite("Requested backoff")
 struct PatienceTests {
     private let memory = ServedMemory()
     private static let noon = Date(timeIntervalSince1970: 1_795_435_200)
@@ -33,7 +33,7 @@ struct PatienceTests {
     }
 
     @Test(
-        "A run says until when a service is to be left alone, and the next one keeps to it, up to a day",
+        "A run names the end of the requested backoff, and the next run waits for it, up to a day",
         arguments: [(3000, "12:50:00"), (7200, "14:00:00"), (86_400, "12:00:00"), (1_000_000, "12:00:00")])
     func kept(_ seconds: Int, _ time: String) async throws {
         let device = try device(503, ["Retry-After": "\(seconds)"])
@@ -48,7 +48,7 @@ struct PatienceTests {
     }
 
     @Test(
-        "A run that is waited for keeps to what the service asked for, and to no wait after failures; one that is to begin now to none",
+        "Settings decide whether a run respects an earlier backoff: all, only a requested one, or none",
         arguments: EarlierWaits.allCases, [(503, ["Retry-After": "600"]), (500, [:]), (503, [:])])
     func earlier(_ waits: EarlierWaits, _ answer: (Int, [String: String])) async throws {
         let isAsked = !answer.1.isEmpty
@@ -67,11 +67,11 @@ struct PatienceTests {
         let count = await memory.requests.count
         #expect(await failure(later)?.contains("is left alone until") == true)
         #expect(await memory.requests.count == count)
-        // A run that did not ask leaves it as it was.
+        // A run without requests leaves the backoff unchanged.
         #expect(try await failing.rows("SELECT not_before IS NOT NULL, attempts > 0 FROM sync_engine") == noted)
     }
 
-    /// Pauses are as long as they may be, and a run has no time for any.
+    /// Settings with the longest delays and a run that allows none.
     private static var impatient: EngineSettings {
         var settings = Device.settings
         settings.clock.random = { 1 }
@@ -79,15 +79,15 @@ struct PatienceTests {
         return settings
     }
 
-    @Test("A clock that was set back keeps nobody waiting for more than a day")
-    func clock() async throws {
+    @Test("If the clock was set back, backoff ends after a day at most")
+    func clockSetBack() async throws {
         let device = try device(503, ["Retry-After": "7200"])
         _ = await failure(device)
         let back = try self.device(200, on: device.stack, now: Self.noon.addingTimeInterval(-100_000))
         #expect(try await back.engine.sync().isEmpty)
     }
 
-    @Test("A 410 to a pull of all there is says what the service said")
+    @Test("The error of a 410 response to a complete pull has the service's message")
     func gone() async throws {
         let message = await failure(try device(410))
         #expect(message?.contains("status 410: closed for good") == true, "\(message ?? "")")

@@ -7,9 +7,9 @@ import Testing
 
 @testable import SyncService
 
-/// Files of rows, with a PocketBase server that really runs.
+/// Files of rows, with a real PocketBase server.
 @Suite(
-    "Files of PocketBase",
+    "Files with PocketBase",
     .enabled("PocketBase comes from PyPI, which cannot be reached") { await PocketBaseServer.isThere })
 struct PocketBaseFileTests {
     private static let schema = """
@@ -40,7 +40,7 @@ struct PocketBaseFileTests {
             Data(text.utf8), named: "Cat.txt", type: "text/plain", to: "Task", key: key, attribute: "picture")
     }
 
-    /// What the file of a task says.
+    /// Returns the contents of a task's file.
     private func text(_ device: Device, _ key: JSONValue) async throws -> String? {
         try await device.engine.file(of: "Task", key: key, attribute: "picture").map {
             String(decoding: try Data(contentsOf: $0), as: UTF8.self)
@@ -51,8 +51,8 @@ struct PocketBaseFileTests {
         try await space.rows(space.tasks).compactMap { $0["picture"] }
     }
 
-    @Test("are sent with new rows, changed, removed, and downloaded once by others")
-    func whole() async throws {
+    @Test("Files with PocketBase are sent with new rows, replaced, removed, and downloaded once by other devices")
+    func wholeLifecycle() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let space = try await PocketBaseServer.shared.space()
         let (one, network) = (try device(space, "one"), FailingNetwork())
@@ -68,13 +68,13 @@ struct PocketBaseFileTests {
         #expect(name.first?.hasSuffix(".txt") == true && name.first?.contains("cat") == true, "\(name)")
         #expect(try await one.engine.sync().isEmpty)
         #expect(try await one.leftovers() == [])
-        // Another device asks for it when it is wanted, and not before.
+        // Another device downloads the file only when it is requested.
         try await two.engine.sync()
         #expect(await network.downloads == 0)
         #expect(try await text(two, key) == "one")
         #expect(try await text(two, key) == "one")
         #expect(await network.downloads == 1)
-        // Another file takes its place, and the first one is not shown for it.
+        // A new file replaces the old one, and the old one is not returned for it.
         try await attach("two", two, key)
         #expect(try await text(two, key) == "two")
         try await two.engine.sync()
@@ -82,14 +82,15 @@ struct PocketBaseFileTests {
         #expect(try await text(two, key) == "two")
         #expect(await network.downloads == 1)
         #expect(try await text(one, key) == "two")
-        // Nil removes it.
+        // Null removes the file.
         try await one.write("UPDATE Task SET picture = NULL")
         try await one.engine.sync()
         #expect(try await names(space) == [""])
         #expect(try await text(one, key) == nil)
     }
 
-    @Test("are sent once, whatever becomes of the request, and of the process after it", arguments: [true, false])
+    @Test(
+        "A file is sent to PocketBase once, even if the answer is lost and the process ends", arguments: [true, false])
     func lost(_ isDone: Bool) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let space = try await PocketBaseServer.shared.space()
@@ -103,7 +104,7 @@ struct PocketBaseFileTests {
         let name = try await names(space)
         #expect((name != [""]) == isDone)
         await network.lose(.none)
-        // As another process would: with another engine on the same database and folder.
+        // Another engine on the same database and folder, as in another process.
         var settings = Device.settings
         settings.files = FileStore(folder: folder.appendingPathComponent("one"))
         let again = try Device(device.stack, space.service(transport: network), entities: ["Task"], settings)
@@ -116,14 +117,14 @@ struct PocketBaseFileTests {
         #expect(try await text(again, key(again, "t")) == "one")
     }
 
-    @Test("that are refused are parked by themselves, and another one takes their place")
+    @Test("Rejected files with PocketBase are blocked without their rows, and another file replaces them")
     func refused() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let space = try await PocketBaseServer.shared.space()
         let device = try device(space, "one")
         for title in ["big", "small"] {
             let key = try await device.stack.insert("Task", values: ["title": .string(title)]).key.json
-            // The field takes a million bytes.
+            // The field accepts a million bytes.
             try await attach(String(repeating: "x", count: title == "big" ? 1_000_001 : 10), device, key)
         }
         let report = try await device.engine.sync()
@@ -139,7 +140,7 @@ struct PocketBaseFileTests {
         #expect(try await names(space).filter { $0 != "" }.count == 2)
     }
 
-    @Test("of rows that are deleted are not sent, and keep nothing back")
+    @Test("Files of deleted rows are not sent to PocketBase and do not hold back other changes")
     func deleted() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let space = try await PocketBaseServer.shared.space()
@@ -161,7 +162,7 @@ struct PocketBaseFileTests {
         #expect(try await device.rows("SELECT title FROM Task") == ["stays"])
     }
 
-    @Test("are asked of the service alone, and protected ones with a token")
+    @Test("Files are downloaded only from the PocketBase server itself, with a token if protected")
     func origin() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let own: JSONValue = "owner = @request.auth.id"
@@ -191,8 +192,8 @@ struct PocketBaseFileTests {
         }
     }
 
-    @Test("need an attribute, a row and a folder")
-    func wrong() async throws {
+    @Test("Attaching a file needs a known attribute, a stored row and a folder")
+    func wrongArguments() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let space = try await PocketBaseServer.shared.space()
         let device = try device(space, "one")
