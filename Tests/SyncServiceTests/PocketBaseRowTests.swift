@@ -7,12 +7,12 @@ import Testing
 
 @testable import SyncService
 
-/// What PocketBase does otherwise than other services, row by row, with a server that really runs.
+/// Peculiarities of PocketBase for single rows, with a real server.
 @Suite(
-    "Rows of PocketBase",
+    "Rows in PocketBase",
     .enabled("PocketBase comes from PyPI, which cannot be reached") { await PocketBaseServer.isThere })
 struct PocketBaseRowTests {
-    @Test("one row that a batch fails for is parked, and the others are there")
+    @Test("One row that makes a batch fail is blocked, and the other rows are created")
     func badRow() async throws {
         let space = try await PocketBaseServer.shared.space()
         try await space.send(
@@ -21,7 +21,7 @@ struct PocketBaseRowTests {
         let device = try space.device()
         try await space.add(space.tasks, ["title": "taken", "id": "aaaaaaaaaaaaaa1"])
         for title in ["a", "taken", "b"] { try await device.stack.insert("Task", values: ["title": .string(title)]) }
-        // The row that takes the title is not known here: it comes after the pull.
+        // The device does not know the row with the title, since the push comes without a pull.
         try await device.engine.push()
         let titles = try await space.rows(space.tasks).compactMap { $0["title"] }
         #expect(Set(titles) == ["a", "taken", "b"])
@@ -32,7 +32,9 @@ struct PocketBaseRowTests {
         #expect(try await device.rows("SELECT count(*) FROM sync_change") == ["1"])
     }
 
-    @Test("a server that takes no batches, or only small ones, gets the rows by other requests", arguments: [0, 2])
+    @Test(
+        "A PocketBase server that rejects batches, or accepts only small ones, gets the rows in other requests",
+        arguments: [0, 2])
     func batches(_ most: Int) async throws {
         let space = try await PocketBaseServer.shared.space()
         let network = LimitedBatches(most)
@@ -41,11 +43,11 @@ struct PocketBaseRowTests {
         try await device.engine.sync()
         #expect(try await space.rows(space.tasks).count == 7)
         #expect(try await device.leftovers() == [])
-        // It is asked once whether it takes them.
+        // The engine tries a batch only once.
         if most == 0 { #expect(await network.refusals == 1) }
     }
 
-    @Test("rows with the same time are all pulled, page by page")
+    @Test("Rows with the same time are all pulled, page by page")
     func sameTime() async throws {
         let space = try await PocketBaseServer.shared.space()
         let requests = (0..<40).map { number -> JSONValue in
@@ -62,15 +64,15 @@ struct PocketBaseRowTests {
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["40"])
     }
 
-    @Test("a row that is committed late, with a time before the last pull, is pulled")
+    @Test("A row committed late with a time before the last pull is pulled")
     func late() async throws {
         let space = try await PocketBaseServer.shared.space()
         var settings = Device.settings
-        // A listing of all ids would find it, too.
+        // A listing of all IDs would find it too.
         settings.sweepInterval = .seconds(3600)
         let device = try Device(space.service(), schema: PocketBaseSpace.schema, settings)
         try await device.engine.sync()
-        // What a transaction that took ten seconds would leave.
+        // The result of a transaction that took ten seconds.
         let time = Date(timeIntervalSinceNow: -10).isoText.replacingOccurrences(of: "T", with: " ")
         try await space.send(
             .patch, "collections/\(space.tasks)",
@@ -82,7 +84,7 @@ struct PocketBaseRowTests {
     }
 
     @Test(
-        "what somebody changed since the pull is merged, and not written over: a row is looked at before it is changed",
+        "A remote change since the pull is merged and not overwritten, as rows are fetched before they are changed",
         arguments: [1, 2])
     func changedSincePull(_ edits: Int) async throws {
         let space = try await PocketBaseServer.shared.space()
@@ -93,7 +95,7 @@ struct PocketBaseRowTests {
         let device = try Device(
             space.service(), schema: PocketBaseSpace.schema, entities: ["Project", task, "Tag"])
         try await device.engine.sync()
-        // One alone is looked at by itself, several by a list.
+        // A single row is fetched by itself, several rows by a list.
         try await device.write("UPDATE Task SET title = 'ours', points = 5 WHERE remoteID <= 'aaaaaaaaaaaaaa\(edits)'")
         try await space.change(space.tasks, "aaaaaaaaaaaaaa1", ["title": "theirs"])
         try await device.engine.push()
@@ -104,7 +106,7 @@ struct PocketBaseRowTests {
         let log = try await device.engine.conflicts()
         #expect(log.map(\.domain) == ["title"] && log.first?.local == "ours" && log.first?.remote == "theirs")
 
-        // What is deleted is looked at, too.
+        // A row to delete is fetched too.
         try await device.write("DELETE FROM Task WHERE remoteID LIKE '%3'")
         try await space.change(space.tasks, "aaaaaaaaaaaaaa3", ["title": "edited"])
         try await device.engine.push()
@@ -114,7 +116,7 @@ struct PocketBaseRowTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("a second pull asks for what changed since the first, and has it; what was deleted is found by a listing")
+    @Test("A second pull from PocketBase requests changes since the first, and a listing finds deletions")
     func delta() async throws {
         let space = try await PocketBaseServer.shared.space()
         for number in 1...3 {
@@ -136,7 +138,7 @@ struct PocketBaseRowTests {
         try await space.remove(space.tasks, "aaaaaaaaaaaaaa2")
         let report = try await device.engine.sync()
         #expect(report.total.updated == 1 && report.total.inserted == 1)
-        // No listing of ids, and no whole pull.
+        // There is no listing of IDs and no complete pull.
         let asked = await network.asked(list)
         #expect(asked.count == 1 && asked.first?.query["fields"] == nil)
         let filter = try #require(asked.first?.query["filter"])
@@ -149,7 +151,9 @@ struct PocketBaseRowTests {
         #expect(try await device.rows("SELECT title FROM Task ORDER BY remoteID") == ["edited", "t", "new"])
     }
 
-    @Test("a key that does not fit parks its row, and the others are there", arguments: ["short", "My own key is 1"])
+    @Test(
+        "A row whose key PocketBase does not accept is blocked, and other rows are created",
+        arguments: ["short", "My own key is 1"])
     func unfitKey(_ key: String) async throws {
         let space = try await PocketBaseServer.shared.space()
         let device = try space.device()
@@ -161,7 +165,7 @@ struct PocketBaseRowTests {
         #expect(try await space.rows(space.tasks).map { $0["title"] } == ["good"])
     }
 
-    @Test("an empty text stands for null, but in attributes that must be texts")
+    @Test("An empty string means null, except in required string attributes")
     func empty() async throws {
         let space = try await PocketBaseServer.shared.space()
         let schema = """
@@ -193,7 +197,7 @@ struct PocketBaseRowTests {
         #expect(try await device.engine.sync().isEmpty)
     }
 
-    @Test("a part of a JSON field that is changed leaves the rest of it")
+    @Test("A change of one nested field leaves the rest of its JSON field")
     func part() async throws {
         let space = try await PocketBaseServer.shared.space()
         let schema = """
@@ -210,7 +214,7 @@ struct PocketBaseRowTests {
         #expect(extra?["street"] == "Low St" && extra?["zip"] == "111" && extra?["country"] == "DE")
     }
 
-    @Test("a row that a required relation points to is deleted after those that point to it, and else parked")
+    @Test("A row that a required relation references is deleted after its referencing rows, or else blocked")
     func required() async throws {
         let space = try await PocketBaseServer.shared.space()
         let projects = try await space.create("req_\(space.projects)", [["name": "name", "type": "text"]])
@@ -242,7 +246,7 @@ struct PocketBaseRowTests {
         try await device.engine.sync()
         #expect(try await space.rows("req_\(space.projects)").isEmpty)
         #expect(try await device.leftovers() == [])
-        // A row of somebody else points to it, which is not known here.
+        // An unknown row of another user references it.
         try await space.add("req_\(space.projects)", ["id": "qqqqqqqqqqqqqqq", "name": "q"])
         try await device.engine.sync()
         try await space.add("req_\(space.tasks)", ["title": "other", "project_id": "qqqqqqqqqqqqqqq"])
@@ -253,7 +257,7 @@ struct PocketBaseRowTests {
         #expect(try await space.rows("req_\(space.projects)").count == 1)
     }
 
-    @Test("a row that names one which somebody deleted is sent again without it, once that is known")
+    @Test("A row that references a deleted row is sent again without it after the deletion is pulled")
     func missingTarget() async throws {
         let space = try await PocketBaseServer.shared.space()
         var settings = Device.settings
@@ -268,7 +272,7 @@ struct PocketBaseRowTests {
         try await device.engine.sync()
         let reasons = try await device.engine.parkedRows().map(\.reason)
         #expect(reasons.count == 1 && reasons[0].contains("tag_ids"), "\(reasons)")
-        // An hour later all ids are listed.
+        // After an hour all IDs are listed.
         let again = try Device(device.stack, space.service())
         try await again.engine.sync()
         #expect(try await space.row(space.tasks, "ttttttttttttttt")["title"] == "edited")
@@ -277,7 +281,8 @@ struct PocketBaseRowTests {
 }
 
 extension PocketBaseSpace {
-    /// The fields of the tasks; the one with the time of the last change as one that a test can set.
+    /// Returns the fields of the tasks, with the time of the last change as a field that tests can set if
+    /// `withoutTimes`.
     static func fields(_ space: PocketBaseSpace, withoutTimes: Bool) async throws -> [JSONValue] {
         let collection = try await space.send(.get, "collections/\(space.tasks)", nil)
         guard case .array(let fields)? = collection["fields"] else { return [] }
@@ -299,7 +304,7 @@ actor LimitedBatches: HTTPTransport {
             requests.count > most
         else { return try await transport.send(request, body: body) }
         refusals += 1
-        // As PocketBase 0.40.6 says it.
+        // The responses of PocketBase 0.40.6.
         let text =
             most == 0
             ? #"{"data":{},"message":"Batch requests are not allowed.","status":403}"#

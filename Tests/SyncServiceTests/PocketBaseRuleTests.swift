@@ -8,7 +8,7 @@ import Testing
 @testable import SyncService
 @testable import SyncTools
 
-/// Rules that hide rows and forbid changes, and who asks, with a PocketBase server that really runs.
+/// Rules that hide rows and forbid changes, and expired credentials, with a real PocketBase server.
 @Suite(
     "Rules of PocketBase",
     .enabled("PocketBase comes from PyPI, which cannot be reached") { await PocketBaseServer.isThere })
@@ -37,7 +37,7 @@ struct PocketBaseRuleTests {
         try await space.add(space.tasks, ["id": .string(id), "title": .string(title), "owner": .string(owner)])
     }
 
-    @Test("a row that another user gets goes from here, and stays there; its edits are in the log")
+    @Test("A row that moves to another user is deleted locally, stays on the service, and its edit is logged")
     func hidden() async throws {
         let space = try await PocketBaseServer.shared.space(rules: Self.own)
         let (ada, bob) = (try await space.user(), try await space.user())
@@ -57,7 +57,7 @@ struct PocketBaseRuleTests {
         #expect(rows.compactMap { $0["title"] } == ["stays", "edited", "goes"])
         let logged = try await device.engine.conflicts().filter { $0.local == "unsent" }
         #expect(logged.map(\.why) == ["deleted there, or hidden"])
-        // It can be had back: it is refused then, and not lost.
+        // The row can be restored. It is then blocked and not lost.
         try await device.engine.restore("Task", key: "bbbbbbbbbbbbbbb")
         try await device.engine.sync()
         #expect(try await device.rows("SELECT title FROM Task ORDER BY title") == ["stays", "unsent"])
@@ -66,7 +66,7 @@ struct PocketBaseRuleTests {
         #expect(try await space.row(space.tasks, "bbbbbbbbbbbbbbb")["title"] == "edited")
     }
 
-    @Test("an edit of a row that was hidden keeps it here where edits win, and nothing is changed there")
+    @Test("With editWins, an edited row that was hidden stays locally, and the service is not changed")
     func editWins() async throws {
         let space = try await PocketBaseServer.shared.space(rules: Self.own)
         let (ada, bob) = (try await space.user(), try await space.user())
@@ -82,7 +82,7 @@ struct PocketBaseRuleTests {
         #expect(try await space.row(space.tasks, "bbbbbbbbbbbbbbb")["title"] == "edited")
     }
 
-    @Test("what the rules do not let be changed or deleted is parked, and is not gone")
+    @Test("A change that the rules forbid is blocked, and its row is not taken for deleted")
     func forbidden() async throws {
         let space = try await PocketBaseServer.shared.space(rules: Self.own)
         let ada = try await space.user()
@@ -104,9 +104,9 @@ struct PocketBaseRuleTests {
         #expect(try await device.rows("SELECT title, done FROM Task") == ["edited 1"])
     }
 
-    // MARK: Who asks
+    // MARK: Credentials
 
-    @Test("a token that ran out is noticed, and takes no row away")
+    @Test("An expired token requests a new one, and the empty list deletes no row")
     func token() async throws {
         let space = try await PocketBaseServer.shared.space(rules: Self.own)
         let ada = try await space.user()
@@ -119,7 +119,7 @@ struct PocketBaseRuleTests {
             entities: ["Task"], settings)
         try await device.engine.sync()
         #expect(await wallet.count == 1)
-        // Another password makes all tokens void. The list is an empty one then, without an error.
+        // A new password makes all tokens invalid. The list is then empty, without an error.
         try await space.change("users", ada.id, ["password": "password2", "passwordConfirm": "password2"])
         await wallet.change(to: "password2")
         try await device.write("UPDATE Task SET points = 7")
@@ -128,7 +128,7 @@ struct PocketBaseRuleTests {
         #expect(await wallet.count == 2)
         #expect(report.total.deleted == 0 && report.total.sent == 1 && report.total.inserted == 1)
         #expect(try await space.row(space.tasks, "aaaaaaaaaaaaaaa")["points"] == 7)
-        // Without another one the run ends, and nothing is parked or deleted.
+        // Without a valid token the run fails, and nothing is blocked or deleted.
         try await space.change("users", ada.id, ["password": "password3", "passwordConfirm": "password3"])
         try await device.write("UPDATE Task SET points = 8")
         let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
@@ -138,7 +138,7 @@ struct PocketBaseRuleTests {
         #expect(try await device.engine.pendingChanges() == 2)
     }
 
-    @Test("the configuration signs in with a password")
+    @Test("A configuration signs in with a password")
     func login() async throws {
         let space = try await PocketBaseServer.shared.space(rules: Self.own)
         let ada = try await space.user()
@@ -164,7 +164,7 @@ struct PocketBaseRuleTests {
     }
 }
 
-/// Tokens of somebody, and how many there were.
+/// The tokens of a user, and their number.
 private actor Wallet {
     private let space: PocketBaseSpace
     private let mail: String
@@ -181,7 +181,7 @@ private actor Wallet {
         let answer = try? await PocketBaseSpace.send(
             .post, space.url, "collections/users/auth-with-password",
             ["identity": .string(mail), "password": .string(password)], token: nil)
-        // Who is refused shows the old one again.
+        // After a failed login the old token is used again.
         if case .string(let token)? = answer?["token"] { last = token }
         return last
     }

@@ -4,12 +4,12 @@ import Sync
 
 @testable import SyncService
 
-/// A PocketBase server that the tests start, at a free port, and that ends with them.
+/// A PocketBase server on a free port that the tests start and that ends with them.
 actor PocketBaseServer {
-    /// Shared by all tests, which keep apart by their collections.
+    /// The server of all tests. Each test has its own collections.
     static let shared = PocketBaseServer()
 
-    /// Whether it runs here. In CI it must: without PyPI elsewhere its tests are skipped.
+    /// Whether the server is available. CI requires it; elsewhere its tests are skipped without PyPI.
     static var isThere: Bool {
         get async {
             if ProcessInfo.processInfo.environment["CI"] == "true" { return true }
@@ -23,7 +23,7 @@ actor PocketBaseServer {
     private var process: Process?
     private let input = Pipe()
 
-    /// Its address, without `/api`.
+    /// Returns the address, without `/api`.
     func url() async throws -> URL {
         if let starting { return try await starting.value }
         let task = Task { try await start() }
@@ -31,7 +31,7 @@ actor PocketBaseServer {
         return try await task.value
     }
 
-    /// The token of the administrator.
+    /// Returns the token of the administrator.
     func token() async throws -> String {
         if let signingIn { return try await signingIn.value }
         let url = try await url()
@@ -46,12 +46,12 @@ actor PocketBaseServer {
         return try await task.value
     }
 
-    /// Collections of its own for the entities of ``Device/schema``.
+    /// Creates collections for the entities of ``Device/schema``.
     ///
-    /// - Parameter rules: By name (`listRule` and so on) for the tasks; where none are given everybody may do everything.
+    /// - Parameter rules: The rules of the tasks by name, such as `listRule`; a missing rule allows everything.
     func space(rules: [String: JSONValue] = [:]) async throws -> PocketBaseSpace {
         let space = PocketBaseSpace(url: try await url(), token: try await token())
-        // One after the other: a collection that another one points to is looked for among those that are known already.
+        // Creates them in turn, since the server looks up a referenced collection among those that it has loaded.
         let others = creating
         let task = Task {
             _ = await others?.result

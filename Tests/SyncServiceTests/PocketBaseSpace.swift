@@ -4,13 +4,13 @@ import Sync
 
 @testable import SyncService
 
-/// Collections of a PocketBase server that are one test's own, as its administrator sees them.
+/// The collections of one test on a PocketBase server, with access as administrator.
 struct PocketBaseSpace: Sendable {
     let url: URL
     let token: String
     private let name = UUID().uuidString.prefix(8).lowercased()
 
-    /// The schema of ``Device``, with keys that are text.
+    /// The schema of ``Device``, with string keys.
     static let schema = Device.schema.replacingOccurrences(
         of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
 
@@ -46,7 +46,7 @@ struct PocketBaseSpace: Sendable {
             ], rules)
     }
 
-    /// - Returns: Its id.
+    /// - Returns: The ID of the collection.
     @discardableResult
     func create(
         _ name: String, _ fields: [JSONValue], _ rules: [String: JSONValue] = [:], more: [JSONValue.Member] = []
@@ -56,7 +56,7 @@ struct PocketBaseSpace: Sendable {
             [
                 .init("name", .string(name)), .init("type", "base"), .init("fields", .array(fields + Self.times)),
             ] + names.map { .init($0, rules[$0] ?? "") } + more
-        // The server looks for a collection that another one points to among those that it has read, which takes it a while.
+        // The server looks up a referenced collection among those that it has loaded, which takes a while.
         for _ in 0..<100 {
             do {
                 return try await send(.post, "collections", .object(body))["id"] ?? .null
@@ -96,7 +96,7 @@ struct PocketBaseSpace: Sendable {
             service(pageSize: pageSize, authorization: authorization, transport: transport), schema: Self.schema)
     }
 
-    /// Somebody of the collection `users`.
+    /// Creates a user in the collection `users`.
     func user() async throws -> (id: String, mail: String, token: String) {
         let mail = "\(UUID().uuidString.lowercased())@example.com"
         let answer = try await send(
@@ -113,7 +113,7 @@ struct PocketBaseSpace: Sendable {
 
     // MARK: Rows
 
-    /// All rows of a collection.
+    /// Returns all rows of a collection.
     func rows(_ collection: String) async throws -> [JSONValue] {
         let answer = try await send(.get, "collections/\(collection)/records?perPage=1000&sort=id", nil)
         guard case .array(let rows)? = answer["items"] else { throw ServerFailure(text: "no list: \(answer)") }

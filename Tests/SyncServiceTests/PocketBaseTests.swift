@@ -7,16 +7,16 @@ import Testing
 
 @testable import SyncService
 
-/// With a PocketBase server that really runs.
+/// Tests with a real PocketBase server.
 @Suite("PocketBase", .enabled("PocketBase comes from PyPI, which cannot be reached") { await PocketBaseServer.isThere })
 struct PocketBaseTests {
-    /// An id as PocketBase wants it.
+    /// Returns an ID in the form that PocketBase requires.
     private static func id(_ number: Int) -> JSONValue {
         let digits = "\(number)"
         return .string(String(repeating: "a", count: 15 - digits.count) + digits)
     }
 
-    @Test("passes the conformance suite", arguments: [1000, 3], [50, 1])
+    @Test("A PocketBase service passes the conformance suite", arguments: [1000, 3], [50, 1])
     func conformance(_ pageSize: Int, _ batchSize: Int) async throws {
         let space = try await PocketBaseServer.shared.space()
         let service = space.service(pageSize: pageSize, batchSize: batchSize)
@@ -26,7 +26,7 @@ struct PocketBaseTests {
         #expect(failures == [])
     }
 
-    @Test("passes the conformance suite without a field for the time of the last change")
+    @Test("A PocketBase service without a field for the update time passes the conformance suite")
     func timeless() async throws {
         let space = try await PocketBaseServer.shared.space()
         var options = PocketBaseOptions()
@@ -40,7 +40,7 @@ struct PocketBaseTests {
         #expect(failures == [])
     }
 
-    @Test("two devices edit offline, and both have all of it")
+    @Test("Offline edits of two devices with PocketBase reach both")
     func twoDevices() async throws {
         let space = try await PocketBaseServer.shared.space()
         let (one, two) = (try space.device(pageSize: 2), try space.device(pageSize: 2))

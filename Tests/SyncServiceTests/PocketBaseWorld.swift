@@ -2,7 +2,7 @@ import Sync
 
 @testable import SyncService
 
-/// A PocketBase server, behind a network that fails.
+/// A PocketBase server behind an unreliable network.
 struct PocketBaseWorld: HistoryWorld {
     let service: any SyncService
     private let space: PocketBaseSpace

@@ -6,8 +6,8 @@ import Testing
 
 @testable import SyncService
 
-/// What services say to a change in few words.
-@Suite("Answers to changes")
+/// Terse responses of services to changes.
+@Suite("Responses to changes")
 struct PushAnswerTests {
     private let memory = ServedMemory()
 
@@ -26,7 +26,7 @@ struct PushAnswerTests {
         return try Device(service, schema: schema, entities: ["Task"], settings)
     }
 
-    /// A service whose answers may have no body.
+    /// A service whose responses may have no body.
     private struct Terse: HTTPTransport {
         let answer: @Sendable (HTTPRequest, JSONValue?) async -> (Int, [String: String], JSONValue?)
 
@@ -44,7 +44,7 @@ struct PushAnswerTests {
     private func posts() async -> Int { await memory.requests.filter { $0.hasPrefix("POST") }.count }
 
     @Test(
-        "A row that was made, and of which an answer says only where it is, is made once",
+        "A row whose create is answered only with a Location header is created once",
         arguments: [200, 201, 204], ["", "Idempotency-Key"])
     func location(_ status: Int, _ header: String) async throws {
         var options = RESTOptions()
@@ -64,7 +64,7 @@ struct PushAnswerTests {
     }
 
     @Test(
-        "The version is not sent, nor of a new row that it is not deleted", arguments: [RESTOptions.Update.patch, .put])
+        "The version is not sent, and a create has no deletion mark", arguments: [RESTOptions.Update.patch, .put])
     func version(_ update: RESTOptions.Update) async throws {
         var options = RESTOptions()
         options.version = "updated_at"
@@ -95,7 +95,7 @@ struct PushAnswerTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("A row whose version alone was edited, and which the user may not see any more, is parked and not deleted")
+    @Test("A row that is hidden and whose version alone was edited is blocked and not deleted")
     func hiddenVersion() async throws {
         var options = RESTOptions()
         options.version = "updated_at"
@@ -119,8 +119,8 @@ struct PushAnswerTests {
         func add(_ body: JSONValue) { all.append(body) }
     }
 
-    @Test("An id of several parts is read from an address, each part by itself")
-    func parts() async throws {
+    @Test("An ID of several parts is read from a Location header, each part by itself")
+    func compositeLocation() async throws {
         let schema = """
             {"entities": {"Task": {"primaryKey": ["owner", "name"],
               "attributes": {"owner": "string", "name": "string", "title": "string"}}}}
@@ -138,7 +138,7 @@ struct PushAnswerTests {
     }
 
     @Test(
-        "A row that was made, and of which nothing is said, is looked for before it is sent again",
+        "A row whose create has an empty response is looked up before it is sent again",
         arguments: ["", "Idempotency-Key"], ["", "/v1/elsewhere/7", "/v1/tasks"])
     func silent(_ header: String, _ address: String) async throws {
         var options = RESTOptions()
@@ -155,9 +155,9 @@ struct PushAnswerTests {
         #expect(try await device.leftovers() == [])
     }
 
-    // MARK: Rows that are taken, and listed later
+    // MARK: Rows that are accepted, and listed later
 
-    /// A service that takes new rows without a word, and lists them when it is told to.
+    /// A service that accepts creates without a record and lists the rows later.
     private actor Queue {
         private(set) var taken: [JSONValue] = []
         private(set) var lists = 0
@@ -208,7 +208,7 @@ struct PushAnswerTests {
     }
 
     @Test(
-        "A row that the service took and never lists is sent once, looked for, and parked at last",
+        "A row that the service accepted and never lists is sent once, looked up, and finally blocked",
         arguments: [201, 202, 204], ["", "Idempotency-Key"])
     func neverListed(_ status: Int, _ way: String) async throws {
         let queue = Queue()
@@ -219,7 +219,7 @@ struct PushAnswerTests {
         let asked = await memory.requests.count
         #expect(asked < 20)
         for _ in 0..<2 { try await device.engine.sync() }
-        // An edit does not send it a second time.
+        // An edit does not send it again.
         try await device.write("UPDATE Task SET points = 9")
         try await device.engine.sync()
         #expect(await posts() == 2)
@@ -231,7 +231,7 @@ struct PushAnswerTests {
     }
 
     @Test(
-        "A 200 with nothing may be of what stands between: a row that is not listed then is sent once more, by a later run",
+        "An empty 200 response may come from a proxy, so a row that is not listed is sent once more later",
         arguments: ways)
     func silent(_ way: String) async throws {
         let queue = Queue()
@@ -246,11 +246,11 @@ struct PushAnswerTests {
     }
 
     @Test(
-        "A row that the service took and lists after a while is that row, in the same run or in a later one",
+        "A row that the service accepted and lists later is matched, in the same run or a later one",
         arguments: [1, 2, 3, 4, 6, 7, 8, 9, 15], ["", "Idempotency-Key"])
     func listedLater(_ count: Int, _ way: String) async throws {
         let queue = Queue(listedAt: count)
-        // Where it is certain that the row was taken, and where not.
+        // With a 202 response the row was accepted for certain, with a 200 response it was not.
         let device = try queueing(queue, way, status: count % 2 == 0 ? 200 : 202)
         try await device.stack.insert("Task", values: ["title": "mine"])
         for _ in 0..<6 { try await device.engine.sync() }
@@ -261,7 +261,7 @@ struct PushAnswerTests {
     }
 
     @Test(
-        "A run without patience leaves a row that was taken to the next one, and what is edited meanwhile is sent then")
+        "A run without patience leaves an accepted row to the next run, which sends later edits")
     func impatient() async throws {
         let queue = Queue()
         let device = try queueing(queue, patience: .zero)
@@ -278,9 +278,9 @@ struct PushAnswerTests {
     }
 
     @Test(
-        "A row that was taken and is deleted here meanwhile is forgotten if it is never listed, unless a marker tells it",
+        "An accepted row that is deleted locally and never listed is forgotten, unless it has a marker",
         arguments: ways)
-    func takenAndDeleted(_ way: String) async throws {
+    func acceptedAndDeleted(_ way: String) async throws {
         let queue = Queue()
         let device = try queueing(queue, way, patience: .zero)
         try await device.stack.insert("Task", values: ["title": "mine"])
@@ -296,8 +296,8 @@ struct PushAnswerTests {
         }
     }
 
-    @Test("A row with a marker that was taken, and was deleted here before it is listed, is deleted there")
-    func takenAndDeletedAndListed() async throws {
+    @Test("An accepted row with a marker that is deleted locally is deleted on the service once it is listed")
+    func acceptedDeletedAndListed() async throws {
         let queue = Queue()
         let device = try queueing(queue, "marker", patience: .zero, settleTime: .zero)
         try await device.stack.insert("Task", values: ["title": "mine"])
@@ -320,7 +320,7 @@ struct PushAnswerTests {
             })
     }
 
-    @Test("A 202 that speaks of a job and not of the row says that the row was taken")
+    @Test("A 202 response with a job instead of the record means that the row was accepted")
     func job() async throws {
         let queue = Queue(listedAt: 3)
         let device = try queueing(queue, "Idempotency-Key", body: ["job": "j1", "state": "queued"])
@@ -331,7 +331,7 @@ struct PushAnswerTests {
     }
 
     @Test(
-        "A 409 to a change of the very version that the service has is a refusal, in its own words",
+        "A 409 response to a change of the current version is a rejection with the service's message",
         arguments: ["PATCH", "DELETE"], ["version", ""])
     func refused(_ method: String, _ version: String) async throws {
         var options = RESTOptions()
@@ -348,7 +348,7 @@ struct PushAnswerTests {
         #expect(await memory.requests.filter { $0.hasPrefix(method) }.count == 1)
     }
 
-    @Test("A 409 to a change of another version than the service has is merged, and sent again")
+    @Test("A 409 response to a change of an outdated version merges the row and sends it again")
     func outdated() async throws {
         var options = RESTOptions()
         options.version = "version"
@@ -372,7 +372,7 @@ struct PushAnswerTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("A row that is deleted while it is made there, and inserted again with its key, is that row, edited")
+    @Test("A row deleted during its create and inserted again with its key is sent as an update")
     func deletedAndInsertedAgain() async throws {
         let service = InMemoryService(
             ServiceCapabilities(

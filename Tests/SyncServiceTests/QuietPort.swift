@@ -8,12 +8,13 @@ import Foundation
     import Darwin
 #endif
 
-/// A port of loopback where nobody answers: connections are taken and nothing comes of them, or they are refused.
+/// A port of the loopback interface that accepts connections and does not answer, or that refuses connections.
 final class QuietPort: Sendable {
     let url: URL
     private let descriptor: Int32
 
-    /// - Parameter isRefusing: Whether connections are refused. The port stays taken, so that nobody else is there.
+    /// - Parameter isRefusing: Whether connections are refused. The port stays reserved, so that no other process uses
+    ///   it.
     init(isRefusing: Bool) throws {
         #if canImport(Glibc)
             let kind = Int32(SOCK_STREAM.rawValue)
@@ -39,7 +40,7 @@ final class QuietPort: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Waits until somebody connects, who waits for an answer from then on, or until ``giveUp()``.
+    /// Waits for a client to connect, which then waits for an answer, or for ``giveUp()``.
     func connection() async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             DispatchQueue.global().async { [descriptor] in
@@ -49,6 +50,6 @@ final class QuietPort: Sendable {
         }
     }
 
-    /// Nobody is going to connect any more.
+    /// Ends the wait for a connection.
     func giveUp() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
 }

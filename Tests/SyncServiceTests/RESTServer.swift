@@ -2,12 +2,12 @@ import Foundation
 import HTTPTypes
 import Sync
 
-/// The REST server of `Tests/Servers/REST`, which the tests start at a free port, and which ends with them.
+/// The REST server of `Tests/Servers/REST` on a free port. The tests start it, and it ends with them.
 actor RESTServer {
-    /// Shared by all tests, which keep apart by their spaces.
+    /// The server of all tests. Each test has its own space.
     static let shared = RESTServer()
 
-    /// The program: `SYNC_REST_SERVER`, or where `make services` builds it.
+    /// The path of the program: `SYNC_REST_SERVER`, or the product of `make services`.
     private static var program: String {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -23,7 +23,7 @@ actor RESTServer {
     private let input = Pipe()
     private var spaces = 0
 
-    /// A space of its own.
+    /// Creates a space.
     func space(_ settings: JSONValue) async throws -> RESTSpace {
         if starting == nil { starting = Task { try await start() } }
         guard let url = try await starting?.value else { throw ServerFailure(text: "no server") }
@@ -40,7 +40,7 @@ actor RESTServer {
     }
 }
 
-/// A space of the server, as a test sets it up and looks at it.
+/// A space of the server, which a test sets up and inspects.
 struct RESTSpace: Sendable {
     let url: URL
     private let transport = DefaultTransport()
@@ -62,18 +62,18 @@ struct RESTSpace: Sendable {
 
     func put(_ path: String, _ body: JSONValue) async throws { try await send(.put, path, body) }
 
-    /// Rows as another client puts them.
+    /// Stores rows as another client does.
     func put(_ rows: [JSONValue], in collection: String) async throws {
         try await send(.post, "_rows/\(collection)", .array(rows))
     }
 
-    /// The rows there are, those left out that were deleted.
+    /// Returns the rows without deleted ones.
     func rows(_ collection: String) async throws -> [JSONValue] {
         guard case .array(let rows) = try await send(.get, "_rows/\(collection)", nil) else { return [] }
         return rows.filter { ($0["deleted_at"] ?? .null) == .null }
     }
 
-    /// What the server answers to a query, as it answers anybody.
+    /// Returns the answer of the server to a query, as any client gets it.
     func get(_ path: String, _ query: [URLQueryItem], headers: HTTPFields = [:]) async throws -> JSONValue {
         var request = HTTPRequest(method: .get, url: url.appendingPathComponent(path).appending(queryItems: query))
         request.headerFields = headers
@@ -86,7 +86,7 @@ struct RESTSpace: Sendable {
         try await send(.delete, "_rows/\(collection)/\(id)", nil)
     }
 
-    /// The requests so far.
+    /// Returns the requests so far.
     func log() async throws -> [String] {
         guard case .array(let entries) = try await send(.get, "_log", nil) else { return [] }
         return entries.map { entry in
@@ -100,7 +100,7 @@ struct RESTSpace: Sendable {
     func forgetLog() async throws { try await send(.delete, "_log", nil) }
 }
 
-/// The first line that a program prints.
+/// Reads the first line that a program prints.
 enum FirstLine {
     static func of(_ pipe: Pipe) async throws -> String {
         await withCheckedContinuation { continuation in

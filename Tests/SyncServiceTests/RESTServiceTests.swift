@@ -6,10 +6,10 @@ import Testing
 
 @testable import SyncService
 
-/// With the REST server of `Tests/Servers/REST`, which really runs.
-@Suite("REST", .enabled(if: RESTServer.isThere, "make services builds the server"))
+/// Tests with the real REST server of `Tests/Servers/REST`.
+@Suite("REST services", .enabled(if: RESTServer.isThere, "make services builds the server"))
 struct RESTServiceTests {
-    /// A way that services hand out lists, and how that is said to either side.
+    /// A style of lists, with its settings for the service and for the server.
     struct Style: Sendable, CustomTestStringConvertible {
         let name: String
         let settings: [JSONValue.Member]
@@ -52,7 +52,7 @@ struct RESTServiceTests {
         return options
     }
 
-    @Test("passes the conformance suite in every style of paging", arguments: styles)
+    @Test("A REST service passes the conformance suite with each style of paging", arguments: styles)
     func conformance(_ style: Style) async throws {
         let space = try await space(style)
         let service = RESTService(baseURL: space.url, options: options(style))
@@ -60,7 +60,7 @@ struct RESTServiceTests {
         #expect(failures == [])
     }
 
-    @Test("passes it with versions, keys, soft deletion, and changes since")
+    @Test("A REST service passes the conformance suite with versions, keys, soft deletion and delta pulls")
     func everything() async throws {
         let style = Self.styles[1]
         let space = try await space(
@@ -80,13 +80,13 @@ struct RESTServiceTests {
         let service = RESTService(
             baseURL: space.url, options: options,
             credentials: .authorization { isRefresh in "Bearer \(await tokens.next(isRefresh))" })
-        // Version numbers are no times.
+        // Version numbers are not times.
         let failures = await ServiceConformance(service, entity: "Task", member: "title", other: "note").run()
         #expect(failures.map(\.description) == ["a row that is created: it has no time"])
         #expect(await tokens.asked == 2)
     }
 
-    @Test("passes it with ids of the client's")
+    @Test("A REST service passes the conformance suite with client IDs")
     func clientIDs() async throws {
         let space = try await space(Self.styles[0], [.init("ids", "client")])
         var options = RESTOptions()
@@ -111,7 +111,7 @@ struct RESTServiceTests {
 
     // MARK: Devices
 
-    @Test("keeps two devices in step, in every style of paging", arguments: styles)
+    @Test("A REST service syncs two devices with each style of paging", arguments: styles)
     func twoDevices(_ style: Style) async throws {
         let space = try await space(style)
         func device() throws -> Device { try Device(RESTService(baseURL: space.url, options: options(style))) }
@@ -137,7 +137,7 @@ struct RESTServiceTests {
     }
 
     @Test(
-        "loses nothing and makes nothing twice, whichever request goes wrong",
+        "A fault of any request to a REST service neither loses nor duplicates a row",
         arguments: ["drop-before", "drop-after", "cut", "html", "empty", "malformed", "status"],
         ["key", "marker", "nothing"])
     func faults(_ kind: String, _ knownBy: String) async throws {
@@ -160,7 +160,7 @@ struct RESTServiceTests {
                 fault = ["at": JSONValue(number), "kind": "status", "status": 503, "retryAfter": "0"]
             }
             try await space.put("_faults", [fault])
-            // What cannot be understood ends the run; the next one goes on.
+            // A response that cannot be read ends the run; the next run continues.
             for _ in 0..<2 { do { try await device.engine.sync() } catch {} }
             try await device.engine.sync()
             let titles = try await space.rows("tasks").compactMap { $0["title"] }
@@ -174,7 +174,7 @@ struct RESTServiceTests {
         }
     }
 
-    /// A device that has made a row of which no answer came.
+    /// Returns a device whose create was not answered.
     private func creation(
         _ title: String, _ fate: NotingNetwork.Fate, marker: String? = nil
     ) async throws -> (RESTSpace, Device, NotingNetwork) {
@@ -193,10 +193,10 @@ struct RESTServiceTests {
         return (space, device, network)
     }
 
-    @Test("a row whose answer was lost is found by its marker, also where another one looks the same")
+    @Test("A row whose create was not answered is found by its marker, even if another row has equal values")
     func marker() async throws {
         let (space, device, _) = try await creation("same", .unanswered, marker: "client_ref")
-        // One that somebody else made.
+        // A row of another client.
         try await space.put([["id": 40, "title": "same", "done": .null, "points": .null]], in: "tasks")
         let mine = try #require(try await space.rows("tasks").first { $0["client_ref"] != nil }?["id"])
         try await device.write("UPDATE Task SET points = 5")
@@ -209,7 +209,7 @@ struct RESTServiceTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("without key and marker a row that looks the same is taken for the one whose answer was lost")
+    @Test("Without key and marker, a row with equal values is taken for the one whose create was not answered")
     func alike() async throws {
         let (space, device, _) = try await creation("same", .lost)
         try await space.put(
@@ -221,7 +221,7 @@ struct RESTServiceTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("a row that is made later than was waited for is there twice", arguments: [true, false])
+    @Test("A create that is carried out after the wait for it duplicates the row", arguments: [true, false])
     func tooLate(_ hasMarker: Bool) async throws {
         let (space, device, network) = try await creation("late", .late, marker: hasMarker ? "client_ref" : nil)
         try await device.engine.sync()
@@ -231,7 +231,7 @@ struct RESTServiceTests {
     }
 
     @Test(
-        "what somebody changed since the pull is kept with preconditions; without, the members that both changed are lost",
+        "With preconditions a push keeps remote changes since the pull; without, it overwrites shared fields",
         arguments: [true, false])
     func lostUpdate(_ hasPreconditions: Bool) async throws {
         let space = try await space(Self.styles[0], hasPreconditions ? [.init("preconditions", true)] : [])
@@ -256,7 +256,7 @@ struct RESTServiceTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("parks what the service refuses, and only that")
+    @Test("A change that a REST service rejects is blocked, and others are sent")
     func refused() async throws {
         let space = try await space(Self.styles[0], [.init("required", ["title"]), .init("unique", "points")])
         let device = try Device(RESTService(baseURL: space.url))
@@ -273,8 +273,8 @@ struct RESTServiceTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("sends a row once more that was refused for what a deleted one had")
-    func swapped() async throws {
+    @Test("A row rejected for a unique value of a deleted row is sent again")
+    func freedUniqueValue() async throws {
         let space = try await space(Self.styles[0], [.init("unique", "title")])
         try await space.put([["id": 1, "title": "the title"]], in: "tasks")
         let device = try Device(RESTService(baseURL: space.url))
@@ -286,7 +286,7 @@ struct RESTServiceTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("costs one request an entity when there is nothing new")
+    @Test("A delta pull without changes takes one request for each entity")
     func nothingNew() async throws {
         let space = try await space(Self.styles[0], [.init("since", "updated_since"), .init("softDelete", true)])
         var options = RESTOptions()
@@ -304,7 +304,7 @@ struct RESTServiceTests {
         #expect(try await device.engine.changed())
     }
 
-    @Test("imports all pages of an entity, and what it does not list goes")
+    @Test("A paged import reads all pages of an entity and deletes rows that they omit")
     func importPages() async throws {
         let space = try await space(Self.styles[6])
         try await space.put((1...10).map { ["id": JSONValue($0), "title": .string("t\($0)")] }, in: "tasks")

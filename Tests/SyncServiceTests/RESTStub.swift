@@ -4,7 +4,7 @@ import Sync
 
 @testable import SyncService
 
-/// A REST service in memory, with a clock of its own, that fails as the members of a history have it.
+/// A REST service in memory with its own clock and the faults of a history's members.
 actor RESTStub: HTTPTransport {
     static let paths = ["Project": "projects", "Task": "tasks", "Tag": "tags"]
     private static let entities = ["projects": "Project", "tasks": "Task", "tags": "Tag"]
@@ -19,7 +19,7 @@ actor RESTStub: HTTPTransport {
         var updated: Int64
         var version: Int
         var isDeleted = false
-        /// It is made after so many requests, and is on no list before.
+        /// The number of requests until the row is created; no list has it before.
         var lag = 0
     }
 
@@ -32,30 +32,30 @@ actor RESTStub: HTTPTransport {
     private var version = 0
     private var lastID = 0
     private var others = 0
-    /// The row of the last creation that was answered without a body.
+    /// The row of the last create that was answered without a body.
     private var hidden: (entity: String, id: JSONValue)?
     /// Milliseconds since 1970.
     private var now = RESTStub.start
     private static let start: Int64 = 1_800_000_000_000
-    /// How often it was set back.
+    /// The number of times that the clock was set back.
     private var setBacks: Int64 = 0
-    /// How far answers are ahead of it.
+    /// The offset of response dates from the clock.
     private var ahead: Int64 = 0
-    /// The bodies of all creations and updates that were ever carried out.
+    /// The bodies of all creates and updates that were carried out.
     private(set) var accepted: [JSONValue] = []
 
     init(_ make: RESTMake, _ troubles: HistoryTroubles, _ ledger: HistoryLedger, _ members: Set<HistoryMember>) {
         (self.make, self.troubles, self.ledger, self.members) = (make, troubles, ledger, members)
     }
 
-    // MARK: What a history does
+    // MARK: Calls of a history
 
-    /// The rows there are.
+    /// Returns the rows that are not deleted.
     func contents(of entity: String) -> [JSONValue: JSONValue] {
         (rows[entity] ?? [:]).filter { !$0.value.isDeleted }.mapValues(\.record)
     }
 
-    /// Time passes; with a clock that may be set.
+    /// Advances the clock, or sets it if the history has that member.
     func pass(_ step: SeededNumbers) {
         var step = step
         now += [100, 5_000, 100_000, 400_000][Int(step.next() % 4)]
@@ -63,7 +63,7 @@ actor RESTStub: HTTPTransport {
         guard members.contains(.clocks) else { return }
         switch step.next() % 8 {
         case 0:
-            // To a time before all that it ever was: a clock that reaches a cursor again does not show.
+            // Set the clock to before all earlier times, since a clock that reaches a cursor again cannot be noticed.
             setBacks += 1
             now = Self.start - setBacks * 86_400_000
         case 1: ahead = 400 * 86_400_000
@@ -71,7 +71,7 @@ actor RESTStub: HTTPTransport {
         }
     }
 
-    /// Lists a row at once: a device that has no answer to its creation sends it again if no list has the row.
+    /// Lists a hidden row at once. A device without an answer to its create sends it again if no list has the row.
     func listHiddenRow() {
         guard let (entity, id) = hidden else { return }
         rows[entity]?[id]?.lag = 0
@@ -112,7 +112,7 @@ actor RESTStub: HTTPTransport {
         for (entity, rows) in rows.sorted(by: { $0.key < $1.key }) {
             for (id, row) in rows.sorted(by: { $0.key.plain < $1.key.plain }) where row.lag > 0 {
                 self.rows[entity]?[id]?.lag -= 1
-                // Made now, it has the time of now: no cursor is past it.
+                // The row is created now and gets the current time, so no cursor is past it.
                 if row.lag == 1 || !isActive { write(entity, id, row.record) }
             }
         }
@@ -128,7 +128,8 @@ actor RESTStub: HTTPTransport {
             $0.lag == 0 && (since == nil ? !$0.isDeleted : (!$0.isDeleted || make.options.deleted != nil))
         }
         if let since { all.removeAll { $0.updated < since } }
-        // Where versions are no times, only the clock tells where a pull was: a later page that is empty does not show.
+        // If versions are not times, only the clock shows the progress of a pull, and an empty later page is not
+        // noticed.
         if since != nil, place == 0 || make.hasTimes, await troubles.isLate { all = [] }
         all.sort { ($0.updated, $0.record["id"]?.plain ?? "") < ($1.updated, $1.record["id"]?.plain ?? "") }
         var page = all.dropFirst(place).prefix(make.pageSize).map(\.record)
@@ -138,7 +139,8 @@ actor RESTStub: HTTPTransport {
         if place == 0, all.count > make.pageSize, await troubles.isShifted,
             let first = all.first(where: { !$0.isDeleted }), let id = first.record["id"]
         {
-            // Another client writes the first row of the list, but no value by which a device looks for a row that it made.
+            // Another client writes the first row of the list, except values by which a device matches its own new
+            // rows.
             others += 1
             let field: JSONValue =
                 entity == "Task" && !members.contains(.bodiless)
@@ -160,7 +162,7 @@ actor RESTStub: HTTPTransport {
         return Reply(status: 200, body: row.record)
     }
 
-    /// A row that was not asked for.
+    /// Returns a row that was not requested.
     private func other(than id: JSONValue?, _ entity: String, _ kind: PushOperation.Kind) async -> JSONValue? {
         let records = contents(of: entity)
         return await troubles.wrongID(for: id, of: entity, kind, among: records.keys).flatMap { records[$0] }
@@ -190,7 +192,8 @@ actor RESTStub: HTTPTransport {
         if change.kind == .create, let other = await other(than: id, entity, .create) {
             return Reply(status: 201, body: other)
         }
-        // Without an id or a marker a device looks for a new row by its values, which another device could change meanwhile.
+        // Without an ID or a marker a device matches a new row by its values, which another device could change
+        // meanwhile.
         guard change.kind != .create || make.options.ids == .client || make.options.marker != nil,
             await troubles.isBodiless
         else { return reply }
@@ -202,8 +205,8 @@ actor RESTStub: HTTPTransport {
         return reply
     }
 
-    /// Whether a row would belong to a deleted project. A service that tells no times has no such rows, as a database with foreign
-    /// keys: a device cannot know whether the row or the deletion is the later one.
+    /// Whether the project of a row is deleted. A service without times has no such rows, like a database with foreign
+    /// keys, since a device cannot know whether the row or the deletion is later.
     private func isBelowDeleted(_ change: HistoryChange) -> Bool {
         guard !make.hasTimes, change.entity == "Task", let project = change.body["project_id"] else { return false }
         let isThere = change.kind == .create || change.id.flatMap { rows["Task"]?[$0] }?.isDeleted == false
@@ -235,7 +238,7 @@ actor RESTStub: HTTPTransport {
         }
     }
 
-    /// What belongs to a project goes along with it: its devices leave that to the service.
+    /// Deletes the tasks of a project. Devices leave that to the service.
     private func deleteTasks(of project: JSONValue) {
         for (id, row) in rows["Task"] ?? [:] where row.record["project_id"] == project && !row.isDeleted {
             write("Task", id, row.record, isDeleted: true)
@@ -278,13 +281,13 @@ actor RESTStub: HTTPTransport {
             record: merged(record, members), updated: now, version: version, isDeleted: isDeleted)
     }
 
-    /// `2027-01-15T08:00:00.123Z`.
+    /// Returns a time such as `2027-01-15T08:00:00.123Z`.
     private static func text(_ time: Int64) -> String {
         let seconds = Date(timeIntervalSince1970: Double(time / 1000)).isoText
         return seconds.prefix(19) + "." + String(1000 + time % 1000).dropFirst() + "Z"
     }
 
-    /// `Fri, 15 Jan 2027 08:00:00 GMT`; of which day of the week is of no matter.
+    /// Returns a date such as `Fri, 15 Jan 2027 08:00:00 GMT`, with an arbitrary day of the week.
     private static func date(_ time: Int64) -> String {
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
         let text = Self.text(time)

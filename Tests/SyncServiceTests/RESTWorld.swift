@@ -3,12 +3,12 @@ import Sync
 
 @testable import SyncService
 
-/// How a REST service of a random history is: its options, and the same for the server of `Tests/Servers/REST`.
+/// The options of a REST service in a random history, and the same options for the server of `Tests/Servers/REST`.
 struct RESTMake: Sendable {
     var options = RESTOptions()
     var pageSize = 1000
 
-    /// - Parameter number: A number below a bound, at random.
+    /// - Parameter number: Returns a random number below a bound.
     init(_ number: (Int) -> Int) {
         pageSize = 1 + number(5)
         let isClient = number(2) == 0
@@ -21,7 +21,7 @@ struct RESTMake: Sendable {
             default: break
             }
         }
-        // Without one a PUT that makes a row would replace another one's.
+        // Without a precondition a PUT that creates a row would replace the row of another client.
         let isSince = number(3) > 0
         if isClient || number(2) == 0 { options.preconditions = "If-Match" }
         if isSince {
@@ -38,17 +38,17 @@ struct RESTMake: Sendable {
         }
     }
 
-    /// The same with versions as the server has them.
+    /// Returns the same options with the version numbers of the server.
     func withNumbers() -> RESTMake {
         var make = self
         if make.options.preconditions != nil { make.options.version = "version" }
         return make
     }
 
-    /// Whether the service says when a row was changed.
+    /// Whether the service gives the time of each change.
     var hasTimes: Bool { options.version == "updated_at" }
 
-    /// The settings of the server that is so.
+    /// The settings of a server with these options.
     var settings: JSONValue {
         var members: [JSONValue.Member] = [
             .init("envelope", .string(options.records)), .init("ids", .string(options.ids.rawValue)),
@@ -67,7 +67,7 @@ struct RESTMake: Sendable {
     }
 }
 
-/// The REST server of `Tests/Servers/REST`, behind a network that fails.
+/// The REST server of `Tests/Servers/REST` behind an unreliable network.
 struct RESTServerWorld: HistoryWorld {
     let service: any SyncService
     let hasTimes: Bool
@@ -94,7 +94,7 @@ struct RESTServerWorld: HistoryWorld {
     }
 }
 
-/// A REST service in memory, behind a network that fails.
+/// A REST service in memory behind an unreliable network.
 struct RESTWorld: HistoryWorld {
     let service: any SyncService
     let hasTimes: Bool

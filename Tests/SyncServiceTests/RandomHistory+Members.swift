@@ -4,7 +4,7 @@ import Sync
 
 @testable import SyncService
 
-/// What a device of a history is opened with, again and again.
+/// The settings with which a device of a history is opened again.
 struct DeviceSetUp {
     let service: any SyncService
     let entities: [SyncedEntity]
@@ -30,14 +30,14 @@ extension RandomHistory {
         return true
     }
 
-    /// A task and a project of a device; nil where it has none, and gets both.
+    /// Returns a task and a project of a device; nil if it lacks one, after inserting both.
     private func taskAndProject(_ index: Int) async throws -> (task: String, project: String)? {
         let tasks = try await devices[index].rows("SELECT remoteID FROM Task ORDER BY length(remoteID), remoteID")
         let projects = try await devices[index].rows(
             "SELECT remoteID FROM Project WHERE name NOT GLOB 'inside*' ORDER BY length(remoteID), remoteID")
         guard !tasks.isEmpty, !projects.isEmpty else {
             try await insert(index, "Task", "title")
-            // No two rows have one name.
+            // Names are unique.
             count += 1
             try await insert(index, "Project", "name")
             return nil
@@ -45,7 +45,7 @@ extension RandomHistory {
         return (tasks[number(tasks.count)], projects[number(projects.count)])
     }
 
-    /// A row is moved below one that another device deletes.
+    /// Moves a row below a row that another device deletes.
     private func move(_ index: Int) async throws {
         guard let (task, project) = try await taskAndProject(index) else { return }
         try await write(index, "UPDATE Task SET projectID = '\(project)' WHERE remoteID = '\(task)'")
@@ -54,7 +54,8 @@ extension RandomHistory {
         try await sync(devices[other], other, editing: nil)
     }
 
-    /// Another client deletes a project. The device deletes its tasks along, one of which is refused; another device moves this task.
+    /// Another client deletes a project. The device deletes its tasks too, and the service rejects one of these
+    /// deletions. Another device moves that task.
     private func refuseCascade(_ index: Int, _ world: any HistoryWorld) async throws {
         guard let (task, project) = try await taskAndProject(index) else { return }
         let other = (index + 1) % devices.count
@@ -74,7 +75,7 @@ extension RandomHistory {
         try await sync(devices[other], other, editing: nil)
     }
 
-    /// Another client deletes a row of the service.
+    /// Deletes a row of the service as another client.
     private func remove(_ entity: String, _ key: String, _ world: any HistoryWorld) async throws -> Bool {
         guard let record = await world.remove(entity, key) else { return false }
         note("another client deletes \(entity) \(key)")
@@ -82,7 +83,7 @@ extension RandomHistory {
         return true
     }
 
-    /// A row is deleted by one device or another client, and edited by the other devices.
+    /// Has a row deleted by one device or another client, and edited by the other devices.
     private func revive(_ index: Int, _ world: any HistoryWorld) async throws {
         let tasks = try await devices[index].rows("SELECT remoteID FROM Task ORDER BY length(remoteID), remoteID")
         guard !tasks.isEmpty else { return try await insert(index, "Task", "title") }
@@ -116,7 +117,7 @@ extension RandomHistory {
         devices[index] = try Device(devices[index].stack, setUp.service, entities: setUp.entities, setUp.settings)
     }
 
-    /// Another engine of the same store has fewer entities.
+    /// Runs or resets another engine of the same store with fewer entities.
     private func fewer(_ index: Int) async throws {
         guard let setUp else { return }
         let names = [["Project"], ["Tag"], ["Task", "Tag"]][number(3)]
@@ -135,7 +136,7 @@ extension RandomHistory {
         try reopen(index)
     }
 
-    /// Another engine of the same store runs while a change of a run takes longer than two leases.
+    /// Runs another engine of the same store while a change of a run takes longer than two leases.
     func runAnother(_ index: Int) async {
         guard let setUp else { return }
         let stack = devices[index].stack
@@ -148,7 +149,7 @@ extension RandomHistory {
         } catch { note("\(error)") }
     }
 
-    /// All but a second of a lease passes, in which its run renews it.
+    /// Shortens the lease to a second, and waits until its run renews it.
     private func passLease(_ stack: DataStack) async throws {
         let end = try await stack.write { db in
             try db.execute(sql: "UPDATE sync_lease SET until = until - 119000 WHERE holder <> ''")
@@ -163,7 +164,7 @@ extension RandomHistory {
         }
     }
 
-    /// Edits that the outbox does not see.
+    /// Edits rows without change capture.
     private func withoutTriggers(_ index: Int) async throws {
         await shadows[index].lookAway()
         if number(2) == 0 {
@@ -184,7 +185,7 @@ extension RandomHistory {
         }
     }
 
-    /// A row that was deleted, and not sent, is made again.
+    /// Inserts a deleted row again whose deletion was not sent.
     private func againWithoutTriggers(_ index: Int) async throws {
         let gone = try await devices[index].rows("SELECT k FROM sync_change WHERE e = 2 AND kind = 'delete' LIMIT 1")
         guard let key = gone.first else { return }
@@ -194,7 +195,7 @@ extension RandomHistory {
         try await shadows[index].write(sql)
     }
 
-    /// Edits or deletes the row of a change that is on its way.
+    /// Edits or deletes the row of a change during its request.
     func edit(_ change: HistoryChange, _ index: Int) async {
         count += 1
         let column = change.entity == "Task" ? "title" : "name"
@@ -210,7 +211,7 @@ extension RandomHistory {
 
     // MARK: Decisions
 
-    /// Decides conflicts that wait, at random.
+    /// Resolves open conflicts at random.
     func resolve(_ index: Int, isLast: Bool) async throws {
         guard members.contains(.manual), isLast || number(2) == 0 else { return }
         for conflict in try await devices[index].engine.conflicts() where conflict.winner == "open" {
@@ -227,7 +228,7 @@ extension RandomHistory {
         }
     }
 
-    /// Edits what waits since it was refused, so that it is sent again.
+    /// Edits rows with rejected changes, so that they are sent again.
     func wake(_ index: Int, _ world: any HistoryWorld) async throws {
         let waiting = try await devices[index].rows(
             """
@@ -241,7 +242,7 @@ extension RandomHistory {
             let (table, column) = [("Project", "name"), ("Task", "title"), ("Tag", "name")][number - 1]
             if parts[3] == "1", let row = try await world.contents(of: table).first(where: { $0.key.plain == parts[2] })
             {
-                // The device deleted it along with another one, and deletes it by itself now.
+                // The device deleted the row by a cascade, and now deletes it by itself.
                 await ledger.recordRemoved(row.value)
             }
             let sql =
@@ -255,7 +256,7 @@ extension RandomHistory {
         }
     }
 
-    /// What waits since it was refused was refused: no later edit waits with it.
+    /// Checks that each blocked change was rejected, and that no later edit is blocked with it.
     func judgeParked(_ index: Int) async throws {
         guard members.contains(.refusals) else { return }
         let values = await troubles.refusedValues

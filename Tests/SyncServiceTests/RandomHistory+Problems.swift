@@ -5,7 +5,7 @@ import SyncTesting
 @testable import SyncService
 
 extension RandomHistory {
-    // MARK: What must hold
+    // MARK: Checks
 
     func problems(_ world: any HistoryWorld) async throws -> [String] {
         var problems = await parkedProblems + troubles.problems + ledger.problems
@@ -35,7 +35,7 @@ extension RandomHistory {
             problems += try await judgeRulings(index, world)
         }
         problems += try await judgeRows(world)
-        // Each row has a name of its own.
+        // Names are unique.
         for entity in ["Project", "Task", "Tag"] {
             let names = try await world.contents(of: entity).values.compactMap { $0["title"] ?? $0["name"] }
             if Set(names).count != names.count { problems.append("\(entity) has rows twice") }
@@ -43,12 +43,12 @@ extension RandomHistory {
         return problems
     }
 
-    /// Whether a line is of a row that stood only inside of another one, and stands there no more.
+    /// Whether a line is of a row that was only nested in another row and is no longer.
     private func isUnlisted(_ line: String, _ server: Set<String>) -> Bool {
         members.contains(.nested) && !server.contains(line) && line.hasPrefix("Project 90") && line.contains("inside")
     }
 
-    /// What the log of conflicts says that cannot be.
+    /// Returns the impossible entries of the conflict log.
     private func judgeRulings(_ index: Int, _ world: any HistoryWorld) async throws -> [String] {
         guard !isRestored, !members.contains(.fewer) else { return [] }
         let rulings = try await devices[index].engine.conflicts().map { line in
@@ -61,7 +61,7 @@ extension RandomHistory {
             isTimed: place == .memory, isOneDomain: isOneDomain)
     }
 
-    /// What the service has that cannot be.
+    /// Returns the impossible rows of the service.
     private func judgeRows(_ world: any HistoryWorld) async throws -> [String] {
         var records: [String: [JSONValue]] = [:]
         for entity in ["Project", "Task", "Tag"] {
@@ -87,7 +87,7 @@ extension RandomHistory {
         var named: Set<JSONValue> = []
         let tags = try await world.contents(of: "Tag")
         for (id, row) in try await world.contents(of: "Task") {
-            // An id of a row that is gone is none.
+            // The ID of a deleted row counts as null.
             if let id = row["project_id"] { named.insert(id) }
             let project = row["project_id"].flatMap { projects[$0] == nil ? nil : text($0) } ?? "nil"
             lines.insert(
@@ -98,7 +98,7 @@ extension RandomHistory {
             if !list.isEmpty { lines.insert("list \(text(id)) \(list)") }
         }
         for (id, row) in projects {
-            // One that stands only inside of tasks is there as long as it does.
+            // A project that is only nested in tasks exists as long as a task has it.
             if members.contains(.nested), TroubledService.inside.contains(id), !named.contains(id) { continue }
             lines.insert("Project \(text(id)) \(text(row["name"]))")
         }

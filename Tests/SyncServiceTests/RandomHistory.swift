@@ -5,16 +5,16 @@ import SyncTesting
 
 @testable import SyncService
 
-/// A history that a seed makes: devices that edit, a service that fails, syncs in between.
+/// A random history of a seed: devices edit, a service fails, and the devices sync.
 ///
-/// Each step has random numbers of its own, so that a history that fails can be made smaller by leaving steps out.
+/// Each step has its own random numbers, so that a failing history can be shortened by omitting steps.
 actor RandomHistory {
     private var random: SeededNumbers
     private let seed: UInt64
     private let omitted: Set<Int>
     let place: HistoryPlace
     private(set) var steps: [String] = []
-    /// How many steps it has, those that are left out among them.
+    /// The number of steps, including omitted ones.
     private(set) var length = 0
     var count = 0
     var shadows: [ShadowLog] = []
@@ -24,9 +24,9 @@ actor RandomHistory {
     let troubles: HistoryTroubles
     let ledger = HistoryLedger()
     var setUp: DeviceSetUp?
-    /// What waits and was never refused.
+    /// The problems of changes that are blocked and were never rejected.
     var parkedProblems: [String] = []
-    /// Whether stores or the service may go back to older copies, or rows replace others.
+    /// Whether stores or the service may be restored from older copies, or rows replace others.
     private(set) var isRestored = false
     private(set) var isOneDomain = false
 
@@ -41,7 +41,7 @@ actor RandomHistory {
 
     var text: String { steps.joined(separator: "\n") }
 
-    /// - Returns: What does not hold at the end; nil if all does.
+    /// - Returns: The problems at the end; nil if there are none.
     func problems() async throws -> [String]? {
         let problems = try await run()
         return problems.isEmpty ? nil : problems
@@ -54,7 +54,7 @@ actor RandomHistory {
         if members.contains(.manual) { policies = [.manual, .manual, .manual] }
         if members.contains(.twins), world.hasTimes { policies = [.lastWriterWins, .lastWriterWins, .clientWins] }
         let policy = policies[number(world.hasTimes ? 3 : 2)]
-        // Nothing tells a service without keys that another device has brought a row back already.
+        // Without idempotency keys a service cannot know that another device has restored a row already.
         let canRevive = service.capabilities.createIdempotency != .probe
         let comesBack = canRevive && !members.isDisjoint(with: [.revived, .reserved])
         let deletions = comesBack ? .editWins : canRevive ? DeleteConflictPolicy.allCases[number(2)] : .deleteWins
@@ -72,7 +72,7 @@ actor RandomHistory {
         settings.deletionGuard = members.contains(.guarded) ? .half : nil
         settings.settleTime = .zero
         if members.contains(.slow) { settings.clock.beat = { try await Task.sleep(for: .milliseconds(5)) } }
-        // Some give up at once, and leave requests that were never answered.
+        // Some runs have one attempt, and leave in-doubt requests.
         if seed % 4 == 3 || members.contains(.lost) { settings.attempts = 1 }
         var schema = Device.schema.replacingOccurrences(
             of: "\"entity\": \"Tag\", \"many\": true", with: "\"entity\": \"Tag\", \"many\": true, \"ordered\": true")
@@ -80,10 +80,10 @@ actor RandomHistory {
             schema = schema.replacingOccurrences(
                 of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
         }
-        // What a store was restored from may have lost the key of a row that the service has: it must know it again.
+        // The copy of a store may lack the key of a created row, so the service must identify the row.
         let mayBeRestored = number(3) == 0 && does.createIdempotency != .probe
         let serviceMayBeRestored = number(4) == 0 && does.createIdempotency != .probe
-        // Of two rows with one title, which others may make so, the first device could store one only.
+        // If others create two rows with one title, the first device could store only one of them.
         let replaces = number(3) == 0 && deletions == .deleteWins && !mayBeRestored && !serviceMayBeRestored
         setUp = DeviceSetUp(service: service, entities: entities, settings: settings)
         isRestored = mayBeRestored || serviceMayBeRestored || replaces
@@ -132,9 +132,9 @@ actor RandomHistory {
         return try await problems(world)
     }
 
-    /// Everybody syncs until all is done.
+    /// Syncs all devices until nothing is left to do.
     ///
-    /// - Returns: What keeps them from it.
+    /// - Returns: The problems that prevent it.
     private func rest(_ world: any HistoryWorld) async throws -> [String]? {
         await troubles.end()
         if members.contains(.guarded) {
@@ -146,7 +146,7 @@ actor RandomHistory {
                 do {
                     try await device.engine.sync()
                 } catch {
-                    // A row that another device brought back is believed after three tries.
+                    // A row that another device restored is accepted after three attempts.
                     guard members.contains(.revived), round < 3 else {
                         return ["device \(index) does not sync: \(error)"]
                     }
@@ -184,7 +184,8 @@ actor RandomHistory {
             sendsCascades: !members.contains(.cascades), ordersVersions: true)
     }
 
-    /// How many requests later one may be carried out whose answer was lost: a row that is looked for must be there by then.
+    /// Returns the number of requests after which a request with a lost answer may still be carried out. A row that is
+    /// looked up must exist by then.
     private func latest(_ idempotency: ServiceCapabilities.CreateIdempotency) -> UInt64 {
         switch idempotency {
         case .clientID, .key: 4
@@ -224,7 +225,7 @@ actor RandomHistory {
         return rows
     }
 
-    /// The service is restored from a copy, and everybody is told.
+    /// Copies the service, or restores it from the copy and tells all devices.
     private func goBack(_ world: any HistoryWorld) async throws {
         guard let isBack = await world.goBack() else { return }
         note(isBack ? "the service goes back to its copy" : "the service is copied")
@@ -232,7 +233,7 @@ actor RandomHistory {
         for device in devices { try await device.engine.reset(.relink) }
     }
 
-    /// A row takes the place of another one by the unique index that the app of the first device made.
+    /// Replaces a row through the unique index that the app of the first device created.
     private func replace() async throws {
         let rows = "FROM Task WHERE title IS NOT NULL ORDER BY length(remoteID), remoteID LIMIT 1"
         let sql = """
@@ -244,7 +245,7 @@ actor RandomHistory {
     }
 
     private func perhapsEdit(_ index: Int) async {
-        // A run sends until nothing is left: somebody who edits for ever has it run for ever.
+        // A run sends until nothing is left, so endless edits would make an endless run.
         guard number(3) == 0, count % 100 < 40 else { return }
         note("meanwhile:")
         do { try await edit(index) } catch { note("\(error)") }
@@ -254,7 +255,7 @@ actor RandomHistory {
         count += 1
         let sql: String
         func some(_ table: String) -> String {
-            // Those that stand only inside of others are nobody's to edit.
+            // Rows that are only nested in others must not be edited.
             let listed = members.contains(.nested) && table == "Project" ? "WHERE name NOT GLOB 'inside*'" : ""
             return
                 "(SELECT remoteID FROM \(table) \(listed) ORDER BY length(remoteID), remoteID LIMIT 1 OFFSET \(number(5)))"
@@ -280,7 +281,7 @@ actor RandomHistory {
                 WHERE taskID = task AND tagID = tag AND taskID = \(some("Task"))
                 """
         case 12:
-            // As an app that knows no upsert; its pairs go with the row, and some are made anew.
+            // An app without upserts: links are deleted with the row, and some are inserted again.
             sql = """
                 INSERT OR REPLACE INTO Task (remoteID, title, points, done, projectID)
                 SELECT remoteID, 'e\(count)', points, done, projectID FROM Task WHERE remoteID = \(some("Task"));
@@ -298,10 +299,10 @@ actor RandomHistory {
     }
 
     func insert(_ index: Int, _ entity: String, _ attribute: String) async throws {
-        // An app may give its rows ids by itself, where they are from here.
+        // An app may assign client IDs itself.
         var key = takesKeys && count % 3 == 0 ? "k" + String(String(count + 100_000_000_000_000).dropFirst()) : nil
         if takesKeys, members.contains(.twins), number(2) == 0 {
-            // Others make a row of this key, too.
+            // Other devices create a row with this key too.
             let twin = "twin00000000\(100 + number(3))"
             if try await devices[index].rows("SELECT 1 FROM \(entity) WHERE remoteID = '\(twin)'").isEmpty {
                 key = twin
@@ -311,7 +312,7 @@ actor RandomHistory {
         try await shadows[index].insert(entity, attribute, "n\(count)", key: key)
     }
 
-    // MARK: Chance
+    // MARK: Random numbers
 
     func number(_ bound: Int) -> Int { Int(random.next() % UInt64(bound)) }
     func note(_ step: String) { steps.append(step) }

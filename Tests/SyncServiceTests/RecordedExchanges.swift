@@ -5,14 +5,14 @@ import SyncCore
 
 @testable import SyncService
 
-/// Answers requests as files of `Fixtures/Exchanges` say, each once and in their order; a request that is not the next one is an
-/// error, which says what differs.
+/// Answers requests from files of `Fixtures/Exchanges`, each once and in order. A request that differs from the next
+/// file is an error that shows the difference.
 actor RecordedExchanges: HTTPTransport {
     private var exchanges: [(name: String, json: JSONValue)]
-    /// What was asked for and is not there.
+    /// The requests that differ from the files.
     private(set) var mismatches: [String] = []
 
-    /// - Parameter names: The files, without their endings.
+    /// - Parameter names: The files, without their extensions.
     init(_ folder: String, _ names: [String]) throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Fixtures/Exchanges/\(folder)")
@@ -21,7 +21,7 @@ actor RecordedExchanges: HTTPTransport {
         }
     }
 
-    /// Those that nobody asked for.
+    /// The exchanges that were not requested.
     var left: [String] { exchanges.map(\.name) }
 
     func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
@@ -52,7 +52,7 @@ actor RecordedExchanges: HTTPTransport {
         return ServerFailure(text: text)
     }
 
-    /// A request as the files have it.
+    /// Returns a request in the form of the files.
     private static func json(_ request: HTTPRequest, _ body: Data?) throws -> JSONValue {
         let components = URLComponents(string: request.path ?? "")
         var members: [JSONValue.Member] = [
@@ -68,12 +68,12 @@ actor RecordedExchanges: HTTPTransport {
         return decoded(.object(members))
     }
 
-    /// With JSON in the query as JSON.
+    /// Returns the request with JSON in its query as JSON.
     private static func decoded(_ request: JSONValue) -> JSONValue {
         guard case .string(let text)? = request.value(at: ["query", "where"]) else { return request }
         return request.setting((try? JSONValue(parsing: text)) ?? .null, at: ["query", "where"])
     }
 
-    /// Its members sorted.
+    /// Returns the text with sorted members.
     private static func text(_ json: JSONValue) -> String { String(decoding: CanonicalJSON.bytes(json), as: UTF8.self) }
 }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import SyncService
 
-/// The service deletes nothing along with a row, and refuses what the engine sends for that.
-@Suite("What goes along with a deletion and is refused")
+/// Deletions of a cascade that the service leaves to the engine, and rejects.
+@Suite("Rejected deletions of a cascade")
 struct RefusedCascadeTests {
     private let service = InMemoryService(
         ServiceCapabilities(
@@ -26,7 +26,7 @@ struct RefusedCascadeTests {
     }
 
     @Test(
-        "comes back if the service turns out to have changed it, however often it was refused",
+        "A row whose cascaded deletion is rejected comes back if the service had changed it",
         arguments: [1, 2, 3], [true, false])
     func givesWay(_ refusals: Int, _ isRetried: Bool) async throws {
         let device = try await device()
@@ -34,7 +34,7 @@ struct RefusedCascadeTests {
         for number in 1...refusals {
             try await device.engine.sync()
             #expect(try await device.engine.parkedRows().map(\.reason) == ["refused"])
-            // Rows that were refused once are tried again after a deletion.
+            // Changes that were rejected once are tried again after a deletion.
             if isRetried {
                 await service.put("Tag", JSONValue(number + 1), ["name": "g"])
                 try await device.engine.sync()
@@ -51,7 +51,7 @@ struct RefusedCascadeTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("is deleted there once it is not refused any more, where nothing changed it")
+    @Test("A rejected deletion of a cascade is sent again after another deletion")
     func isDeleted() async throws {
         let device = try await device()
         await service.remove("Project", 1)
@@ -63,7 +63,7 @@ struct RefusedCascadeTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("is no edit: a row that was unlinked goes without a line in the log")
+    @Test("A rejected unlinking is no edit, so a later remote deletion of the row is not logged")
     func unlinked() async throws {
         let schema = Device.schema.replacingOccurrences(of: ", \"deleteRule\": \"cascade\"", with: "")
         let device = try await device(schema)
@@ -77,7 +77,7 @@ struct RefusedCascadeTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("is an edit once it was edited here")
+    @Test("An edit of a row with a rejected unlinking is logged if the service deletes the row")
     func edited() async throws {
         let schema = Device.schema.replacingOccurrences(of: ", \"deleteRule\": \"cascade\"", with: "")
         let device = try await device(schema)
@@ -90,7 +90,7 @@ struct RefusedCascadeTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("and whose row another client gives other rows, which point to nothing once it is deleted there")
+    @Test("Rows moved below a row with a rejected deletion reference nothing after its remote deletion")
     func awaited() async throws {
         let device = try await device()
         try await device.write("DELETE FROM Project WHERE remoteID = 1")
