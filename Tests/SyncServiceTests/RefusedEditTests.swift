@@ -5,12 +5,12 @@ import Testing
 
 @testable import SyncService
 
-/// A row is edited or deleted here while a request that says something older of it is refused.
-@Suite("An edit that is made while an older one is refused")
+/// A row is edited or deleted locally during a request with an older change that the service rejects.
+@Suite("Edits during a rejected request")
 struct RefusedEditTests {
     private let service = InMemoryService()
 
-    /// Refuses every request that says `bad`.
+    /// Rejects each request with the title `bad`.
     private func refuseBad(_ fault: InMemoryService.Fault = .refuse) async {
         await service.setFault { request, _ in
             guard case .push(let operations) = request else { return nil }
@@ -18,7 +18,8 @@ struct RefusedEditTests {
         }
     }
 
-    /// Does something on the device while a push is on its way: at the first, since the statement finds nothing to do later.
+    /// Runs a statement on the device during a push. Only the first push has an effect, since the statement finds no
+    /// rows later.
     private func meanwhile(_ device: Device, _ sql: String) async {
         await service.setMeanwhile { request in
             guard case .push = request else { return }
@@ -34,9 +35,10 @@ struct RefusedEditTests {
     }
 
     @Test(
-        "is sent by the same run", arguments: ["title = 'good'", "title = 'good', points = 2"],
+        "An edit during a rejected request is sent by the same run",
+        arguments: ["title = 'good'", "title = 'good', points = 2"],
         [.refuse, .dropBefore] as [InMemoryService.Fault])
-    func edited(_ set: String, _ fault: InMemoryService.Fault) async throws {
+    func editedDuringRejection(_ set: String, _ fault: InMemoryService.Fault) async throws {
         let device = try await known()
         try await device.write("UPDATE Task SET title = 'bad'")
         await refuseBad(fault)
@@ -46,7 +48,7 @@ struct RefusedEditTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("is parked itself where it is refused too")
+    @Test("An edit of another column during a rejected request is blocked if it is rejected too")
     func otherColumn() async throws {
         let device = try await known()
         try await device.write("UPDATE Task SET title = 'bad'")
@@ -62,8 +64,8 @@ struct RefusedEditTests {
     }
 
     @Test(
-        "is sent as a deletion", arguments: [.refuse, .dropBefore] as [InMemoryService.Fault])
-    func deleted(_ fault: InMemoryService.Fault) async throws {
+        "A deletion during a rejected request is sent", arguments: [.refuse, .dropBefore] as [InMemoryService.Fault])
+    func deletedDuringRejection(_ fault: InMemoryService.Fault) async throws {
         let device = try await known()
         try await device.write("UPDATE Task SET title = 'bad'")
         await refuseBad(fault)
@@ -73,8 +75,10 @@ struct RefusedEditTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("of a new row is sent under another key, or not at all if the row is gone", arguments: [true, false])
-    func made(_ isDeleted: Bool) async throws {
+    @Test(
+        "An edit during a rejected create is sent with another key, and a deletion cancels the create",
+        arguments: [true, false])
+    func newRow(_ isDeleted: Bool) async throws {
         let device = try await known()
         try await device.stack.insert("Task", values: ["title": "bad"])
         await refuseBad()
@@ -91,7 +95,7 @@ struct RefusedEditTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("is sent where the deletion of the row was refused, and the row inserted again meanwhile")
+    @Test("An insert during a rejected deletion of the row is sent")
     func insertedAgain() async throws {
         let device = try await known()
         try await device.write("DELETE FROM Task")
@@ -105,7 +109,7 @@ struct RefusedEditTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("is a deletion that finds the row gone there: nothing is left of either")
+    @Test("A deletion during a push that finds the row deleted on the service leaves nothing over")
     func gone() async throws {
         let device = try await known()
         try await device.write("UPDATE Task SET title = 'mine'")

@@ -5,10 +5,10 @@ import Testing
 
 @testable import SyncService
 
-/// The answer to a creation was lost, and the next try is refused: the first one may have made the row.
-@Suite("A creation that is refused after its answer was lost")
+/// The answer to a create was lost, and the next attempt is rejected: the first attempt may have created the row.
+@Suite("Creates that are rejected after a lost answer")
 struct RefusedReplayTests {
-    /// What becomes of each push: of the first a lost answer, of the next ones a refusal.
+    /// Returns a service with a way to identify repeated creates.
     private static func service(_ idempotency: ServiceCapabilities.CreateIdempotency) -> InMemoryService {
         InMemoryService(
             ServiceCapabilities(
@@ -27,7 +27,7 @@ struct RefusedReplayTests {
             settings)
     }
 
-    /// What becomes of one push after the other, and of all further ones.
+    /// Sets the faults of the first pushes, and of all further ones.
     private func fault(
         _ service: InMemoryService, _ first: [InMemoryService.Fault], then: InMemoryService.Fault? = .refuse
     ) async {
@@ -42,8 +42,8 @@ struct RefusedReplayTests {
 
     private static let ways: [ServiceCapabilities.CreateIdempotency] = [.key, .clientID, .probe, .marker("marker")]
 
-    @Test("is looked for, and adopted where it was made", arguments: ways)
-    func adopted(_ way: ServiceCapabilities.CreateIdempotency) async throws {
+    @Test("If a repeated create is rejected, the row is looked up and matched", arguments: ways)
+    func matched(_ way: ServiceCapabilities.CreateIdempotency) async throws {
         let service = Self.service(way)
         let device = try device(service)
         try await device.engine.sync()
@@ -60,9 +60,9 @@ struct RefusedReplayTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("keeps its key where nobody can tell, also when it is edited, and no second row is made")
-    func key() async throws {
-        // Other clients change the row, so that it is not found by what it says.
+    @Test("A rejected repeat of a create keeps its key, even after an edit, so no second row is created")
+    func keepsKey() async throws {
+        // Other clients change the row, so that it is not found by its values.
         let service = Self.service(.key)
         let device = try device(service)
         try await device.engine.sync()
@@ -90,7 +90,7 @@ struct RefusedReplayTests {
         #expect(Set(keys).count == 1)
     }
 
-    @Test("sends what it was edited to, once what was sent first is refused for good")
+    @Test("Once the first create was certainly rejected, the edited row is sent")
     func edited() async throws {
         let service = Self.service(.key)
         let device = try device(service)
@@ -110,7 +110,9 @@ struct RefusedReplayTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("is not forgotten when it is deleted meanwhile", arguments: [ways[0], ways[1]], [false, true])
+    @Test(
+        "A row in an in-doubt create that is deleted locally is deleted on the service", arguments: [ways[0], ways[1]],
+        [false, true])
     func deleted(_ way: ServiceCapabilities.CreateIdempotency, _ isBlocked: Bool) async throws {
         let service = Self.service(way)
         let device = try device(service)
@@ -118,7 +120,7 @@ struct RefusedReplayTests {
         try await device.stack.insert("Task", values: ["title": "mine"])
         await fault(service, isBlocked ? [.dropAfter] : [.dropAfter, .busy])
         await service.setMeanwhile { request in
-            // Nobody finds it by what it says.
+            // The row cannot be found by its values.
             guard case .push = request, await service.creations == 1, way == .key else { return }
             await service.put("Task", 1, ["title": "theirs"])
         }
@@ -139,8 +141,8 @@ struct RefusedReplayTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("for the first time counts, and has another key")
-    func definite() async throws {
+    @Test("A first rejection is certain, so a deleted row is forgotten")
+    func firstRejection() async throws {
         let service = Self.service(.key)
         let device = try device(service)
         try await device.stack.insert("Task", values: ["title": "mine"])
@@ -153,7 +155,7 @@ struct RefusedReplayTests {
     }
 }
 
-/// One fault after the other.
+/// A sequence of faults.
 private final class Faults: @unchecked Sendable {
     private let lock = NSLock()
     private var first: ArraySlice<InMemoryService.Fault>

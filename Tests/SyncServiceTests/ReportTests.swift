@@ -6,15 +6,15 @@ import Testing
 
 @testable import SyncService
 
-/// What a run tells of what it did, and of what it does.
-@Suite("A report")
+/// Reports and events of runs.
+@Suite("Reports")
 struct ReportTests {
     private func device(_ service: InMemoryService, _ rule: String = "cascade") throws -> Device {
         let schema = Device.schema.replacingOccurrences(of: "\"cascade\"", with: "\"\(rule)\"")
         return try Device(service, schema: schema)
     }
 
-    @Test("has the links of a run that changed nothing else")
+    @Test("A report counts the links of a run without other changes")
     func links() async throws {
         let service = InMemoryService()
         for id in 1...3 { await service.put("Tag", JSONValue(id), ["name": "t"]) }
@@ -27,13 +27,13 @@ struct ReportTests {
         #expect(report.entities["Task"]?.linksRemoved == 1)
         #expect(report.total.updated == 0 && !report.isEmpty)
         #expect(try await device.engine.sync().isEmpty)
-        // What the service answers to an edit has the links again, which is no news.
+        // The answer to an edit repeats the links, which are not new.
         try await device.write("UPDATE Task SET title = 'mine'")
         #expect(try await device.engine.sync().total.linksAdded == 0)
     }
 
-    @Test("counts values that were not taken, and says what the first is")
-    func unread() async throws {
+    @Test("A report counts unreadable values and describes the first")
+    func unreadableValues() async throws {
         let service = InMemoryService()
         await service.put("Task", 1, ["title": "t", "points": "many", "done": "perhaps"])
         await service.put("Task", 2, ["title": ["a": 1]])
@@ -44,7 +44,7 @@ struct ReportTests {
         #expect(report.entities["Task"]?.inserted == 2)
     }
 
-    @Test("counts rows in conflict beside their values, of a row that was deleted there too")
+    @Test("A report counts rows in conflict and their values, including rows deleted on the service")
     func conflicts() async throws {
         let service = InMemoryService()
         await service.put("Project", 1, ["name": "p"])
@@ -58,13 +58,13 @@ struct ReportTests {
         for id in 2...3 { await service.remove("Task", JSONValue(id)) }
         let task = try #require(try await device.engine.sync().entities["Task"])
         #expect(task.conflicts == 3)
-        // Two of the first; of the others all four columns, for they can be brought back.
+        // Two values of the first row, and all four columns of the deleted rows, since these can be restored.
         #expect(task.conflictingValues == 10)
         #expect(try await device.engine.conflicts().count == 10)
     }
 
-    @Test("counts what went along with a row of another entity as rows of their own")
-    func alongside() async throws {
+    @Test("Conflicts of rows deleted by a cascade are counted for their own entity")
+    func cascade() async throws {
         let service = InMemoryService()
         await service.put("Project", 1, ["name": "p"])
         for id in 1...2 { await service.put("Task", JSONValue(id), ["title": "t", "project_id": 1]) }
@@ -77,7 +77,7 @@ struct ReportTests {
         #expect(report.entities["Project"]?.conflicts == 0)
     }
 
-    @Test("has a row that the model's delete rule keeps though the service deleted it", arguments: [true, false])
+    @Test("A report counts a row that a delete rule keeps though the service deleted it", arguments: [true, false])
     func denied(_ tombstones: Bool) async throws {
         let service = InMemoryService(
             ServiceCapabilities(
@@ -100,7 +100,7 @@ struct ReportTests {
         #expect(try await device.engine.parkedRows() == [])
     }
 
-    @Test("has the records that have no id, and where the first is, across pages")
+    @Test("A report counts records without an ID and has the index of the first across pages")
     func skipped() async throws {
         let transport = Served { request, _ in
             switch request.path {
@@ -121,7 +121,7 @@ struct ReportTests {
         #expect(report.entities["Task"]?.inserted == 3)
     }
 
-    @Test("is preceded by what the run waits for: the service, and an answer that was lost")
+    @Test("Events report waits for the service and for an in-doubt request")
     func waiting() async throws {
         let service = InMemoryService(
             ServiceCapabilities(

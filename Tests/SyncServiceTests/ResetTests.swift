@@ -6,8 +6,8 @@ import Testing
 
 @testable import SyncService
 
-/// Rows that are taken away here, and come again.
-@Suite("A reset of the rows here")
+/// Rows that are deleted locally and pulled again.
+@Suite("Local resets")
 struct ResetTests {
     private let service = InMemoryService(pageSize: 20)
 
@@ -18,7 +18,7 @@ struct ResetTests {
         }
     }
 
-    /// A schema whose projects take their tasks along, or do not.
+    /// Returns a schema with or without the cascade from projects to tasks.
     private static func schema(cascades: Bool) -> String {
         cascades ? Device.schema : Device.schema.replacingOccurrences(of: ", \"deleteRule\": \"cascade\"", with: "")
     }
@@ -40,9 +40,9 @@ struct ResetTests {
     }
 
     @Test(
-        "by an engine of fewer entities keeps what is known of the others: nothing of them is made, deleted or unlinked",
+        "A local reset by an engine with fewer entities creates, deletes and unlinks no rows of others",
         arguments: [false, true], [["Project", "Task", "Tag"], ["Tag", "Task", "Project"]])
-    func ofFewer(_ cascades: Bool, _ names: [String]) async throws {
+    func fewerEntities(_ cascades: Bool, _ names: [String]) async throws {
         let device = try await known(cascades: cascades, names)
         let few = try Device(device.stack, service, entities: ["Project", "Tag"])
         try await few.engine.reset(.local)
@@ -62,7 +62,7 @@ struct ResetTests {
     }
 
     @Test(
-        "by an engine of fewer entities keeps the edits of the others, but for those of links to rows that go",
+        "A local reset by an engine with fewer entities keeps edits of others, except links to deleted rows",
         arguments: [["Project", "Task", "Tag"], ["Tag", "Task", "Project"]])
     func editsOfOthers(_ names: [String]) async throws {
         let device = try await known(cascades: false, names)
@@ -79,7 +79,7 @@ struct ResetTests {
             DELETE FROM Tag_tasks WHERE "\(task)" = 2 AND "\(tag)" = 1
             """)
         let few = try Device(device.stack, service, entities: ["Project", "Tag"])
-        // As no trigger notes.
+        // No trigger captures this.
         try await few.write("INSERT INTO Task (remoteID, title, projectID) VALUES (5, 'made', 2)")
         try await few.engine.reset(.local)
         #expect(try await few.rows("SELECT count(*) FROM Project") == ["0"])
@@ -101,7 +101,7 @@ struct ResetTests {
         #expect(try await again.leftovers() == [])
     }
 
-    @Test("leaves alone rows of entities that share a table and were never kept in step", arguments: [false, true])
+    @Test("A local reset keeps rows of unsynced entities that share a table", arguments: [false, true])
     func sharedTable(_ removesEngine: Bool) async throws {
         let schema = """
             {"entities": {

@@ -6,10 +6,10 @@ import Testing
 @testable import SyncService
 
 /// The lists of rows that the service deleted.
-@Suite("Lists of rows that are gone")
+@Suite("Lists of deleted rows")
 struct RestoredListTests {
     @Test(
-        "are in the log with the row, and come back with it, but for what is gone too",
+        "The list of a deleted row is logged and restored with it, without links to deleted rows",
         arguments: ["edited", "made below"], [false, true])
     func restored(_ how: String, _ isOrdered: Bool) async throws {
         let service = InMemoryService()
@@ -57,7 +57,7 @@ struct RestoredListTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("are those of the row that went last under a key")
+    @Test("A restored row has the list of the row that was last deleted with its key")
     func sameKey() async throws {
         let service = InMemoryService()
         for id in 1...2 { await service.put("Tag", JSONValue(id), ["name": "g"]) }

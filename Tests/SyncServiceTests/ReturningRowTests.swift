@@ -5,7 +5,7 @@ import Testing
 
 @testable import SyncService
 
-/// Rows that name one which the server does not have any more, and which comes back because it was edited here.
+/// Rows that reference a row which the service deleted, and which comes back because of a local edit.
 @Suite(
     "Rows that wait for one that comes back",
     .enabled("PocketBase comes from PyPI, which cannot be reached") { await PocketBaseServer.isThere })
@@ -15,7 +15,7 @@ struct ReturningRowTests {
 
     private func device(_ space: PocketBaseSpace) throws -> Device {
         var settings = Device.settings
-        // It does not learn of deletions by a listing.
+        // The device does not find deletions by a listing.
         settings.sweepInterval = .seconds(3600)
         return try Device(space.service(), schema: PocketBaseSpace.schema, entities: Self.entities, settings)
     }
@@ -28,14 +28,16 @@ struct ReturningRowTests {
                 : "UPDATE Task SET projectID = '\(id)'")
     }
 
-    /// What the server's task names, and whether it is there.
+    /// Returns whether the service has the row, and its task references it.
     private func holds(_ space: PocketBaseSpace, _ link: String) async throws -> Bool {
         let there = try await space.rows(link == "tag" ? space.tags : space.projects).compactMap { $0["id"] }
         let named = try await space.rows(space.tasks).compactMap { $0[link == "tag" ? "tag_ids" : "project_id"] }
         return there.count == 1 && named == (link == "tag" ? [.array(there)] : there)
     }
 
-    @Test("are sent with the run in which it does", arguments: ["tag", "project"])
+    @Test(
+        "A change that references a restored row is sent in the run that restores the row",
+        arguments: ["tag", "project"])
     func sameRun(_ link: String) async throws {
         let space = try await PocketBaseServer.shared.space()
         let device = try device(space)
@@ -51,7 +53,8 @@ struct ReturningRowTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("are sent when it does, however often they were refused before", arguments: ["tag", "project"])
+    @Test(
+        "A change that was rejected for a deleted row is sent when the row is restored", arguments: ["tag", "project"])
     func laterRun(_ link: String) async throws {
         let space = try await PocketBaseServer.shared.space()
         let device = try device(space)
@@ -62,7 +65,7 @@ struct ReturningRowTests {
         try await insertTask(device, into: link)
         try await device.engine.sync()
         #expect(try await device.engine.parkedRows().count == 1)
-        // Refused once more, because it was edited.
+        // The change is rejected again after an edit.
         try await device.write("UPDATE Task SET title = 'newer'")
         try await device.engine.sync()
         #expect(try await device.engine.parkedRows().count == 1)

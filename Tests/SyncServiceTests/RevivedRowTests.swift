@@ -6,8 +6,8 @@ import Testing
 
 @testable import SyncService
 
-/// Rows that were deleted there and edited on several devices, each of which brings them back (`editWins`).
-@Suite("A row that several devices bring back")
+/// Rows that the service deleted and several devices edited; each device restores them (`editWins`).
+@Suite("Rows restored by several devices")
 struct RevivedRowTests {
     private static let ways: [ServiceCapabilities.CreateIdempotency] = [.key, .marker("marker")]
 
@@ -31,7 +31,7 @@ struct RevivedRowTests {
         return device
     }
 
-    /// Refuses the next pushes.
+    /// Rejects the next pushes.
     private static func refuse(_ device: Device, _ service: InMemoryService, _ count: Int) async throws {
         await service.setFault { request, _ in
             if case .push = request { .refuse } else { nil }
@@ -47,9 +47,9 @@ struct RevivedRowTests {
     }
 
     @Test(
-        "is one row, also if an edit of one of them was refused before, or the first try to bring it back",
+        "A row that two devices restore is one row, even if an edit or the restoring create was rejected",
         arguments: ways, [1, 2])
-    func refusedBefore(_ way: ServiceCapabilities.CreateIdempotency, _ refusals: Int) async throws {
+    func rejectedBefore(_ way: ServiceCapabilities.CreateIdempotency, _ refusals: Int) async throws {
         for isRevivalRefused in [false, true] {
             let service = Self.service(way)
             await service.put("Task", 1, ["title": "t"])
@@ -74,7 +74,7 @@ struct RevivedRowTests {
         }
     }
 
-    @Test("is one row, also where the one that another device made was pulled before the deletion was found")
+    @Test("A restored row is one row, even if the other device's copy was pulled before the deletion was found")
     func pulledBefore() async throws {
         let service = Self.service(.key, deletions: .sweep)
         await service.put("Project", 1, ["name": "p"])
@@ -82,7 +82,7 @@ struct RevivedRowTests {
         let devices = [try await Self.device(service), try await Self.device(service)]
         await service.put("Project", 1, ["name": "renamed"])
         try await devices[1].engine.sync()
-        // Each moves a task below the project, and brings it back for that.
+        // Each device moves a task below the project, and restores the project for it.
         for (number, device) in devices.enumerated() {
             try await device.write("UPDATE Task SET projectID = 1 WHERE remoteID = \(number + 1)")
         }
@@ -96,7 +96,7 @@ struct RevivedRowTests {
         }
     }
 
-    @Test("comes back once more where the row that it came back as was deleted, too")
+    @Test("A row is restored again if its restored copy was deleted too")
     func revivalDeleted() async throws {
         for deletions in [ServiceCapabilities.DeletionDetection.sweep, .tombstones] {
             let service = Self.service(.key, deletions: deletions)
@@ -117,7 +117,7 @@ struct RevivedRowTests {
         }
     }
 
-    @Test("is no open conflict any more: what it has here is sent")
+    @Test("Restoring a row resolves its open conflict with the local value")
     func openConflict() async throws {
         for way in Self.ways {
             let service = Self.service(way)
@@ -136,7 +136,7 @@ struct RevivedRowTests {
         }
     }
 
-    @Test("stays as another device brought it back where it is deleted here under its old key")
+    @Test("Deleting the old copy of a row that another device restored keeps the restored row")
     func deletedUnderOldKey() async throws {
         let service = Self.service(.key)
         await service.put("Task", 1, ["title": "t"])
@@ -164,7 +164,7 @@ struct RevivedRowTests {
         SELECT title, points, done, (SELECT group_concat(tagID) FROM (SELECT tagID FROM Tag_tasks ORDER BY tagID)) FROM Task
         """
 
-    /// A task with two tags, in step on two devices.
+    /// Returns two devices that have synced a task with two tags.
     private static func known(
         _ way: ServiceCapabilities.CreateIdempotency, _ policy: ConflictPolicy, groups: [[String]] = []
     ) async throws -> (service: InMemoryService, devices: [Device]) {
@@ -177,7 +177,7 @@ struct RevivedRowTests {
     }
 
     @Test(
-        "has the edits of all of them, whatever the policy, and what none of them edited is in no conflict",
+        "A restored row has the edits of all devices with each policy, and no conflicts in unedited columns",
         arguments: ConflictPolicy.allCases, [0, 1, 2])
     func edits(_ policy: ConflictPolicy, _ place: Int) async throws {
         let way = ([.key, .marker("marker"), .clientID] as [ServiceCapabilities.CreateIdempotency])[place]
@@ -190,7 +190,7 @@ struct RevivedRowTests {
             await service.remove("Task", 1)
             if isPulledFirst {
                 try await devices[1].engine.pull()
-                // One edit more of the row that comes back.
+                // Another edit of the row to restore.
                 try await devices[1].write("UPDATE Task SET done = 1")
             }
             for device in devices + devices { try await device.engine.sync() }
@@ -208,14 +208,14 @@ struct RevivedRowTests {
     }
 
     @Test(
-        "is merged as any row where both edited the same",
+        "A restored row that two devices edited in the same column is merged by the policy",
         arguments: [(ConflictPolicy.clientWins, "B"), (.serverWins, "A"), (.lastWriterWins, "A")],
         [.key, .marker("marker"), .clientID] as [ServiceCapabilities.CreateIdempotency])
     func conflict(_ winner: (ConflictPolicy, String), _ way: ServiceCapabilities.CreateIdempotency) async throws {
         let (service, devices) = try await Self.known(way, winner.0)
         try await devices[0].write("UPDATE Task SET title = 'A'")
         try await devices[1].write("UPDATE Task SET title = 'B'")
-        // Before the row is made anew.
+        // Date the edit before the restoring create.
         try await devices[1].write("UPDATE sync_base SET edited = edited - 3600000")
         await service.remove("Task", 1)
         for device in devices + devices { try await device.engine.sync() }
@@ -229,7 +229,7 @@ struct RevivedRowTests {
         }
     }
 
-    @Test("leaves nothing behind if it is deleted before it is sent")
+    @Test("A row to restore that is deleted before it is sent leaves nothing over")
     func deletedAgain() async throws {
         let (service, devices) = try await Self.known(.key, .clientWins)
         try await devices[0].write("UPDATE Task SET title = 'mine'; DELETE FROM Tag_tasks WHERE tagID = 1")

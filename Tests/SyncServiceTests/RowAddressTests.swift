@@ -6,8 +6,8 @@ import Testing
 
 @testable import SyncService
 
-/// Ids that services read as another place than that of a row.
-@Suite("Addresses of rows")
+/// IDs that services would read as the path of another resource.
+@Suite("Paths of rows")
 struct RowAddressTests {
     private static let bad: [JSONValue] = [
         "", " ", ".", "..", " .. ", "/", "a/b", "a/", "/a", "../x", "a\\b", "/\u{301}", "a\nb", "a\u{0}", "\u{7F}",
@@ -17,14 +17,14 @@ struct RowAddressTests {
         ["a", "b\\..\\c"], ["a", "b%2fc"], [["a", ""], "b"],
     ]
 
-    @Test("An id that means another place has no address", arguments: bad)
-    func refused(_ id: JSONValue) {
+    @Test("An ID that would lead to another path is rejected", arguments: bad)
+    func invalidID(_ id: JSONValue) {
         let error = #expect(throws: RowAddress.Refusal.self) { try RowAddress(id) }
         #expect(error?.description.contains("cannot stand in an address") == true)
     }
 
     @Test(
-        "Any other id is the end of an address, part by part",
+        "Any other ID is the end of a path, part by part",
         arguments: [
             ("a", ["a"]), (5, ["5"]), ("a b", ["a b"]), ("100%", ["100%"]), ("ü+?#&;", ["ü+?#&;"]), ("...", ["..."]),
             ([7, "a/b"], ["7", "a/b"]), ([["x", 1], "y"], ["x", "1", "y"]),
@@ -35,7 +35,7 @@ struct RowAddressTests {
 
     enum Dialect: CaseIterable { case rest, restOfClients, kinto, pocketBase, parse, parseOfClients, jsonAPI }
 
-    /// A service whose requests are noted, and answered as if all of them were done.
+    /// Returns a service that records requests and answers them as if they were carried out.
     private func service(_ dialect: Dialect, _ memory: ServedMemory) throws -> any SyncService {
         let url = try #require(URL(string: "https://service.example/v1"))
         let transport = Served { request, body in
@@ -68,13 +68,13 @@ struct RowAddressTests {
     }
 
     @Test(
-        "No service sends a request to such an address: the change is refused with a reason, and the row is not absent",
+        "No service sends a request with an invalid ID: the change is rejected and the row is not absent",
         arguments: Dialect.allCases, ["", ".", "..", "a/b", "r1/", "r1\n", "r1%2F"] as [JSONValue])
     func unsent(_ dialect: Dialect, _ id: JSONValue) async throws {
         let memory = ServedMemory()
         let service = try service(dialect, memory)
         var kinds = PushOperation.Kind.allCases
-        // A row that is to get its id from the service is not asked for by one.
+        // A create without a client ID has no ID in its path.
         if [.parse, .jsonAPI].contains(dialect) { kinds.removeAll { $0 == .create } }
         for operations in kinds.map({ [Self.operation($0, id)] }) + [kinds.map { Self.operation($0, id) }] {
             for outcome in try await service.push(operations) {
@@ -85,14 +85,16 @@ struct RowAddressTests {
                 #expect(reason.contains("cannot stand in an address"))
             }
         }
-        // Parse asks for rows by a condition, which is no path.
+        // Parse requests rows by a condition and not by a path.
         if ![.parse, .parseOfClients].contains(dialect) {
             #expect(try await service.fetch([id], of: "Task") == [.forbidden])
         }
         #expect(await memory.requests == [])
     }
 
-    @Test("Other rows of a batch are sent, each with its own answer", arguments: [.kinto, .restOfClients] as [Dialect])
+    @Test(
+        "Other changes of a batch with an invalid ID are sent, each with its own outcome",
+        arguments: [.kinto, .restOfClients] as [Dialect])
     func others(_ dialect: Dialect) async throws {
         let memory = ServedMemory()
         let outcomes = try await service(dialect, memory).push(
@@ -108,7 +110,7 @@ struct RowAddressTests {
         }
     }
 
-    @Test("A file is not asked for under a name that leads elsewhere", arguments: ["", "..", "a/../../b"])
+    @Test("A file with a name that would lead to another path is not requested", arguments: ["", "..", "a/../../b"])
     func files(_ name: String) throws {
         let url = try #require(URL(string: "https://service.example/v1"))
         let pocketBase = PocketBaseService(baseURL: url)
@@ -120,7 +122,7 @@ struct RowAddressTests {
         #expect(throws: RowAddress.Refusal.self) { try parse.reference(to: name, of: "Task", id: "x") }
     }
 
-    @Test("The deletion of a row without an id deletes no other row of a Kinto collection, and waits with its reason")
+    @Test("Deleting a row with an empty ID deletes no Kinto collection and is blocked")
     func collection() async throws {
         let memory = ServedMemory()
         let schema = """

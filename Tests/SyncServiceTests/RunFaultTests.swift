@@ -6,8 +6,8 @@ import Testing
 
 @testable import SyncService
 
-/// What goes wrong between a device and a service, seen from a whole run.
-@Suite("A run that something goes wrong in")
+/// Faults between a device and a service, in a whole run.
+@Suite("Faults during a run")
 struct RunFaultTests {
     private func address() throws -> URL { try #require(URL(string: "https://service.example/v1")) }
 
@@ -15,10 +15,10 @@ struct RunFaultTests {
         await #expect(throws: SyncError.self) { try await device.engine.sync() }
     }
 
-    // MARK: No answer
+    // MARK: Missing answers
 
     @Test(
-        "says that nobody is there, or that no answer comes, and the next one sends what was kept",
+        "An unreachable service is an error, and the next run sends the pending changes",
         arguments: [true, false])
     func noAnswer(_ isRefusing: Bool) async throws {
         let port = try QuietPort(isRefusing: isRefusing)
@@ -45,7 +45,7 @@ struct RunFaultTests {
     }
 
     @Test(
-        "and that gets every answer, and has every change done, a second time ends as any other",
+        "Requests and changes that are carried out twice have no effect on the result",
         arguments: [true, false])
     func twice(_ hasPreconditions: Bool) async throws {
         let service = InMemoryService(
@@ -73,7 +73,7 @@ struct RunFaultTests {
 
     // MARK: Statuses
 
-    @Test("by a cursor that the service has forgotten pulls all there is")
+    @Test("An expired cursor starts a complete pull")
     func cursorGone() async throws {
         let memory = ServedMemory()
         await memory.set([["id": 1, "title": "t"], ["id": 2, "title": "u"]])
@@ -105,8 +105,8 @@ struct RunFaultTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("of a service that asks to wait waits for as long as it says, and then goes on", arguments: ["GET", "POST"])
-    func asksToWait(_ method: String) async throws {
+    @Test("A Retry-After header delays the request, and then the run continues", arguments: ["GET", "POST"])
+    func retryAfter(_ method: String) async throws {
         let memory = ServedMemory()
         let sleeps = Sleeps()
         var settings = Device.settings
@@ -129,7 +129,7 @@ struct RunFaultTests {
     }
 
     @Test(
-        "of a service that does not know the user any more says so, and parks no row",
+        "An unauthorized response ends the run and blocks no change",
         arguments: ["GET", "POST", "PATCH"])
     func unauthorized(_ method: String) async throws {
         let memory = ServedMemory()
@@ -160,7 +160,7 @@ struct RunFaultTests {
             let error = await failure(device)
             #expect(error?.code == .unauthorized)
             #expect(error?.message.contains("who?") == true)
-            // Once with what it had, once with new ones.
+            // Once with the current credentials, once with new ones.
             #expect(await tokens.times == 1 + run)
         }
         #expect(try await device.engine.parkedRows().isEmpty)
@@ -174,9 +174,9 @@ struct RunFaultTests {
         #expect(try await device.leftovers() == [])
     }
 
-    // MARK: Half an answer
+    // MARK: Incomplete answers
 
-    @Test("takes a change for done only if its answer says so: one that is missing says nothing")
+    @Test("A change without an outcome is in doubt and not acknowledged")
     func missingOutcomes() async throws {
         let service = InMemoryService()
         for id in 1...3 { await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "points": 0]) }
@@ -192,7 +192,7 @@ struct RunFaultTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("finds out what became of changes that the answer to a batch of Kinto lacks", arguments: [true, false])
+    @Test("Changes without an outcome in a Kinto batch are looked up", arguments: [true, false])
     func shortBatch(_ isDone: Bool) async throws {
         let kinto = ShortKinto(doesAll: isDone)
         let schema = """
@@ -213,13 +213,13 @@ struct RunFaultTests {
     }
 }
 
-/// How long somebody slept.
+/// The durations of sleeps.
 actor Sleeps {
     private(set) var all: [Duration] = []
     func note(_ duration: Duration) { all.append(duration) }
 }
 
-/// Something that a test turns on and off, or counts.
+/// A flag and a counter of a test.
 private actor Switch {
     private(set) var isOn = false
     private(set) var times = 0
@@ -227,7 +227,7 @@ private actor Switch {
     func count() { times += 1 }
 }
 
-/// Every request arrives a second time, and the second answer is the one that comes back.
+/// A service that carries out each request twice and returns the second answer.
 private struct AskedTwice: SyncService {
     let inner: InMemoryService
 
@@ -252,7 +252,7 @@ private struct AskedTwice: SyncService {
     }
 }
 
-/// Of several changes it does the first one only, and says so of that one alone.
+/// A service that carries out only the first of several changes and returns only its outcome.
 private struct HalfDone: SyncService {
     let inner: InMemoryService
 
