@@ -64,7 +64,7 @@ struct ReportTests {
     }
 
     @Test("Conflicts of rows deleted by a cascade are counted for their own entity")
-    func cascade() async throws {
+    func cascadedConflicts() async throws {
         let service = InMemoryService()
         await service.put("Project", 1, ["name": "p"])
         for id in 1...2 { await service.put("Task", JSONValue(id), ["title": "t", "project_id": 1]) }

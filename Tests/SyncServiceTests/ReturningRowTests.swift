@@ -7,7 +7,7 @@ import Testing
 
 /// Rows that reference a row which the service deleted, and which comes back because of a local edit.
 @Suite(
-    "Rows that wait for one that comes back",
+    "Rows that reference a restored row",
     .enabled("PocketBase comes from PyPI, which cannot be reached") { await PocketBaseServer.isThere })
 struct ReturningRowTests {
     private static let entities = ["Project", "Task", "Tag"].map { SyncedEntity($0, deleteConflicts: .editWins) }

@@ -6,12 +6,12 @@ import Testing
 
 @testable import SyncService
 
-/// Runs of one engine, and of several on one database.
-@Suite("Runs")
+/// Runs of one engine, and of several engines on one database.
+@Suite("Engine runs")
 struct RunTests {
     private let service = InMemoryService()
 
-    /// Something that happens once, while a request is on its way.
+    /// Starts tasks once, during a request.
     private actor Once {
         private var tasks: [Task<SyncReport, any Error>] = []
         private var isDone = false
@@ -20,7 +20,7 @@ struct RunTests {
             guard !isDone else { return }
             isDone = true
             tasks = bodies.map { body in Task { try await body() } }
-            // All have asked by now, and wait.
+            // All tasks have made their calls by now, and wait.
             for _ in 0..<100 { await Task.yield() }
         }
 
@@ -31,7 +31,7 @@ struct RunTests {
         }
     }
 
-    @Test("What is asked for while a run is on its way is done after it")
+    @Test("Calls made during a run are carried out after it")
     func queued() async throws {
         await service.put("Task", 1, ["title": "t"])
         let device = try Device(service)
@@ -55,12 +55,12 @@ struct RunTests {
         #expect(await !device.engine.isSyncing)
     }
 
-    @Test("A sync that joins another one has its changes sent too")
+    @Test("A sync that joins a run has its changes sent too")
     func joined() async throws {
         let device = try Device(service)
         let once = Once()
         await service.setMeanwhile { [engine = device.engine, stack = device.stack] request in
-            // Nothing was to be sent when this run looked.
+            // The run had found nothing to send.
             guard case .pull("Tag") = request else { return }
             await once.start([
                 {
@@ -74,7 +74,7 @@ struct RunTests {
         #expect(await service.contents(of: "Task").count == 1)
     }
 
-    @Test("An entity is complete once all of it was pulled, and not before")
+    @Test("The initial sync of an entity is complete only after a complete pull")
     func complete() async throws {
         await service.put("Task", 1, ["title": "t"])
         let device = try Device(service)
@@ -87,7 +87,7 @@ struct RunTests {
 
     // MARK: Remote first
 
-    @Test("What is written remote first is stored as the service has it")
+    @Test("A row written remote first is stored as the service returns it")
     func remoteFirst() async throws {
         let device = try Device(service)
         func operation(_ kind: PushOperation.Kind, _ id: JSONValue?, _ body: JSONValue) -> PushOperation {
@@ -118,7 +118,7 @@ struct RunTests {
         #expect(try await device.engine.sync().isEmpty)
     }
 
-    @Test("Whether there is anything new is known without a write")
+    @Test("changed() finds remote changes without a write")
     func changed() async throws {
         let device = try Device(service)
         try await device.engine.sync()
@@ -134,7 +134,7 @@ struct RunTests {
 
     // MARK: Several engines
 
-    @Test("One engine at a time syncs a database, and one that was taken for dead changes nothing any more")
+    @Test("Only one engine at a time syncs a database, and an engine that lost its lease changes nothing")
     func leases() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lease-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -143,7 +143,7 @@ struct RunTests {
         func device() throws -> Device {
             let model = try SyncModel(schema: Data(Device.schema.utf8))
             var settings = Device.settings
-            // A lease that was taken from a run is not renewed by it.
+            // The run does not renew the lease that another engine took from it.
             settings.clock.beat = { try await Task.sleep(for: .seconds(86_400)) }
             return try Device(DataStack(model: model, at: database), service, settings)
         }
@@ -164,7 +164,7 @@ struct RunTests {
                 } catch { await found.note((error as? SyncError)?.code) }
             }
             keeper.stop()
-            // Its process seems to have been silent for too long.
+            // The lease seems to have expired.
             try? await stack.write { db in try db.execute(sql: "UPDATE sync_lease SET until = 0") }
             do {
                 try await engine.sync()
@@ -182,7 +182,7 @@ struct RunTests {
         #expect(try await one.leftovers() == [])
     }
 
-    @Test("A run keeps the database while it waits for an answer that takes longer than a lease")
+    @Test("A run renews its lease while it waits for a slow answer")
     func renewed() async throws {
         let device = try Device(service)
         try await device.engine.sync()
@@ -194,7 +194,7 @@ struct RunTests {
         await service.setMeanwhile { [stack = device.stack] request in
             guard case .pull("Task") = request else { return }
             do {
-                // All but a second of the lease has gone by.
+                // Only a second of the lease is left.
                 try await stack.write { db in
                     try db.execute(sql: "UPDATE sync_lease SET until = until - 119000 WHERE holder <> ''")
                 }
@@ -207,18 +207,18 @@ struct RunTests {
         try await slow.engine.sync()
         #expect(await found.codes == [nil])
         #expect(try await device.leftovers() == [])
-        // One that is over does not come back.
+        // A run that has ended does not renew its lease.
         await beats.beat()
         #expect(try await device.leftovers() == [])
     }
 
-    /// Says when a run may say that it goes on.
+    /// Controls when a run renews its lease.
     private actor Beats {
         private var waiting: [CheckedContinuation<Void, Never>] = []
         private var beaten: CheckedContinuation<Void, Never>?
         private var isOver = false
 
-        /// Comes back when the run has said so, and waits again.
+        /// Has the run renew its lease, and returns afterwards.
         func beat() async {
             while waiting.isEmpty, !isOver { await Task.yield() }
             guard !isOver else { return }
@@ -263,7 +263,7 @@ struct RunTests {
     }
 
     @Test(
-        "A program that writes all the time keeps no run: what it writes later is of the next one",
+        "Continuous writes do not keep a run from ending, and are sent by the next run",
         arguments: [
             "UPDATE Task SET points = points + 1", "INSERT INTO Task (title) VALUES ('more')",
             "UPDATE Task SET points = points + 1; INSERT INTO Task (title) VALUES ('more')",
@@ -280,7 +280,7 @@ struct RunTests {
         }
         await service.deleteRequests()
         try await device.engine.sync()
-        // What was edited when the push began, and once more what was edited by then.
+        // One push for the changes at its start, and one for those made meanwhile.
         let isPush = { (request: InMemoryService.Request) in if case .push = request { true } else { false } }
         #expect(await service.requests.count(where: isPush) == 2)
         #expect(try await device.engine.pendingChanges() > 0)
@@ -292,7 +292,7 @@ struct RunTests {
         #expect(try await device.leftovers() == [])
     }
 
-    /// A program that gives up at last, so that a run which it keeps is one that fails and not one that never ends.
+    /// A program that stops writing at last, so that an endless run fails instead.
     private actor Writer {
         private var rest: Int
 
@@ -304,7 +304,7 @@ struct RunTests {
         }
     }
 
-    @Test("A row that the service has another version of, again and again, is parked for this run alone")
+    @Test("A change whose row changes on the service again and again is blocked for this run only")
     func contended() async throws {
         await service.put("Task", 1, ["title": "t", "points": 0])
         await service.put("Task", 2, ["title": "u"])

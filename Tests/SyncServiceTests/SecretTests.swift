@@ -5,10 +5,10 @@ import Testing
 
 @testable import SyncService
 
-/// Secrets that a service sends back.
-@Suite("Secrets in answers")
+/// Secrets in responses of a service.
+@Suite("Secrets in responses")
 struct SecretTests {
-    /// A service that answers with what it is told, as it stands.
+    /// A service that answers with the given response.
     private struct Echo: HTTPTransport {
         let status: Int
         let headers: HTTPFields
@@ -36,7 +36,7 @@ struct SecretTests {
             transport: Echo(status: status, headers: headers, body: body, writes: writes))
     }
 
-    /// The message of the error that a sync ends with.
+    /// Returns the message of the error that ends a sync.
     private func message(_ service: RESTService) async throws -> String {
         var settings = Device.impatient
         settings.patience = .zero
@@ -46,7 +46,7 @@ struct SecretTests {
     }
 
     @Test(
-        "No error of a pull shows a secret, wherever the service puts it",
+        "No error of a pull shows a secret, wherever the response contains it",
         arguments: [
             (401, #"{"message": "no such token: SECRET"}"#), (403, #"{"error": "Bearer SECRET is not allowed"}"#),
             (400, "SECRET"), (500, String(repeating: "x", count: 195) + "SECRET"), (200, "<p>SECRET</p>"),
@@ -60,24 +60,24 @@ struct SecretTests {
             .replacingOccurrences(of: "LOUD", with: Self.secret.uppercased())
         let message = try await message(service(status, body, writes: false))
         #expect(!message.isEmpty)
-        // Not even the beginning.
+        // The beginning of the secret is hidden too.
         #expect(!message.lowercased().contains("hush"), "\(message)")
     }
 
-    @Test("No error shows a secret that a redirection names")
-    func redirection() async throws {
+    @Test("No error shows a secret in the address of a redirect")
+    func redirect() async throws {
         let message = try await message(
             service(302, "", [.location: "https://login.example/?back=\(Self.secret)"], writes: false))
         #expect(message.contains("it is at https://login.example/?back=*** now"), "\(message)")
     }
 
     @Test(
-        "Passwords and configured keys are secrets too, and other headers are none",
+        "Passwords and configured keys are secrets, and other headers are not",
         arguments: [
             ("Basic \(Data("me:hush-pass".utf8).base64EncodedString())", "X-Key", "abcd"),
             ("Bearer other", "X-Api-Key", "hush-key"), ("Bearer other", "Cookie", "session=hush-key; lang=en"),
         ])
-    func others(_ credential: String, _ name: String, _ value: String) async throws {
+    func otherSecrets(_ credential: String, _ name: String, _ value: String) async throws {
         let configured = [
             try #require(HTTPField.Name(name)): value, try #require(HTTPField.Name("X-Client")): "laptop",
         ]
@@ -90,8 +90,8 @@ struct SecretTests {
         #expect(message.contains("*** of laptop"), "\(message)")
     }
 
-    @Test("A row that is refused is parked with the reason, and without the secret", arguments: [422, 409, 400])
-    func parked(_ status: Int) async throws {
+    @Test("The reason of a rejected change hides the secret", arguments: [422, 409, 400])
+    func rejectedChange(_ status: Int) async throws {
         var options = RESTOptions()
         options.idempotency = "Idempotency-Key"
         let service = RESTService(
@@ -104,7 +104,7 @@ struct SecretTests {
         #expect(try await device.engine.parkedRows().map(\.reason) == ["status \(status): *** may not"])
     }
 
-    @Test("A row whose answers have another row is parked without the secret, which is that row's id")
+    @Test("If an answer has another row whose ID is a secret, the reason of the blocked change hides it")
     func otherRow() async throws {
         let schema = """
             {"entities": {"Task": {"attributes": {"id": {"type": "string", "primaryKey": true}, "title": "string"}}}}

@@ -1,14 +1,14 @@
 import SyncTesting
 
-/// Faults that a seed makes.
+/// Faults that a seed decides.
 struct SeededFaults: Sendable {
     private let seed: UInt64
     private let latest: UInt64
     private let isTimely: Bool
 
     /// - Parameters:
-    ///   - latest: A request is carried out so many requests later, at most.
-    ///   - isTimely: Whether none is carried out later.
+    /// - latest: The number of requests after which a late request is carried out at most.
+    /// - isTimely: Whether no request is carried out late.
     init(_ seed: UInt64, latest: UInt64, isTimely: Bool = false) {
         (self.seed, self.latest, self.isTimely) = (seed, latest, isTimely)
     }
@@ -26,7 +26,7 @@ struct SeededFaults: Sendable {
     }
 }
 
-/// SplitMix64.
+/// The SplitMix64 generator.
 struct SeededNumbers: RandomNumberGenerator {
     var state: UInt64
 

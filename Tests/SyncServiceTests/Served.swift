@@ -5,7 +5,7 @@ import Testing
 
 @testable import SyncService
 
-/// A service that is a function.
+/// A service as a function.
 struct Served: HTTPTransport {
     let answer: @Sendable (HTTPRequest, JSONValue?) async -> (Int, [String: String], JSONValue)
 
@@ -19,7 +19,7 @@ struct Served: HTTPTransport {
     }
 }
 
-/// What a service holds between its answers.
+/// The state of a service between its answers.
 actor ServedMemory {
     var rows: [JSONValue] = []
     var tag = 100

@@ -7,8 +7,8 @@ import Testing
 
 @testable import SyncService
 
-/// Rows that wait: for a constraint here, for a word of the service, for somebody to decide.
-@Suite("Rows that wait")
+/// Quarantined records, open conflicts, and changes whose rows were not found.
+@Suite("Quarantined records and open conflicts")
 struct SetAsideTests {
     private func service(_ deletions: ServiceCapabilities.DeletionDetection = .tombstones) -> InMemoryService {
         InMemoryService(
@@ -17,7 +17,7 @@ struct SetAsideTests {
                 batchSize: 10), pageSize: 1)
     }
 
-    /// Titles are unique here, and not there.
+    /// Returns a device on which titles are unique, unlike on the service.
     private func device(_ service: InMemoryService, _ entities: [SyncedEntity] = ["Project", "Task", "Tag"])
         async throws
         -> Device
@@ -27,9 +27,9 @@ struct SetAsideTests {
         return try Device(stack, service, entities: entities)
     }
 
-    // MARK: Ids that are no keys
+    // MARK: IDs that are not keys
 
-    /// A list with a row whose id is no key in one answer, or in all.
+    /// A list with a row whose ID is not a valid key in one answer, or in all.
     private actor Listing {
         var rows: [JSONValue] = [["id": 1, "title": "t", "at": "2026-01-01T00:00:00Z"]]
         private var faulty = 0
@@ -60,13 +60,15 @@ struct SetAsideTests {
         return try Device(service, entities: ["Task"])
     }
 
-    @Test("A row whose id was no key in one answer waits until a whole list lacks it", arguments: [true, false])
+    @Test(
+        "A record whose ID was invalid in one answer is quarantined until a complete list lacks it",
+        arguments: [true, false])
     func ghost(_ isDelta: Bool) async throws {
         let listing = Listing()
         let device = try device(listing, isDelta: isDelta)
         try await device.engine.sync()
         await listing.spoil(1)
-        // What the row should have been.
+        // The record with a valid ID.
         await listing.add(["id": 2, "title": "real", "at": "2026-01-02T00:00:00Z"])
         try await device.engine.sync()
         #expect(try await device.engine.parkedRows().map(\.reason) == ["its id is no key of Task"])
@@ -74,13 +76,15 @@ struct SetAsideTests {
         #expect(try await device.engine.parkedRows().isEmpty)
         #expect(try await device.rows("SELECT title FROM Task ORDER BY 1") == ["real", "t"])
         #expect(try await device.leftovers() == [])
-        // Changes are asked for again.
+        // The device pulls changes again.
         let count = await listing.wholePulls
         try await device.engine.sync()
         if isDelta { #expect(await listing.wholePulls == count) }
     }
 
-    @Test("A row whose id is no key in every answer waits, and asks for one whole list", arguments: [true, false])
+    @Test(
+        "A record whose ID is invalid in each answer is quarantined, and causes one complete pull",
+        arguments: [true, false])
     func lasting(_ isDelta: Bool) async throws {
         let listing = Listing()
         let device = try device(listing, isDelta: isDelta)
@@ -93,7 +97,7 @@ struct SetAsideTests {
 
     // MARK: Constraints
 
-    @Test("A version that a constraint refused does not come after a newer one")
+    @Test("A quarantined version is not stored after a newer one")
     func newer() async throws {
         let service = service()
         let device = try await device(service)
@@ -110,7 +114,7 @@ struct SetAsideTests {
     }
 
     @Test(
-        "A row that a constraint refused does not come once it is deleted",
+        "A quarantined record is not stored once it is deleted",
         arguments: [.tombstones, .sweep] as [ServiceCapabilities.DeletionDetection])
     func deleted(_ deletions: ServiceCapabilities.DeletionDetection) async throws {
         let service = service(deletions)
@@ -125,8 +129,8 @@ struct SetAsideTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("Rows that exchange what is unique are written together")
-    func exchanged() async throws {
+    @Test("Rows that swap unique values are written together")
+    func swappedValues() async throws {
         let service = service()
         let device = try await device(service)
         for (id, title) in [(1, "a"), (2, "b"), (3, "c")] {
@@ -144,8 +148,8 @@ struct SetAsideTests {
         #expect(try await device.engine.sync().isEmpty)
     }
 
-    @Test("An edit stays an edit if a unique index keeps it from being taken off, and so do those beside it")
-    func partial() async throws {
+    @Test("A rebase that a unique index prevents keeps the edit and the edits of other columns")
+    func preventedRebase() async throws {
         let service = service()
         let device = try await device(service)
         await service.put("Task", 1, ["title": "a", "points": 0])
@@ -174,7 +178,7 @@ struct SetAsideTests {
     }
 
     @Test(
-        "An open conflict is over once its row is deleted, or holds what the service has",
+        "An open conflict ends once its row is deleted or has the service's value",
         arguments: ["DELETE FROM Task", "UPDATE Task SET title = 'there'", nil])
     func closed(_ sql: String?) async throws {
         let service = service()
@@ -189,7 +193,7 @@ struct SetAsideTests {
         #expect(await service.contents(of: "Task").count == (isKept ? 1 : 0))
     }
 
-    @Test("An open conflict is over once all is sent anew")
+    @Test("A remote reset ends open conflicts")
     func reset() async throws {
         let device = try await conflicted(service())
         try await device.engine.reset(.remote)
@@ -197,9 +201,9 @@ struct SetAsideTests {
     }
 
     @Test(
-        "A to-one that is changed on both sides is a conflict, also if the row that it leads to there is not here yet",
+        "A to-one changed on both sides is a conflict, even before the new referenced row is stored",
         arguments: [.clientWins, .serverWins, .manual] as [ConflictPolicy])
-    func awaited(_ policy: ConflictPolicy) async throws {
+    func pendingTarget(_ policy: ConflictPolicy) async throws {
         let service = service()
         for id in 1...2 { await service.put("Project", JSONValue(id), ["name": "p"]) }
         await service.put("Task", 1, ["title": "t", "project_id": 1])
@@ -232,7 +236,7 @@ struct SetAsideTests {
     // MARK: Rows that a request did not find
 
     @Test(
-        "A row that a push did not find goes, or comes back, with the next sync",
+        "A row that a push did not find is deleted or created again in the next sync",
         arguments: DeleteConflictPolicy.allCases, [.tombstones, .sweep] as [ServiceCapabilities.DeletionDetection])
     func gone(_ policy: DeleteConflictPolicy, _ deletions: ServiceCapabilities.DeletionDetection) async throws {
         let service = service(deletions)
@@ -250,7 +254,7 @@ struct SetAsideTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("A row that a push did not find, and that the service has after all, is sent")
+    @Test("A change whose row a push did not find is sent if the service has the row again")
     func thereAfterAll() async throws {
         let service = service(.sweep)
         for id in 1...2 { await service.put("Task", JSONValue(id), ["title": "t"]) }
@@ -265,7 +269,7 @@ struct SetAsideTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("Rows that were never sent do not make room for deletions")
+    @Test("New rows do not raise the deletion limit")
     func unsent() async throws {
         let service = service(.sweep)
         for id in 1...30 { await service.put("Task", JSONValue(id), ["title": "t"]) }

@@ -3,13 +3,13 @@ import GRDB
 import Sync
 import SyncTesting
 
-/// What a device did, kept apart from the engine: every value that was written here, and what its rows were when it was last
-/// in step. Edits are told from the difference of the two, and by that the outbox is judged.
+/// A record of a device's edits apart from the engine: each value written locally, and the rows at the last complete
+/// sync. The outbox is compared with the difference.
 actor ShadowLog {
     private let device: Device
-    /// Values that were written here and not replaced here; each is written once in a history.
+    /// The values that were written locally and not replaced locally. Each value is written once in a history.
     private var written: Set<String> = []
-    /// Whether the outbox was empty when the rows were last looked at.
+    /// Whether the outbox was empty when the rows were last copied.
     private var isInStep = true
     private var copy: (database: DatabaseQueue, written: Set<String>, isInStep: Bool)?
     private let ledger: HistoryLedger
@@ -21,8 +21,8 @@ actor ShadowLog {
     private static let numbers = ["Project": 1, "Task": 2, "Tag": 3]
 
     /// - Parameters:
-    ///   - ledger: Is told of each edit.
-    ///   - index: The number of the device in it.
+    /// - ledger: Receives each edit.
+    /// - index: The number of the device in the ledger.
     init(_ device: Device, _ ledger: HistoryLedger = HistoryLedger(), index: Int = 0) async throws {
         (self.device, self.ledger, self.index) = (device, ledger, index)
         try await device.stack.write { db in
@@ -57,13 +57,13 @@ actor ShadowLog {
         await ledger.note(old, try await device.stack.read(HistoryLedger.lines), by: index)
     }
 
-    /// Forgets what was written here: all rows were forgotten, too.
+    /// Forgets the written values, after all rows were deleted.
     func forget() { (written, isInStep) = ([], false) }
 
-    /// What the outbox has is no more judged until the next run.
+    /// Skips the comparison of the outbox until the next run.
     func lookAway() { isInStep = false }
 
-    /// The cells whose values are written once: row and column, and behind the last space the value.
+    /// Returns the cells whose values are written once: row and column, and after the last space the value.
     private static func cells(_ db: Database) throws -> Set<String> {
         try String.fetchSet(
             db,
@@ -77,7 +77,7 @@ actor ShadowLog {
 
     private static func value(_ cell: String) -> String { String(cell.split(separator: " ").last ?? "") }
 
-    /// What was written here, and neither came to the service nor is in the log of conflicts.
+    /// Returns the values that were written locally and neither reached the service nor the conflict log.
     func lost(accepted: [JSONValue]) async throws -> Set<String> {
         var told = Set(try await device.rows("SELECT local FROM sync_conflict"))
         for body in accepted {
@@ -94,7 +94,7 @@ actor ShadowLog {
 
     // MARK: The outbox
 
-    /// Keeps what the rows are now, if nothing is left to be sent.
+    /// Copies the rows, if nothing is left to send.
     func look() async throws {
         isInStep = try await device.leftovers().isEmpty
         guard isInStep else { return }
@@ -117,15 +117,15 @@ actor ShadowLog {
         }
     }
 
-    /// The base of a reference that waits for its row is that row's key, which the service gave last.
+    /// Compares the outbox with the edits. The base of a pending reference is the key that the service gave last.
     ///
-    /// - Returns: How the outbox is unlike what was edited; nil if it is not.
+    /// - Returns: The differences; nil if there are none.
     func compare() async throws -> String? {
         guard isInStep else { return nil }
         var wrong: [String] = []
         for (entity, columns) in Self.columns {
             guard let number = Self.numbers[entity] else { continue }
-            // A row that `REPLACE` took away is noted as one that may be gone.
+            // A row that `REPLACE` removed is captured as an update, since it may be gone.
             let noted = """
                 SELECT e, k, CASE WHEN kind = 'update' AND k NOT IN (SELECT remoteID FROM \(entity)) THEN 'delete' ELSE kind END AS kind
                 FROM sync_change
@@ -178,7 +178,7 @@ actor ShadowLog {
         return wrong.isEmpty ? nil : wrong.joined(separator: "; ")
     }
 
-    /// The lists of all tasks, as JSON.
+    /// Returns SQL for the lists of all tasks, as JSON.
     private static func lists(_ table: String, _ place: String) -> String {
         """
         SELECT taskID, group_concat(json_quote(tagID), ',')
@@ -186,9 +186,9 @@ actor ShadowLog {
         """
     }
 
-    // MARK: An older copy
+    // MARK: Older copies
 
-    /// Every second time brings back what was kept the time before.
+    /// Copies the store, or restores it, on every second call.
     func restore() async throws {
         if let copy {
             try copy.database.backup(to: device.stack.writer)

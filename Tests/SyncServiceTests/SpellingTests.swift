@@ -6,13 +6,15 @@ import Testing
 
 @testable import SyncService
 
-/// Texts that look alike and are not: SQLite has them apart, and so has a service.
-@Suite("Texts in two spellings of Unicode's")
+/// Strings that are equal in Swift and different in SQLite and in services.
+@Suite("Unicode normalization")
 struct SpellingTests {
     private static let composed = "caf\u{e9}"
     private static let decomposed = "cafe\u{301}"
 
-    @Test("are two keys, and a value in the other one is an edit", arguments: [false, true])
+    @Test(
+        "Differently normalized keys are two rows, and a differently normalized value is an edit",
+        arguments: [false, true])
     func apart(_ isOneDomain: Bool) async throws {
         let service = InMemoryService()
         for id in [Self.composed, Self.decomposed] { await service.put("Thing", .string(id), ["title": .string(id)]) }

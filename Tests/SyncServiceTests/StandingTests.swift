@@ -5,19 +5,19 @@ import Testing
 
 @testable import SyncService
 
-/// What is asked of an engine besides runs.
-@Suite("Asking an engine")
+/// Calls of an engine besides runs, and the sync status.
+@Suite("Engine calls")
 struct StandingTests {
     private let service = InMemoryService()
 
-    @Test("finds news that are on a page behind what is known already")
+    @Test("changed() finds changes on a later page of a list")
     func newsOnLaterPage() async throws {
         let service = InMemoryService(pageSize: 2)
         for id in 1...6 { await service.put("Task", JSONValue(id), ["title": "t"]) }
         let device = try Device(service)
         try await device.engine.sync()
         #expect(try await !device.engine.changed())
-        // A whole list is asked for, of which the last page has the new row.
+        // The whole list is requested, and its last page has the new row.
         try await device.engine.reset(.relink)
         try await device.engine.sync()
         try await device.write("UPDATE sync_cursor SET cursor = NULL")
@@ -27,7 +27,7 @@ struct StandingTests {
         #expect(try await device.engine.changed())
     }
 
-    @Test("A row is found by the key that it had before the service gave it one, in all ways")
+    @Test("A row is found by its former temporary key")
     func formerKey() async throws {
         let device = try Device(service)
         let key = try await device.stack.insert("Task", values: ["title": "new"]).key.json
@@ -35,15 +35,15 @@ struct StandingTests {
         let record = try #require(try await device.stack.fetch("Task", id: key))
         #expect(record.key.json != key)
         #expect(record["title"] == .string("new"))
-        // It is not given again.
+        // The temporary key is not used again.
         let next = try await device.stack.insert("Task", values: ["title": "next"])
         #expect(next.key.json != key)
-        // Not where another row has it.
+        // A row with this key takes precedence.
         try await device.write("INSERT INTO Task (remoteID, title) VALUES (\(key), 'other')")
         #expect(try await device.stack.fetch("Task", id: key)?["title"] == .string("other"))
     }
 
-    @Test("New rows that need each other are parked, and say why")
+    @Test("New rows that reference each other are blocked with a reason")
     func cycle() async throws {
         let schema = """
             {"entities": {
@@ -66,7 +66,7 @@ struct StandingTests {
         #expect(await service.contents(of: "Head").isEmpty)
         let parked = try await device.engine.parkedRows()
         #expect(parked.count == 2 && parked.allSatisfy { $0.reason.hasPrefix("a cycle") })
-        // Once one of them needs the other no more, both are sent.
+        // Once one row no longer references the other, both are sent.
         await service.put("Body", 7, ["name": "other"])
         try await device.engine.sync()
         try await device.write("UPDATE Head SET bodyID = 7")
@@ -76,7 +76,7 @@ struct StandingTests {
         #expect(await service.contents(of: "Body").count == 2)
     }
 
-    @Test("resets what it is asked to, and nothing of other entities")
+    @Test("A reset of some entities does not touch the others")
     func resetOfSome() async throws {
         await service.put("Task", 1, ["title": "t"])
         await service.put("Tag", 1, ["name": "g"])
@@ -92,7 +92,7 @@ struct StandingTests {
         await #expect(throws: SyncError.self) { try await device.engine.reset(.relink, only: ["Nothing"]) }
     }
 
-    @Test("Who joins a run is not cancelled with who began it")
+    @Test("Cancelling the caller of a run does not cancel another caller that joined it")
     func joinedAndCancelled() async throws {
         let device = try Device(service)
         try await device.engine.sync()
@@ -102,7 +102,7 @@ struct StandingTests {
         let first = Task { try await device.engine.sync() }
         await gate.waitUntilReached()
         let second = Task { try await device.engine.sync() }
-        // It has joined, or will begin one of its own: it is not cancelled in either case.
+        // The second call has joined the run or will begin another one.
         for _ in 0..<100 { await Task.yield() }
         first.cancel()
         await gate.open()
@@ -110,7 +110,7 @@ struct StandingTests {
         #expect(try await device.rows("SELECT title FROM Task") == ["t"])
     }
 
-    @Test("lastWriterWins ends a run if a record has no time")
+    @Test("With lastWriterWins, a record without a time ends the run")
     func noTime() async throws {
         var options = RESTOptions()
         options.version = "version"
@@ -128,7 +128,7 @@ struct StandingTests {
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["0"])
     }
 
-    /// Holds the first that passes until it is opened.
+    /// Holds all calls until it is opened.
     private actor Gate {
         private var isOpen = false
         private var isReached = false

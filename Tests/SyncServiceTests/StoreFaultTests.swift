@@ -6,8 +6,8 @@ import Testing
 
 @testable import SyncService
 
-/// The database refuses what the engine writes: the disk is full, or somebody else keeps it locked.
-@Suite("A store that refuses")
+/// Errors of the database during a run: the disk is full, or another connection holds the lock.
+@Suite("Store errors during a run")
 struct StoreFaultTests {
     private static func service(_ count: Int) async -> InMemoryService {
         let service = InMemoryService(
@@ -20,7 +20,7 @@ struct StoreFaultTests {
         return service
     }
 
-    @Test("because the disk is full keeps the pages it has, and goes on when there is room")
+    @Test("A full disk ends the run, which keeps complete pages and continues when there is room")
     func full() async throws {
         let service = await Self.service(200)
         let device = try Device(service)
@@ -31,7 +31,7 @@ struct StoreFaultTests {
         #expect(error?.code == .storeFailure)
         #expect(error.map { "\($0)" }?.contains("full") == true)
         let stored = try await device.rows("SELECT count(*) FROM Task").first.flatMap { Int($0) } ?? 0
-        // Whole pages of the service, and the row made here.
+        // Complete pages of the service, and the local row.
         #expect(stored > 1 && stored < 200 && stored % 20 == 1)
         #expect(await service.contents(of: "Task").count == 200)
         #expect(try await device.engine.status().first { $0.entity == "Task" }?.isInitialSyncComplete == false)
@@ -44,8 +44,8 @@ struct StoreFaultTests {
         #expect(try await device.engine.sync().isEmpty)
     }
 
-    /// The answer cannot be kept: the request stays unanswered, and is sent again with its key.
-    @Test("to keep what became of a request makes no second row")
+    /// The outcome cannot be stored. The request is in doubt, and is sent again with its idempotency key.
+    @Test("A store error after a request is sent does not duplicate its row")
     func fullAfterSending() async throws {
         let service = await Self.service(1)
         let device = try Device(service)
@@ -65,19 +65,19 @@ struct StoreFaultTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("because another connection writes says so, and changes nothing")
+    @Test("A locked database ends the run with an error and changes nothing")
     func busy() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("busy-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("store.sqlite")
         let service = await Self.service(30)
-        // Of the app's own, which does not wait.
+        // A connection of the app that does not wait.
         var configuration = Configuration()
         configuration.journalMode = .wal
         let queue = try DatabaseQueue(path: file.path, configuration: configuration)
         let device = try Device(DataStack(model: SyncModel(schema: Data(Device.schema.utf8)), in: queue), service)
-        // Its transaction stays open from one access to the next.
+        // The transaction stays open between calls.
         configuration.allowsUnsafeTransactions = true
         let other = try DatabaseQueue(path: file.path, configuration: configuration)
         try await other.writeWithoutTransaction { db in try db.execute(sql: "BEGIN IMMEDIATE") }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SyncService
 
-/// Entities that inherit: each with a list of its own at the service, or all in one with a member that says which.
+/// Entities with inheritance: each with its own list on the service, or all in one list with a discriminator.
 @Suite("Sub-entities")
 struct SubEntityTests {
     private static func schema(_ root: String) -> String {
@@ -39,7 +39,7 @@ struct SubEntityTests {
     }
 
     @Test(
-        "Registered together and then each by itself, or the other way round, each edit is noted once",
+        "Registering a hierarchy instead of its sub-entities, or the reverse, creates the same triggers",
         arguments: [true, false])
     func registeredOtherwise(_ isTogetherFirst: Bool) async throws {
         let service = InMemoryService(pageSize: 10)
@@ -54,8 +54,8 @@ struct SubEntityTests {
         #expect(first != ["0"])
     }
 
-    @Test("What is not sent yet is deleted by no list that an app syncs itself", arguments: [false, true])
-    func exempt(_ isScoped: Bool) async throws {
+    @Test("An import of a list deletes no rows with pending changes of a sub-entity", arguments: [false, true])
+    func pendingRowsSurviveImport(_ isScoped: Bool) async throws {
         let service = InMemoryService(pageSize: 10)
         for id in 10...12 { await service.put("Holiday", JSONValue(id), ["name": "h", "country": "FR"]) }
         let device = try Device(service, schema: Self.abstract, entities: ["Holiday", "Birthday"], settings)
@@ -69,7 +69,7 @@ struct SubEntityTests {
             try await device.rows("SELECT name, country FROM Event ORDER BY remoteID") == ["new FR", "h DE", "h FR"])
     }
 
-    @Test("Each has a list of its own: rows of one are never sent as rows of the other")
+    @Test("Sub-entities with their own lists are never sent to the list of another")
     func ownLists() async throws {
         let service = InMemoryService(pageSize: 10)
         await service.put("Person", 1, ["name": "Ada"])
@@ -118,7 +118,7 @@ struct SubEntityTests {
         #expect(try await two.rows("SELECT count(*) FROM Event WHERE sync_entity = 'Holiday'") == ["1"])
     }
 
-    @Test("All are in one list: a new row says what it is, and what its entity alone has is sent")
+    @Test("In a shared list, a new row has its discriminator and the attributes of its entity")
     func oneList() async throws {
         let service = InMemoryService(pageSize: 10)
         await service.put("Event", 10, ["name": "May Day", "type": "holiday", "country": "FR"])
@@ -139,7 +139,7 @@ struct SubEntityTests {
         for device in [one, two] { #expect(try await device.leftovers() == []) }
     }
 
-    @Test("In one list a row that becomes one of another entity says so, here and there")
+    @Test("In a shared list, a row that changes its entity is updated on both sides")
     func becomesAnotherInOneList() async throws {
         let service = InMemoryService(pageSize: 10)
         await service.put("Event", 10, ["name": "May Day", "type": "holiday", "country": "FR"])
@@ -163,7 +163,7 @@ struct SubEntityTests {
         }
     }
 
-    @Test("Lists that number their rows each by itself: entities with keys of their own")
+    @Test("Sub-entities with their own keys may have equal IDs")
     func ownKeys() async throws {
         let service = InMemoryService(pageSize: 10)
         await service.put("Holiday", 1, ["name": "May Day"])
@@ -195,13 +195,13 @@ struct SubEntityTests {
         for device in [one, two] { #expect(try await device.leftovers() == []) }
     }
 
-    @Test("An id that a row of another entity has does not stop the run: the row keeps its own until it is free")
+    @Test("A new row keeps its temporary key while a row of another entity has its remote ID")
     func takenKey() async throws {
         let service = InMemoryService(pageSize: 10)
         let device = try Device(service, schema: Self.abstract, entities: ["Birthday", "Holiday"], settings)
         try await device.write("INSERT INTO Event (remoteID, sync_entity, name) VALUES (1, 'Holiday', 'May Day')")
         try await device.stack.insert("Birthday", values: ["name": "Ada's"])
-        // The service calls the birthday 1, and the holiday 2.
+        // The service gives the birthday the ID 1, and the holiday 2.
         for _ in 0..<3 { try await device.engine.sync() }
         #expect(
             try await device.rows("SELECT sync_entity, remoteID, name FROM Event ORDER BY 1")
@@ -210,7 +210,7 @@ struct SubEntityTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("A row that becomes one of another entity is deleted as what it was, and made as what it is")
+    @Test("A row that changes its entity is deleted from the old list and created in the new one")
     func becomesAnother() async throws {
         let service = InMemoryService(pageSize: 10)
         await service.put("Holiday", 10, ["name": "May Day", "country": "FR"])
@@ -219,7 +219,7 @@ struct SubEntityTests {
         let device = try Device(service, schema: Self.abstract, entities: entities, settings)
         try await device.engine.sync()
         try await device.write("UPDATE Event SET sync_entity = 'Birthday', gift = 'pen'")
-        // The note comes once more before the event has its new key.
+        // The note is pulled before the event has its new key.
         await service.put("Note", 30, ["text": "n2"])
         for _ in 0..<2 { try await device.engine.sync() }
         #expect(await service.contents(of: "Holiday").isEmpty)
@@ -229,8 +229,8 @@ struct SubEntityTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("A row that is of no entity of the model is parked, and stops nobody")
-    func noEntity() async throws {
+    @Test("A row of an unknown entity is blocked, and other rows are sent")
+    func unknownEntity() async throws {
         let service = InMemoryService(pageSize: 10)
         let device = try Device(service, schema: Self.kinds, entities: ["Event", "Note"], settings)
         try await device.write("INSERT INTO Event (sync_entity, name) VALUES ('Nonsense', 'bad')")
@@ -243,7 +243,7 @@ struct SubEntityTests {
             ])
     }
 
-    @Test("An entity and one below it are not both registered")
+    @Test("Registering an entity and its sub-entity together is an error")
     func overlapping() throws {
         let error = #expect(throws: SyncError.self) {
             try Device(InMemoryService(), schema: Self.kinds, entities: ["Event", "Holiday"], settings)
