@@ -77,7 +77,7 @@ struct SecretTests {
             ("Basic \(Data("me:hush-pass".utf8).base64EncodedString())", "X-Key", "abcd"),
             ("Bearer other", "X-Api-Key", "hush-key"), ("Bearer other", "Cookie", "session=hush-key; lang=en"),
         ])
-    func otherSecrets(_ credential: String, _ name: String, _ value: String) async throws {
+    func others(_ credential: String, _ name: String, _ value: String) async throws {
         let configured = [
             try #require(HTTPField.Name(name)): value, try #require(HTTPField.Name("X-Client")): "laptop",
         ]

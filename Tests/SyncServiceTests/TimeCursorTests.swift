@@ -6,7 +6,7 @@ import Testing
 
 @testable import SyncService
 
-/// Where a pull goes on, of services that are asked for what changed since a time.
+/// The cursors of services that return changes since a time.
 @Suite("Cursors by time")
 struct TimeCursorTests {
     enum Dialect: CaseIterable { case rest, pocketBase, parse }
@@ -14,7 +14,7 @@ struct TimeCursorTests {
     /// Rows with times, and a clock that may be wrong.
     private actor Place {
         private(set) var rows: [(id: String, title: String, at: Int, isDeleted: Bool)] = []
-        /// What the header `Date` says, in seconds; nil for none.
+        /// The header `Date` of responses, in seconds; nil for no header.
         var clock: Int? = 0
         var isBehind = false
         private(set) var asked: [Int?] = []
@@ -93,7 +93,7 @@ struct TimeCursorTests {
     // MARK: The rule
 
     @Test(
-        "are the earlier of the clock, less the overlap, and the newest version, and never go back",
+        "A cursor is the earlier of the clock less the overlap and the newest version, and never goes back",
         arguments: [
             // began, newest, known, next
             (1000, 500, nil, 499), (1000, 990, nil, 940), (1000, 5000, nil, 940), (1000, nil, nil, 940),
@@ -108,7 +108,7 @@ struct TimeCursorTests {
         #expect(nothing.next(after: date(known), overlap: .seconds(60)) == date(known))
     }
 
-    @Test("stay where an answer has no rows", arguments: Dialect.allCases, [true, false])
+    @Test("A pull without rows keeps the cursor", arguments: Dialect.allCases, [true, false])
     func empty(_ dialect: Dialect, _ hasVersions: Bool) async throws {
         let service = try service(dialect, hasVersions: hasVersions)
         await place.put("a", "t", at: 100)
@@ -117,12 +117,12 @@ struct TimeCursorTests {
         await place.set(clock: 5000, isBehind: true)
         let page = try await service.pull(PullRequest(entity: "Task", cursor: first))
         #expect(page.rows.isEmpty && page.cursor == first)
-        // Nor is there one after a list that is empty from the beginning.
+        // A list that is empty from the start has no cursor either.
         let whole = try await service.pull(PullRequest(entity: "Task", cursor: nil))
         #expect(whole.cursor == nil || dialect == .parse && whole.cursor == "1970-01-01T00:00:00.000Z")
     }
 
-    @Test("An empty list of Kinto moves no cursor either")
+    @Test("An empty list of Kinto keeps the cursor")
     func emptyKinto() async throws {
         let service = KintoService(
             baseURL: try #require(URL(string: "https://service.example/v1")),
@@ -131,7 +131,7 @@ struct TimeCursorTests {
         #expect(try await service.pull(PullRequest(entity: "Task", cursor: "5")).cursor == "5")
     }
 
-    @Test("are never later than the newest version, whatever the clock says", arguments: Dialect.allCases)
+    @Test("A cursor is never later than the newest version, whatever the clock", arguments: Dialect.allCases)
     func future(_ dialect: Dialect) async throws {
         let service = try service(dialect)
         await place.put("a", "t", at: 100)
@@ -143,7 +143,7 @@ struct TimeCursorTests {
         }
     }
 
-    @Test("are never later than the clock, whatever the versions say", arguments: Dialect.allCases)
+    @Test("A cursor is never later than the clock, whatever the versions", arguments: Dialect.allCases)
     func futureVersion(_ dialect: Dialect) async throws {
         let service = try service(dialect)
         await place.put("a", "t", at: 100)
@@ -152,7 +152,7 @@ struct TimeCursorTests {
         #expect(try await cursor(service) == 940)
     }
 
-    @Test("that are later than an answer's own time are not known any more", arguments: Dialect.allCases)
+    @Test("A cursor later than the date of the response is invalid", arguments: Dialect.allCases)
     func setBack(_ dialect: Dialect) async throws {
         let service = try service(dialect)
         await place.set(clock: 1000)
@@ -163,12 +163,12 @@ struct TimeCursorTests {
                 await #expect(throws: ServiceError.cursorInvalid) { try await cursor(service, after: word(seconds)) }
             }
         }
-        // Without a clock nothing shows.
+        // Without a clock this cannot be noticed.
         await place.set(clock: nil)
         _ = try await cursor(service, after: word(90_000_000))
     }
 
-    @Test("carry what earlier pages had to the last one", arguments: [500, 63_000_000])
+    @Test("The cursor of the last page includes the times of earlier pages", arguments: [500, 63_000_000])
     func pages(_ clock: Int) async throws {
         var options = RESTOptions()
         (options.since, options.version, options.paging) = ("since", "updated", .page(limit: 2))
@@ -177,7 +177,7 @@ struct TimeCursorTests {
             transport: Served { request, _ in
                 let query = URLComponents(string: request.path ?? "")?.queryItems ?? []
                 let page = query.first { $0.name == "page" }?.value.flatMap { Int($0) } ?? 1
-                // What changed while the pages are read: nothing.
+                // Nothing changes while the pages are read.
                 let isCheck = query.contains { $0.name == "since" }
                 let rows = [[400, 100], [300], []][page - 1].map { at -> JSONValue in
                     ["id": JSONValue(at), "updated": .string(Self.time(at))]
@@ -209,7 +209,8 @@ struct TimeCursorTests {
         try await device.rows("SELECT id, title FROM Task ORDER BY 1")
     }
 
-    @Test("An empty answer of a replica that is behind keeps nothing from being pulled", arguments: Dialect.allCases)
+    @Test(
+        "An empty response of an outdated replica does not keep changes from being pulled", arguments: Dialect.allCases)
     func replica(_ dialect: Dialect) async throws {
         let device = try device(dialect)
         await place.put("a", "old", at: 100)
@@ -224,7 +225,7 @@ struct TimeCursorTests {
     }
 
     @Test(
-        "A clock that is ahead, once or always, keeps nothing from being pulled", arguments: Dialect.allCases,
+        "A clock that is ahead once or always does not keep changes from being pulled", arguments: Dialect.allCases,
         [true, false])
     func ahead(_ dialect: Dialect, _ isAlways: Bool) async throws {
         let device = try device(dialect)
@@ -239,7 +240,7 @@ struct TimeCursorTests {
         #expect(try await titles(device) == (dialect == .rest ? [] : ["a old"]) + ["b new", "c old", "d made"])
     }
 
-    @Test("A clock that is set back is noticed, and all is pulled", arguments: Dialect.allCases)
+    @Test("A clock that was set back starts a complete pull", arguments: Dialect.allCases)
     func back(_ dialect: Dialect) async throws {
         let device = try device(dialect)
         await place.put("a", "old", at: 900)
@@ -253,7 +254,7 @@ struct TimeCursorTests {
         #expect(try await device.engine.changed())
         try await device.engine.sync()
         #expect(try await titles(device) == ["a new", "b back", "c made"])
-        // From there on it goes by the clock that counts.
+        // From now on the cursor follows the clock again.
         await place.put("a", "newer", at: 1400)
         await place.set(clock: 1500)
         try await device.engine.sync()
@@ -262,7 +263,7 @@ struct TimeCursorTests {
     }
 
     @Test(
-        "A row that is edited after the clock was set back is taken, though its version was later",
+        "A row edited after the clock was set back is pulled, though its previous version was later",
         arguments: Dialect.allCases)
     func editedAfterBack(_ dialect: Dialect) async throws {
         let device = try device(dialect)
@@ -277,7 +278,7 @@ struct TimeCursorTests {
         #expect(try await titles(device) == ["a edited"])
     }
 
-    @Test("A row whose version was in the future once is taken again", arguments: Dialect.allCases)
+    @Test("A row whose version was once in the future is pulled again", arguments: Dialect.allCases)
     func futureVersionOnce(_ dialect: Dialect) async throws {
         let device = try device(dialect)
         await place.put("a", "wrong", at: 240_000_000_000)
@@ -288,7 +289,7 @@ struct TimeCursorTests {
         await place.set(clock: 1300)
         try await device.engine.sync()
         #expect(try await titles(device) == ["a right"])
-        // A replica that is behind is still passed over.
+        // An outdated replica is still ignored.
         await place.put("a", "old", at: 1100)
         await place.set(clock: 1310)
         try await device.engine.sync()

@@ -6,10 +6,10 @@ import Testing
 
 @testable import SyncService
 
-/// Services that say of a request that it is too large (413).
-@Suite("A request that is too large")
+/// Services that answer a request with 413 (Content Too Large).
+@Suite("Requests that are too large")
 struct TooLargeTests {
-    /// A service with the tasks 1 and 2, which says so of what it is told to.
+    /// A service with the tasks 1 and 2 that answers chosen requests with 413.
     private actor Service {
         private var rows: [Int: JSONValue] = [1: ["id": 1, "title": "one"], 2: ["id": 2, "title": "two"]]
         private var isTooLarge: @Sendable (HTTPRequest) -> Bool = { _ in false }
@@ -48,7 +48,7 @@ struct TooLargeTests {
         return try Device(service, entities: ["Task"], Device.settings)
     }
 
-    @Test("A deletion has nothing that could be: it is tried again with the next run, and keeps nothing back")
+    @Test("A deletion that is answered with 413 is sent again with the next run and holds back no changes")
     func deletion() async throws {
         let server = Service()
         let device = try device(server)
@@ -66,7 +66,7 @@ struct TooLargeTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("An edit is parked until the row is edited")
+    @Test("An edit that is answered with 413 is blocked until the row is edited")
     func edit() async throws {
         let server = Service()
         let device = try device(server)
@@ -83,7 +83,7 @@ struct TooLargeTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("A row whose answer was lost, and which is too large then, is parked, and the run goes on")
+    @Test("A create with a lost answer whose repeat is answered with 413 is blocked, and the run continues")
     func again() async throws {
         let (server, lost) = (Service(), LostOnce(.post))
         let device = try device(server, lost: lost)
@@ -98,7 +98,7 @@ struct TooLargeTests {
     }
 
     @Test(
-        "PocketBase's deletions too, in batches and one by one",
+        "PocketBase deletions answered with 413 are sent again, in batches and one by one",
         .enabled("PocketBase comes from PyPI, which cannot be reached") { await PocketBaseServer.isThere },
         arguments: [1, 50])
     func pocketBase(_ batchSize: Int) async throws {
@@ -119,7 +119,7 @@ struct TooLargeTests {
     }
 }
 
-/// A network that loses the first request of a kind.
+/// A network that loses the first request of a method.
 final class LostOnce: @unchecked Sendable {
     private struct Lost: Error {}
     private struct Network: HTTPTransport {
@@ -149,7 +149,7 @@ final class LostOnce: @unchecked Sendable {
     }
 }
 
-/// A network that says of some requests that they are too large.
+/// A network that answers some requests with 413.
 actor Refusing: HTTPTransport {
     private let isTooLarge: @Sendable (HTTPRequest) -> Bool
     private var isOn = false

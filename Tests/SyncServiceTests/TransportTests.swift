@@ -6,23 +6,23 @@ import Testing
 
 @testable import SyncService
 
-@Suite("What stands in headers and addresses")
+@Suite("HTTP headers and URLs")
 struct TransportTests {
     @Test(
-        "a Link header has the next page",
+        "The Link header with the relation 'next' has the URL of the next page",
         arguments: [
             ("<https://a/b?page=2>; rel=\"next\", <https://a/b?page=9>; rel=\"last\"", "https://a/b?page=2"),
             ("<https://a/b?ids=1,2;3>; title=\"x\"; rel=next", "https://a/b?ids=1,2;3"),
             ("</b?page=1>; rel=\"prev first\", </b?page=3>; rel=\"next nofollow\"", "/b?page=3"),
             ("<https://a/b>; rel=\"last\"", nil), ("", nil),
         ] as [(String, String?)])
-    func link(_ header: String, _ next: String?) { #expect(LinkHeader([header]).next == next) }
+    func linkHeader(_ header: String, _ next: String?) { #expect(LinkHeader([header]).next == next) }
 
     @Test(
-        "A date of a header is read, and other text is none",
+        "The date of a header is parsed, and other text is rejected",
         arguments: [
             ("Mon, 23 Nov 2026 16:34:43 GMT", 1_795_451_683), ("Mon, 23 Nov 2026 16:34:43 UTC", 1_795_451_683),
-            // The weekday says nothing that the date does not.
+            // The weekday is ignored.
             ("Sun, 23 Nov 2026 16:34:43 GMT", 1_795_451_683), ("Montag 23 Nov 2026 16:34:43 GMT", 1_795_451_683),
             ("Tue,  3 Nov 2026 9:05:03 GMT", 1_793_696_703), ("Tue, 03 nov 2026 09:05:03 GMT", 1_793_696_703),
             ("Mon, 23 Nov 2026 18:34:43 +0200", 1_795_451_683), ("Mon, 23 Nov 2026 16:34:43 EST", nil),
@@ -37,19 +37,19 @@ struct TransportTests {
     }
 
     @Test(
-        "Every byte is escaped that is no letter, digit or one of -._~",
+        "Bytes other than letters, digits and -._~ are percent-encoded",
         arguments: [
             ("AZaz09-._~", "AZaz09-._~"), ("a b+c/d?e=f&g#h%20", "a%20b%2Bc%2Fd%3Fe%3Df%26g%23h%2520"), ("", ""),
             ("\0\n\u{7F}", "%00%0A%7F"),
             ("!*'();:@,[]{}|\\^`\"<>$", "%21%2A%27%28%29%3B%3A%40%2C%5B%5D%7B%7D%7C%5C%5E%60%22%3C%3E%24"),
-            // As it is spelled: neither composed nor decomposed.
+            // Strings are not normalized.
             ("\u{E9}e\u{301}", "%C3%A9e%CC%81"), ("日本", "%E6%97%A5%E6%9C%AC"), ("😀\r\n", "%F0%9F%98%80%0D%0A"),
             ("ａ０\u{661}", "%EF%BD%81%EF%BC%90%D9%A1"), ("\u{FFFD}\u{FFFF}", "%EF%BF%BD%EF%BF%BF"),
         ])
-    func escapes(_ text: String, _ escaped: String) { #expect(text.escapedForURL == escaped) }
+    func percentEncoding(_ text: String, _ escaped: String) { #expect(text.escapedForURL == escaped) }
 
-    @Test("everything is escaped that a service may take for something else")
-    func escaping() throws {
+    @Test("Parts of a path and query values are encoded, and a next page on another origin is rejected")
+    func urls() throws {
         let exchange = ServiceHTTPClient(
             try #require(URL(string: "https://a.example/v1/")), headers: [:], ScriptedTransport([]), .none)
         let url = try exchange.url(["tasks", "a/b c"], [("since", "2026-11-23T16:34:43+00:00"), ("q", "ü&=")])
@@ -61,7 +61,7 @@ struct TransportTests {
         #expect(try exchange.url(following: "?page=2", from: url).query == "page=2")
     }
 
-    @Test("a 401 has new credentials asked for once, and then it is said")
+    @Test("A 401 response requests new credentials once, and a second one is an error")
     func unauthorized() async throws {
         let transport = ScriptedTransport([(401, [:]), (200, [:]), (401, [:]), (401, [:])])
         let asked = Counter()
@@ -73,7 +73,7 @@ struct TransportTests {
         await #expect(throws: ServiceError.unauthorized("")) { try await exchange.send(.get, exchange.url(["x"])) }
     }
 
-    @Test("a service that asks to be left alone is, for as long as it says")
+    @Test("The Retry-After header is read as seconds or as a date")
     func retryAfter() async throws {
         let transport = ScriptedTransport([
             (429, [.retryAfter: "7"]),
@@ -92,8 +92,8 @@ struct TransportTests {
         }
     }
 
-    @Test("a run waits as long as it may, then says until when, and the next one keeps to it")
-    func patience() async throws {
+    @Test("A run makes as many attempts as allowed, and a later success resets the backoff")
+    func attempts() async throws {
         let service = InMemoryService()
         await service.setFault { _, _ in .busy }
         var settings = Device.settings
@@ -106,7 +106,7 @@ struct TransportTests {
         #expect(try await device.rows("SELECT attempts, not_before FROM sync_engine") == ["0 nil"])
     }
 
-    @Test("entities that cannot be kept in step are refused")
+    @Test("Entities that cannot be synced are rejected")
     func registration() async throws {
         func code(_ entities: [SyncedEntity], _ service: any SyncService = InMemoryService()) -> SyncError.Code? {
             #expect(throws: SyncError.self) { try Device(service, entities: entities) }?.code
@@ -132,7 +132,7 @@ struct TransportTests {
     }
 }
 
-/// Answers that a test wrote down.
+/// Responses from a list.
 actor ScriptedTransport: HTTPTransport {
     private var answers: [(status: Int, headers: HTTPFields)]
     private(set) var authorizations: [String] = []

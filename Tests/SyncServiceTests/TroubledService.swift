@@ -4,9 +4,9 @@ import SyncTesting
 
 @testable import SyncService
 
-/// A service in memory that refuses, confuses and hides, as the members of a history have it.
+/// A service in memory that rejects, confuses and hides rows, as the members of a history require.
 actor TroubledService: SyncService {
-    /// The projects that stand only inside of tasks.
+    /// The projects that are only nested in tasks.
     static let inside: Set<JSONValue> = ["900", "901", "902", 900, 901, 902]
 
     nonisolated let memory: InMemoryService
@@ -14,14 +14,14 @@ actor TroubledService: SyncService {
     private let ledger: HistoryLedger
     private nonisolated let members: Set<HistoryMember>
     private struct HiddenRow {
-        /// For how many requests it is on no list.
+        /// The number of requests during which the row is on no list.
         var left: Int
-        /// The version that it was made with: a cursor stays before it.
+        /// The version at its creation: a cursor stays before it.
         let version: Int
     }
 
     private var hidden: [HistoryRow: HiddenRow] = [:]
-    /// The rows that there ever were.
+    /// All rows that existed at some time.
     private var known: Set<HistoryRow> = []
 
     init(_ memory: InMemoryService, _ troubles: HistoryTroubles, _ ledger: HistoryLedger, _ members: Set<HistoryMember>)
@@ -74,7 +74,7 @@ actor TroubledService: SyncService {
         hidden = isActive ? hidden.filter { $0.value.left > 0 } : [:]
     }
 
-    /// Whether a device finds a row that it made however late, and whoever changed it: by its marker or its id.
+    /// Whether a device finds its created row at any later time and after any change: by its marker or its ID.
     private nonisolated var isFoundLater: Bool {
         switch capabilities.createIdempotency {
         case .marker, .clientID: true
@@ -90,7 +90,7 @@ actor TroubledService: SyncService {
         members.contains(.nested) && entity == "Project" && Self.inside.contains(id)
     }
 
-    /// Tasks with the project that no list has.
+    /// Returns tasks with their project if no list has it.
     private func nested(_ rows: [RemoteRecord], _ entity: String) async -> [RemoteRecord] {
         guard members.contains(.nested), entity == "Task" else { return rows }
         let projects = await memory.contents(of: "Project")
@@ -119,7 +119,7 @@ actor TroubledService: SyncService {
             } else if let reason = await troubles.refusal(of: change) {
                 outcomes[place] = .rejected(reason)
             } else if operation.kind == .update, let other = await other(than: operation.id, operation) {
-                // Somebody between answers with what was asked for before.
+                // A proxy answers with the record of an earlier request.
                 outcomes[place] = .applied(other)
             } else {
                 sent.append((place, operation))
@@ -142,7 +142,8 @@ actor TroubledService: SyncService {
             if operation.kind == .create, let other = await other(than: row.id, operation) {
                 return .applied(other)
             }
-            // Without an id or a marker a device looks for a new row by its values, which another device could change meanwhile.
+            // Without an ID or a marker a device matches a new row by its values, which another device could change
+            // meanwhile.
             if operation.kind != .create || isFoundLater, await troubles.isBodiless {
                 let lag = await troubles.lag
                 if operation.kind == .create, lag > 0, let version = row.version.flatMap({ Int($0) }) {
@@ -158,7 +159,7 @@ actor TroubledService: SyncService {
         }
     }
 
-    /// A row that was not asked for.
+    /// Returns a row that was not requested.
     private func other(than id: JSONValue?, _ operation: PushOperation) async -> RemoteRecord? {
         let (entity, kind) = (operation.entity, operation.kind)
         let ids = await memory.contents(of: entity).keys
@@ -167,7 +168,7 @@ actor TroubledService: SyncService {
         return row
     }
 
-    // MARK: What became of it
+    // MARK: Outcomes
 
     private static let entities = ["Project", "Task", "Tag"]
 
@@ -179,11 +180,11 @@ actor TroubledService: SyncService {
 
     private func isReserved(_ id: JSONValue, _ entity: String) async -> Bool {
         let there = await memory.contents(of: entity)
-        // An id that several devices choose by themselves may be used again.
+        // An ID that several devices choose may be used again.
         return !id.isTwin && known.contains(HistoryRow(entity: entity, key: id.plain)) && there[id] == nil
     }
 
-    /// Has the ledger judge what was deleted, and deletes along.
+    /// Has the ledger check deletions, and deletes dependent rows.
     private func look(since before: [String: [JSONValue: JSONValue]], _ operations: [PushOperation]) async throws {
         var after = await contents()
         let isSure = capabilities.hasPreconditions && operations.allSatisfy { $0.kind != .delete || $0.version != nil }

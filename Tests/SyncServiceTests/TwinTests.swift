@@ -5,10 +5,10 @@ import Testing
 
 @testable import SyncService
 
-/// Rows made here that the service turns out to have.
-@Suite("Twins")
+/// Rows that were created locally and also exist on the service.
+@Suite("Rows created locally and on the service")
 struct TwinTests {
-    @Test("are found by the marker when they are pulled, of whatever try", arguments: ["", "-1"])
+    @Test("A pulled record with the marker of any attempt is the local row", arguments: ["", "-1"])
     func marker(_ attempt: String) async throws {
         let service = InMemoryService(
             ServiceCapabilities(
@@ -16,7 +16,7 @@ struct TwinTests {
                 givesTimes: true))
         let device = try Device(service)
         try await device.stack.insert("Task", values: ["title": "mine"])
-        // An older copy of the store sent it.
+        // An older copy of the store sent the create.
         let birth = try #require(try await device.rows("SELECT birth FROM sync_change").first)
         await service.put("Task", 9, ["title": "mine", "points": .null, "client_ref": .string(birth + attempt)])
         try await device.write("UPDATE Task SET points = 5")
@@ -27,8 +27,8 @@ struct TwinTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("are no longer parked for what made them be refused")
-    func parked() async throws {
+    @Test("A blocked create is unblocked if its record is pulled")
+    func unblocked() async throws {
         let service = InMemoryService()
         let device = try Device(service, entities: ["Project", SyncedEntity("Task", naturalKey: ["title"]), "Tag"])
         try await device.stack.insert("Task", values: ["title": "mine", "points": 5])
@@ -40,12 +40,12 @@ struct TwinTests {
         #expect(try await device.leftovers() == [])
     }
 
-    /// How a row that was made here turns out to be one of the service's.
+    /// How a local row turns out to be a record of the service.
     enum Way: CaseIterable {
         case id, naturalKey, lostAnswer
     }
 
-    /// Makes a row here an hour ago, which the service has too, changed at a time that is so many minutes ago there.
+    /// Creates a row locally, dated one hour ago, and on the service, changed the given number of minutes ago.
     private func twin(
         _ way: Way, _ policy: ConflictPolicy, theirs: JSONValue, minutes: Double, later: String? = nil,
         isWhole: Bool = false
@@ -77,7 +77,7 @@ struct TwinTests {
     }
 
     @Test(
-        "are as old as they were made, and their columns as those were set, where the last writer wins",
+        "With lastWriterWins, each column has the time of its last write or of its row's creation",
         arguments: Way.allCases, [30.0, 90])
     func times(_ way: Way, _ minutes: Double) async throws {
         let isLaterThere = minutes < 60
@@ -85,20 +85,22 @@ struct TwinTests {
             way, .lastWriterWins, theirs: ["title": "theirs", "points": 7, "done": true], minutes: minutes,
             later: "UPDATE Task SET points = 8")
         #expect(row?["title"] == (isLaterThere ? "theirs" : "mine"))
-        // It was set just now.
+        // The column was written just now.
         #expect(row?["points"] == 8)
         #expect(try await device.rows("SELECT title, points FROM Task") == [isLaterThere ? "theirs 8" : "mine 8"])
         let log = try await device.engine.conflicts().filter { $0.domain == "title" }
         #expect(log.map(\.why) == ["edited later \(isLaterThere ? "there" : "here")"])
     }
 
-    @Test("have no say about what they never set, where the last writer wins", arguments: Way.allCases, [30.0, 90])
+    @Test(
+        "With lastWriterWins, columns that were never written take the remote value", arguments: Way.allCases,
+        [30.0, 90])
     func neverSet(_ way: Way, _ minutes: Double) async throws {
         let theirs: JSONValue = ["title": "mine", "points": 7, "done": true]
         var (device, row) = try await twin(way, .lastWriterWins, theirs: theirs, minutes: minutes)
         #expect(row?["points"] == 7)
         #expect(try await device.rows("SELECT points FROM Task") == ["7"])
-        // That it was set to nothing is an edit.
+        // Writing null is an edit.
         (device, row) = try await twin(
             way, .lastWriterWins, theirs: theirs, minutes: minutes,
             later: "UPDATE Task SET points = 1; UPDATE Task SET points = NULL")
@@ -106,7 +108,9 @@ struct TwinTests {
         #expect(try await device.rows("SELECT points FROM Task") == ["nil"])
     }
 
-    @Test("are as old as what was set last, where all of a row is one", arguments: Way.allCases)
+    @Test(
+        "With lastWriterWins and one field for each row, the row has the time of its last write",
+        arguments: Way.allCases)
     func wholeRows(_ way: Way) async throws {
         for later in [nil, "UPDATE Task SET points = 8"] {
             let (_, row) = try await twin(
@@ -117,7 +121,7 @@ struct TwinTests {
         }
     }
 
-    @Test("keep to the other policies, whatever the times are", arguments: [ConflictPolicy.clientWins, .serverWins])
+    @Test("Other policies ignore the times", arguments: [ConflictPolicy.clientWins, .serverWins])
     func otherPolicies(_ policy: ConflictPolicy) async throws {
         let (_, row) = try await twin(
             .id, policy, theirs: ["title": "theirs", "points": 7, "done": true], minutes: 30)
@@ -125,7 +129,7 @@ struct TwinTests {
     }
 }
 
-/// Carries out the first push, loses its answer, and is busy from then on.
+/// Carries out the first push, loses its answer, and is busy afterwards.
 final class LostAnswer: @unchecked Sendable {
     private let lock = NSLock()
     private var isOver = false

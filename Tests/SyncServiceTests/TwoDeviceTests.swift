@@ -5,12 +5,12 @@ import Testing
 
 @testable import SyncService
 
-/// Two devices of one user, and a service between them.
+/// Two devices of one user with a service.
 @Suite("Two devices")
 struct TwoDeviceTests {
     let service = InMemoryService()
 
-    @Test("get what the service has")
+    @Test("A sync pulls all rows of the service")
     func pulls() async throws {
         for id in 1...7 {
             await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "project_id": 1, "tag_ids": [1, 2]])
@@ -28,7 +28,7 @@ struct TwoDeviceTests {
         #expect(try await device.engine.sync().isEmpty)
     }
 
-    @Test("send what was made, edited and deleted with plain SQL")
+    @Test("Rows that plain SQL inserts, updates and deletes are sent")
     func pushes() async throws {
         let device = try Device(service)
         let project = try await device.stack.insert("Project", values: ["name": "p"])
@@ -60,7 +60,7 @@ struct TwoDeviceTests {
         #expect(await service.contents(of: "Task").count == 1)
     }
 
-    @Test("that edit different fields of one row keep both")
+    @Test("Edits of different fields on two devices are both kept")
     func differentFields() async throws {
         await service.put("Task", 1, ["title": "t", "done": false, "points": 1])
         let (one, two) = (try Device(service), try Device(service))
@@ -79,7 +79,7 @@ struct TwoDeviceTests {
         }
     }
 
-    @Test("that edit the same field end as the policy says", arguments: ConflictPolicy.allCases)
+    @Test("The policy decides if two devices edit the same field", arguments: ConflictPolicy.allCases)
     func sameField(_ policy: ConflictPolicy) async throws {
         await service.put("Task", 1, ["title": "t"], time: Date(timeIntervalSince1970: 1_000_000))
         let entities: [SyncedEntity] = ["Project", SyncedEntity("Task", policy: policy), "Tag"]
@@ -119,7 +119,8 @@ struct TwoDeviceTests {
         #expect(try await two.leftovers() == [])
     }
 
-    @Test("of which one deletes what the other edits", arguments: DeleteConflictPolicy.allCases)
+    @Test(
+        "The policy decides if one device deletes a row that the other edits", arguments: DeleteConflictPolicy.allCases)
     func deleteAgainstEdit(_ policy: DeleteConflictPolicy) async throws {
         await service.put("Task", 1, ["title": "t", "points": 3])
         let entities: [SyncedEntity] = ["Project", SyncedEntity("Task", deleteConflicts: policy), "Tag"]
@@ -142,7 +143,7 @@ struct TwoDeviceTests {
         if policy == .deleteWins { #expect(log.contains { $0.domain == "title" && $0.local == "edited" }) }
     }
 
-    @Test("add and remove tags of one task")
+    @Test("Links that two devices add and remove are merged")
     func sets() async throws {
         for id in 1...4 { await service.put("Tag", JSONValue(id), ["name": .string("g\(id)")]) }
         await service.put("Task", 1, ["title": "t", "tag_ids": [1, 2]])
@@ -162,7 +163,7 @@ struct TwoDeviceTests {
         }
     }
 
-    @Test("send nothing for what was edited back")
+    @Test("An edit that is reverted is not sent")
     func revert() async throws {
         await service.put("Task", 1, ["title": "t"])
         let device = try Device(service)
@@ -175,7 +176,7 @@ struct TwoDeviceTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("that gave a new row the key which the service gives another one keep both")
+    @Test("If the service assigns the key of another new row, both rows are kept")
     func keyOfAnother() async throws {
         let device = try Device(service)
         try await device.write("INSERT INTO Task (remoteID, title) VALUES (1, 'app key'), (-5, 'local key')")
@@ -187,7 +188,7 @@ struct TwoDeviceTests {
     }
 
     @Test(
-        "whose store goes back to a time before a row was sent do not make it twice, and lose no edit",
+        "A store restored to before a create neither duplicates the row nor loses an edit",
         arguments: [true, false])
     func olderCopy(_ makesIDs: Bool) async throws {
         let service = InMemoryService(

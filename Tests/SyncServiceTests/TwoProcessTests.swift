@@ -6,14 +6,14 @@ import Testing
 
 @testable import SyncService
 
-/// A database that another process syncs at the same time.
+/// A database that two processes sync at the same time.
 @Suite("Two processes")
 struct TwoProcessTests {
     private static let model = """
         {"entities": {"Task": {"attributes": {"remoteID": {"type": "integer"}, "title": {"type": "string"}}}}}
         """
 
-    @Test("do not sync one database at once, and one that died is not waited for")
+    @Test("Two processes do not sync one database at once, and the lease of a dead process is ignored")
     func atOnce() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("two-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -30,7 +30,7 @@ struct TwoProcessTests {
             """.utf8
         ).write(to: config)
 
-        // The other one asks a service that does not answer.
+        // The other process waits for a service that does not answer.
         let process = Process()
         process.executableURL = try CrashingDevice.executable()
         process.arguments = [database.path, model.path, config.path, "1000000", "before"]
@@ -60,7 +60,7 @@ struct TwoProcessTests {
             let error = await #expect(throws: SyncError.self) { try await action() }
             #expect(error?.code == .engineBusy)
         }
-        // Nobody was asked for anything, and nothing of the other one's is changed.
+        // There are no requests, and the lease is unchanged.
         #expect(await service.requests.isEmpty)
         #expect(try await device.rows("SELECT holder, token FROM sync_lease") == holder)
         #expect(try await device.engine.pendingChanges() == 1)
@@ -77,7 +77,7 @@ struct TwoProcessTests {
     }
 }
 
-/// The program of `Tests/CrashingDevice`, beside the tests.
+/// The program of `Tests/CrashingDevice`, next to the tests.
 private enum CrashingDevice {
     static func executable() throws -> URL {
         let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()

@@ -5,8 +5,8 @@ import Testing
 
 @testable import SyncService
 
-/// A row whose creation was never answered is pulled as another one, until the service says which it is.
-@Suite("A row that was made here and pulled as another one")
+/// A row whose create was not answered is pulled as another row, until the service identifies it.
+@Suite("Created rows that are pulled as another row")
 struct UnitedRowTests {
     private let service = InMemoryService()
 
@@ -16,7 +16,7 @@ struct UnitedRowTests {
           "children": {"entity": "Task", "many": true, "inverse": "parent", "export": false}}}}}
         """
 
-    /// The answers to creations are lost from now on.
+    /// Loses the answers to creates from now on.
     private func loseCreations() async {
         await service.setFault { request, _ in
             guard case .push(let operations) = request, operations.contains(where: { $0.kind == .create }) else {
@@ -26,7 +26,7 @@ struct UnitedRowTests {
         }
     }
 
-    /// The answers to creations are lost, three times.
+    /// Loses the answers to three creates.
     private func loseAnswers(_ device: Device) async throws {
         await loseCreations()
         try await device.engine.sync()
@@ -34,8 +34,8 @@ struct UnitedRowTests {
         await service.setFault(nil)
     }
 
-    @Test("keeps what was not sent yet, and sends it")
-    func rest() async throws {
+    @Test("A created row that was pulled as another row keeps its pending changes and sends them")
+    func keepsChanges() async throws {
         let device = try Device(service, schema: Self.tree, entities: ["Task"])
         try await device.write("INSERT INTO Task (remoteID, title, parentID) VALUES (-1, 'a', -1)")
         try await loseAnswers(device)
@@ -46,7 +46,7 @@ struct UnitedRowTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("is the other one where its own copy was deleted")
+    @Test("A created row whose local copy was deleted stays as the pulled row")
     func deleted() async throws {
         await service.put("Tag", 1, ["name": "g"])
         let device = try Device(service)
@@ -64,7 +64,7 @@ struct UnitedRowTests {
     }
 
     @Test(
-        "goes where its own copy was deleted before it was pulled, unless somebody edited it or made a row below it since",
+        "A created row deleted before it was pulled is deleted, unless it was edited or got a child since",
         arguments: ["", "edit", "child"])
     func deletedBefore(_ since: String) async throws {
         let device = try Device(service, schema: Self.tree, entities: ["Task"])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SyncService
 
-@Suite("Values that SQLite takes and the model does not")
+@Suite("Values that the model cannot read")
 struct UnreadableValueTests {
     private static let schema = """
         {"entities": {"Thing": {"attributes": {"remoteID": {"type": "integer"}, "at": "date", "what": "json", "who": "uuid",
@@ -13,11 +13,11 @@ struct UnreadableValueTests {
         """
 
     @Test(
-        "park their row, and are not sent as null",
+        "A local value that the model cannot read blocks its change and is not sent as null",
         arguments: [
             "at = 'garbage'", "what = 'no json'", "who = 'x'", "price = '1,5'",
         ])
-    func parked(_ set: String) async throws {
+    func blocked(_ set: String) async throws {
         let service = InMemoryService()
         let record: JSONValue = [
             "at": "2026-11-24T08:00:00Z", "what": ["a": 1], "who": "6F9619FF-8B86-D011-B42D-00C04FC964FF",
@@ -39,7 +39,7 @@ struct UnreadableValueTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("of the service stay as they are, where rows are sent whole", arguments: [true, false])
+    @Test("Unreadable values of the service are preserved if rows are sent whole", arguments: [true, false])
     func there(_ sendsWholeRows: Bool) async throws {
         let service = InMemoryService(
             ServiceCapabilities(
@@ -60,7 +60,7 @@ struct UnreadableValueTests {
             #expect(await service.contents(of: "Thing")[1]?[name] == record[name])
         }
         #expect(await service.contents(of: "Thing")[1]?["title"] == "mine")
-        // What is edited here is sent, and what can be read by now is not kept.
+        // Edited values are sent, and values that are readable now are not preserved.
         try await device.write("UPDATE Thing SET count = 7, title = 'again'")
         if sendsWholeRows { await service.put("Thing", 1, ["price": "2.5"]) }
         try await device.engine.sync()
@@ -70,8 +70,10 @@ struct UnreadableValueTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("of the service go with a row that is made anew there", arguments: ["key", "editWins", "reset"])
-    func anew(_ why: String) async throws {
+    @Test(
+        "Unreadable values of the service are preserved in a row that is created again",
+        arguments: ["key", "editWins", "reset"])
+    func createdAgain(_ why: String) async throws {
         let service = InMemoryService(
             ServiceCapabilities(
                 ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: true,

@@ -5,10 +5,10 @@ import Testing
 
 @testable import SyncService
 
-/// A service that rows have their ids for from here, and that does not take the id of a deleted row again.
-@Suite("Ids that were used")
+/// A service with client IDs that does not accept the ID of a deleted row again.
+@Suite("Reserved IDs")
 struct UsedIDTests {
-    /// Tasks at `/tasks`, with times as versions and tombstones.
+    /// A service of tasks at `/tasks`, with times as versions and with tombstones.
     private actor Service: HTTPTransport {
         private let refusal: Int
         private var rows: [String: [JSONValue.Member]] = [:]
@@ -30,10 +30,10 @@ struct UsedIDTests {
             return Date(timeIntervalSince1970: 1_795_435_200 + Double(clock)).isoText
         }
 
-        /// Carries out the next creation, and answers neither that nor anything else.
+        /// Carries out the next create, and answers no request from then on.
         func loseNext() { losesNext = true }
 
-        /// Answers again, and has deleted a row meanwhile.
+        /// Answers again, after deleting a row.
         func comeBack(without id: String) {
             isDown = false
             rows[id]?.append(.init("deleted_at", .string(time())))
@@ -58,7 +58,7 @@ struct UsedIDTests {
                 (losesNext, isDown) = (false, true)
                 throw URLError(.networkConnectionLost)
             }
-            // Before all changes: each pull has them all.
+            // A date before all changes, so that each pull has all of them.
             let headers: HTTPFields = [.date: "Mon, 23 Nov 2026 12:00:00 GMT"]
             return (
                 HTTPResponse(status: .init(code: status), headerFields: headers), Data(CanonicalJSON.bytes(json))
@@ -112,9 +112,9 @@ struct UsedIDTests {
     }
 
     @Test(
-        "A row that comes back gets another id, the same on every device",
+        "If its ID is reserved, a restored row gets another ID, the same on each device",
         arguments: [410, 404], [("uuid", uuid), ("string", "seven")])
-    func another(_ refusal: Int, _ key: (String, String)) async throws {
+    func anotherID(_ refusal: Int, _ key: (String, String)) async throws {
         let service = Service(refusal)
         await service.put(key.1, "t")
         let devices = try (0..<3).map { _ in try device(service, key.0, .editWins) }
@@ -135,7 +135,8 @@ struct UsedIDTests {
     }
 
     @Test(
-        "A row that a person brings back gets another id", arguments: [410, 404], [("uuid", uuid), ("string", "seven")])
+        "If its ID is reserved, a row restored by the user gets another ID", arguments: [410, 404],
+        [("uuid", uuid), ("string", "seven")])
     func restored(_ refusal: Int, _ key: (String, String)) async throws {
         let service = Service(refusal)
         await service.put(key.1, "t")
@@ -155,7 +156,7 @@ struct UsedIDTests {
     }
 
     @Test(
-        "A row whose creation was never answered, and that was deleted there since, goes, or comes back with another id",
+        "A row whose create was not answered and that was deleted on the service is deleted, or gets another ID",
         arguments: DeleteConflictPolicy.allCases, [false, true])
     func lost(_ policy: DeleteConflictPolicy, _ isDeletedHere: Bool) async throws {
         let service = Service(410)
@@ -175,8 +176,8 @@ struct UsedIDTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("A new row whose id was used is parked, and so is one that comes back where no id can be made")
-    func parked() async throws {
+    @Test("A new row with a reserved ID is blocked if no other ID can be made")
+    func blocked() async throws {
         let service = Service(410)
         await service.put("7", "t")
         let (one, two) = (try device(service, "string", .editWins), try device(service, "string", .editWins))

@@ -6,8 +6,8 @@ import Testing
 
 @testable import SyncService
 
-/// New rows that belong to new rows.
-@Suite("A new row")
+/// New rows that reference new rows.
+@Suite("New rows that await other rows")
 struct WaitingRowTests {
     private static let schema = """
         {"entities": {
@@ -29,7 +29,7 @@ struct WaitingRowTests {
         try Device(service, schema: Self.schema, entities: ["Project", "Task", "Comment"])
     }
 
-    /// Refuses rows that lack what they belong to, and rows that are bad.
+    /// Rejects comments without a task, and rows with the name 'bad'.
     private func refuse() async {
         await service.setFault { request, _ in
             guard case .push(let operations) = request else { return nil }
@@ -49,7 +49,7 @@ struct WaitingRowTests {
         }
     }
 
-    @Test("below one that waits below a refused one waits too")
+    @Test("A new row below a row that awaits a blocked row is not sent")
     func belowBlocked() async throws {
         let device = try device()
         await refuse()
@@ -66,7 +66,7 @@ struct WaitingRowTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("below one that this run does not send waits for the next")
+    @Test("A new row that references a row of an entity left out of the run is sent by the next run")
     func notInThisRun() async throws {
         let device = try device()
         try await device.write("INSERT INTO Project (remoteID, name) VALUES (-1, 'p')")
@@ -79,7 +79,7 @@ struct WaitingRowTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("of a circle is sent without what closes it, and what hangs below the circle whole")
+    @Test("A cycle of new rows is sent with one reference left out at first, and rows below it are sent completely")
     func circle() async throws {
         let device = try device()
         await refuse()
@@ -101,7 +101,7 @@ struct WaitingRowTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("that was refused because its parent was gone is sent again when that is back")
+    @Test("A row rejected for its deleted parent is sent again when the parent is back")
     func parentIsBack() async throws {
         let device = try device()
         await service.put("Project", 1, ["name": "p"])
@@ -115,7 +115,7 @@ struct WaitingRowTests {
         try await device.write("INSERT INTO Task (remoteID, title, projectID) VALUES (-1, 't', 1)")
         #expect(try await device.engine.sync().total.parked == 1)
         #expect(try await device.engine.sync().total.parked == 0)
-        // It comes back, by another device.
+        // Another device restores the parent.
         await service.remove("Project", 1)
         await service.put("Project", 1, ["name": "back"])
         try await device.write("DELETE FROM sync_known WHERE k = 1")
@@ -125,8 +125,8 @@ struct WaitingRowTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("that the service had no place for is sent again when what it belongs to is back")
-    func placeIsBack() async throws {
+    @Test("A row that the service did not store is sent again when its parent is back")
+    func storedOnceParentIsBack() async throws {
         let lists = Lists()
         var options = RESTOptions()
         options.ids = .client
@@ -138,7 +138,7 @@ struct WaitingRowTests {
         try await device.write("INSERT INTO Task (remoteID, title, projectID) VALUES (5, 't', 1)")
         #expect(try await device.engine.sync().total.parked == 1)
         #expect(try await device.engine.sync().total.parked == 0)
-        // It comes back, by another device.
+        // Another device restores the parent.
         try await device.write("DELETE FROM sync_known WHERE k = 1")
         await lists.open()
         try await device.engine.sync()
@@ -146,7 +146,7 @@ struct WaitingRowTests {
         #expect(try await device.leftovers() == [])
     }
 
-    /// A project, and a list of tasks that refuses one as if it had it, and does not have it.
+    /// A project, and a list of tasks that answers a create with 409 although it lacks the task.
     private actor Lists {
         private var isOpen = false
         private(set) var task: JSONValue?

@@ -6,8 +6,9 @@ import Testing
 
 @testable import SyncService
 
-/// With the stub of a changes endpoint in `Tests/Servers/REST`, which is made from the documentation of WatermelonDB's protocol.
-@Suite("A changes endpoint, a stub", .enabled(if: RESTServer.isThere, "make services builds the server"))
+/// Tests with the stub of a changes endpoint in `Tests/Servers/REST`, which is written from the documentation of
+/// WatermelonDB's protocol.
+@Suite("Stub of a changes endpoint", .enabled(if: RESTServer.isThere, "make services builds the server"))
 struct WatermelonServiceTests {
     private static let schema = Device.schema.replacingOccurrences(
         of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
@@ -22,11 +23,11 @@ struct WatermelonServiceTests {
 
     private func device(_ space: RESTSpace) throws -> Device { try Device(service(space), schema: Self.schema) }
 
-    @Test("passes the conformance suite", arguments: [false, true])
+    @Test("A service with a changes endpoint passes the conformance suite", arguments: [false, true])
     func conformance(_ isReplacement: Bool) async throws {
         let service = service(try await space([.init("replacement", .bool(isReplacement))]))
         let failures = await ServiceConformance(service, entity: "Task", member: "title", other: "note").run()
-        // What is replaced has no tombstones, and everything.
+        // A replacement contains all rows and no tombstones.
         let expected = [
             "a deletion: a pull since then has no tombstone",
             "all or nothing: a pull of all since then has not what changed",
@@ -34,7 +35,7 @@ struct WatermelonServiceTests {
         #expect(failures.map(\.description) == (isReplacement ? expected : []))
     }
 
-    @Test("all entities are one request; ids are sixteen characters; nothing new is one request, and writes nothing")
+    @Test("A pull of all entities is one request, IDs have 16 characters, and a pull without changes writes nothing")
     func together() async throws {
         let space = try await space()
         let (one, two) = (try device(space), try device(space))
@@ -61,7 +62,7 @@ struct WatermelonServiceTests {
         #expect(try await space.log() == ["GET /sync", "GET /sync", "POST /sync", "GET /sync"])
     }
 
-    @Test("a push that is refused because of a conflict is done after a pull, with rows that are whole")
+    @Test("A push rejected because of a conflict is sent again after a pull, with whole rows")
     func conflict() async throws {
         let space = try await space([.init("required", ["name"])])
         let (one, two) = (try device(space), try device(space))
@@ -71,7 +72,7 @@ struct WatermelonServiceTests {
         try await one.write("UPDATE Project SET name = 'one' WHERE name = 'a'")
         try await two.write("UPDATE Project SET name = 'two'")
         try await one.engine.sync()
-        // Between the pull and the push of the other one.
+        // The push comes after the pull and push of the other device.
         try await two.engine.push()
         try await one.engine.sync()
         for device in [one, two] {
@@ -82,7 +83,7 @@ struct WatermelonServiceTests {
     }
 
     @Test(
-        "of a push that is refused the row that is to blame is parked, and all others are done", arguments: [422, 400])
+        "If a push is rejected, the change at fault is blocked, and the others are sent", arguments: [422, 400])
     func refused(_ conflictStatus: Int) async throws {
         let space = try await space([.init("unique", "name"), .init("conflictStatus", JSONValue(conflictStatus))])
         let one = try device(space)
@@ -97,7 +98,7 @@ struct WatermelonServiceTests {
         try await one.engine.sync()
         #expect(try await space.rows("tags").count == 6)
         #expect(try await one.leftovers() == [])
-        // A conflict that is told with the same status.
+        // A conflict with the same status.
         let two = try device(space)
         try await two.engine.sync()
         try await one.write("UPDATE Tag SET name = 'x' WHERE name = 'a'")
@@ -109,7 +110,7 @@ struct WatermelonServiceTests {
         #expect(try await two.engine.parkedRows().isEmpty)
     }
 
-    @Test("a replacement deletes what it lacks; rows that were not sent stay")
+    @Test("A replacement deletes rows that it lacks, except rows with pending changes")
     func replacement() async throws {
         let space = try await space()
         let (one, two) = (try device(space), try device(space))
@@ -133,7 +134,7 @@ struct WatermelonServiceTests {
 
     static let kinds = ["drop-before", "drop-after", "cut", "html", "malformed", "status"]
 
-    @Test("no row is made twice and none is lost, whichever answer is", arguments: kinds)
+    @Test("A fault of any answer of a changes endpoint neither loses nor duplicates a row", arguments: kinds)
     func faults(_ kind: String) async throws {
         for at in 1...4 {
             let space = try await space()
@@ -155,7 +156,7 @@ struct WatermelonServiceTests {
         }
     }
 
-    @Test("deletions go both ways, with what belongs to the rows")
+    @Test("Deletions with their cascades reach the other device through a changes endpoint")
     func deletions() async throws {
         let space = try await space()
         let (one, two) = (try device(space), try device(space))

@@ -5,17 +5,17 @@ import Testing
 
 @testable import SyncService
 
-/// The answers of real servers, with the id of another row, as a cache between may give them.
-@Suite("Answers of services with another row")
+/// Answers of real servers with the ID of another row, as a cache may give them.
+@Suite("Answers of servers with another row")
 struct WrongRowServiceTests {
-    /// A network that puts the id of another row in all records of some answers to changes.
+    /// A network that replaces the IDs in some answers to changes with that of another row.
     private actor MisnamingNetwork: HTTPTransport {
         private let inner = DefaultTransport()
-        /// The member that has the id.
+        /// The member with the ID.
         private let member: String
         private var other: JSONValue?
         private var answersLeft = 0
-        /// How many answers had another row.
+        /// The number of changed answers.
         private(set) var misnamed = 0
 
         init(member: String) { self.member = member }
@@ -46,7 +46,7 @@ struct WrongRowServiceTests {
         }
     }
 
-    /// Edits, deletes and makes a row while answers to changes have another row, and compares both sides.
+    /// Updates, deletes and inserts rows while answers to changes have another row, and compares both sides.
     private func play(
         _ device: Device, _ network: MisnamingNetwork, misnamed: Int, titles: () async throws -> [String]
     ) async throws {
@@ -68,7 +68,8 @@ struct WrongRowServiceTests {
     }
 
     @Test(
-        "Kinto", .enabled("Kinto comes from PyPI, which cannot be reached") { await KintoServer.isThere },
+        "Answers of Kinto with the ID of another row change no other row",
+        .enabled("Kinto comes from PyPI, which cannot be reached") { await KintoServer.isThere },
         arguments: [1, 2])
     func kinto(_ misnamed: Int) async throws {
         let user = "Basic \(Data("\(UUID().uuidString):secret".utf8).base64EncodedString())"
@@ -83,7 +84,7 @@ struct WrongRowServiceTests {
     }
 
     @Test(
-        "PocketBase",
+        "Answers of PocketBase with the ID of another row change no other row",
         .enabled("PocketBase comes from PyPI, which cannot be reached") { await PocketBaseServer.isThere },
         arguments: [1, 2], [1, 50])
     func pocketBase(_ misnamed: Int, _ batchSize: Int) async throws {
@@ -96,7 +97,8 @@ struct WrongRowServiceTests {
     }
 
     @Test(
-        "a stub of Parse", .enabled(if: RESTServer.isThere, "make services builds the server"), arguments: [1, 2],
+        "Answers of a stub of Parse with the ID of another row change no other row",
+        .enabled(if: RESTServer.isThere, "make services builds the server"), arguments: [1, 2],
         [false, true])
     func parse(_ misnamed: Int, _ marked: Bool) async throws {
         let space = try await RESTServer.shared.space([

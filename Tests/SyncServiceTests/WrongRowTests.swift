@@ -5,20 +5,20 @@ import Testing
 
 @testable import SyncService
 
-/// Answers that have another row than was asked for, as a cache between may give them.
+/// Answers with another row than the requested one, as a cache may give them.
 @Suite("Answers with another row")
 struct WrongRowTests {
-    /// A service in memory whose answers are another row's for a while.
+    /// A service in memory whose answers have another row for a while.
     private actor Confused: SyncService {
         nonisolated let memory: InMemoryService
         private let other: JSONValue
         private let kind: PushOperation.Kind
-        /// How many answers to changes are right at first.
+        /// The number of correct answers to changes at first.
         private var right: Int
-        /// How many answers to changes are wrong still, and how many to requests for a row.
+        /// The remaining numbers of wrong answers to changes and to fetches.
         private var changes: Int
         private var rows: Int
-        /// Whether the changes with wrong answers are done.
+        /// Whether changes with wrong answers are carried out.
         private let isDone: Bool
 
         init(
@@ -55,7 +55,7 @@ struct WrongRowTests {
         func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
             guard rows > 0 else { return try await memory.fetch(ids, of: entity) }
             rows -= 1
-            // Another row, that was deleted.
+            // The record of another, deleted row.
             return ids.map { _ in .found(RemoteRecord(id: other, record: nil, version: "99")) }
         }
 
@@ -74,7 +74,7 @@ struct WrongRowTests {
         return memory
     }
 
-    /// The titles of the tasks, which are the same here and there in the end.
+    /// Returns the titles of the tasks, which are finally equal on both sides.
     private func titles(_ device: Device, _ memory: InMemoryService) async throws -> [String] {
         for _ in 0..<3 { try await device.engine.sync() }
         let there = await memory.contents(of: "Task").map { "\($0.key) \($0.value["title"] ?? .null)" }.sorted()
@@ -85,7 +85,7 @@ struct WrongRowTests {
     }
 
     @Test(
-        "A new row is not taken for one that is known", arguments: [1, 3, 5],
+        "A new row is not matched with a known row that the answer has", arguments: [1, 3, 5],
         [.key, .marker("birth"), .probe] as [ServiceCapabilities.CreateIdempotency])
     func creation(_ other: Int, _ idempotency: ServiceCapabilities.CreateIdempotency) async throws {
         for changes in [1, 2] {
@@ -105,8 +105,8 @@ struct WrongRowTests {
         }
     }
 
-    @Test("A new row is not taken for one that was made here since it was sent")
-    func madeSince() async throws {
+    @Test("A new row is not matched with a row created after it was sent")
+    func createdSince() async throws {
         let memory = await memory(.key)
         let service = Confused(memory, other: 7, kind: .create, changes: 2, right: 1)
         let device = try Device(service, entities: ["Project", "Task", "Tag"])
@@ -116,8 +116,8 @@ struct WrongRowTests {
         #expect(titles.suffix(2) == [#"7 "one""#, #"8 "two""#])
     }
 
-    @Test("Two new rows are not the same one")
-    func twoCreations() async throws {
+    @Test("Two new rows are not matched with one record")
+    func twoCreates() async throws {
         let memory = await memory(.key)
         let service = Confused(memory, other: 7, kind: .create, changes: 2)
         let device = try Device(service, entities: ["Project", "Task", "Tag"])
@@ -128,7 +128,7 @@ struct WrongRowTests {
         for title in ["one", "two"] { #expect(titles.count { $0.contains(title) } == 1) }
     }
 
-    /// A service that numbers the rows of each entity from 1, and writes their texts in capitals.
+    /// A service that numbers the rows of each entity from 1, and stores their strings in capitals.
     private actor Numbering: SyncService {
         nonisolated let identity = "numbering"
         nonisolated let capabilities = ServiceCapabilities(
@@ -154,7 +154,7 @@ struct WrongRowTests {
         }
     }
 
-    @Test("New rows of two entities may have one id in the answers to one batch")
+    @Test("New rows of two entities may get equal IDs in the answers to one batch")
     func twoEntities() async throws {
         let service = Numbering()
         let device = try Device(service, entities: ["Project", "Task", "Tag"])
@@ -167,7 +167,7 @@ struct WrongRowTests {
     }
 
     @Test(
-        "A row that is first made at the service may get another id than was asked for, and one that is changed may not"
+        "A row created remote first may get another ID than requested, and an updated row may not"
     )
     func remoteFirst() async throws {
         let service = RESTService(
@@ -187,7 +187,7 @@ struct WrongRowTests {
         #expect(error?.message.contains("another row") == true)
     }
 
-    @Test("A change that was not done is sent again", arguments: [1, 2, 10])
+    @Test("A change that was not carried out is sent again", arguments: [1, 2, 10])
     func change(_ changes: Int) async throws {
         let memory = await memory(.key)
         let service = Confused(memory, other: 5, kind: .update, changes: changes, isDone: false)
@@ -203,7 +203,7 @@ struct WrongRowTests {
         #expect(try await titles(device, memory).first == #"1 "edited""#)
     }
 
-    @Test("A row is not deleted here because another one was deleted there")
+    @Test("A fetch that returns another, deleted row does not delete the requested row")
     func fetched() async throws {
         let memory = await memory(.key)
         let service = Confused(memory, other: 5, kind: .update, changes: 1, rows: 1, isDone: false)
@@ -216,7 +216,7 @@ struct WrongRowTests {
     }
 
     @Test(
-        "REST: a record that is replaced is not filled from another one, and a deleted one is the one that was asked for"
+        "A REST service neither fills a replaced record from another one nor takes another's deletion for its own"
     )
     func rest() async throws {
         let memory = ServedMemory()

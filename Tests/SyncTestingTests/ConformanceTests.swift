@@ -3,10 +3,10 @@ import SyncTesting
 import TestSize
 import Testing
 
-/// The corpus of scenarios that other implementations share, where the environment says it is.
-@Suite("Conformance")
+/// The corpus of scenarios that is shared with other implementations. The environment gives its folder.
+@Suite("Conformance corpus")
 struct ConformanceTests {
-    /// The folder with `cases`, `models` and `json`; without the variable the tests are skipped.
+    /// The folder with `cases`, `models` and `json`. Without the variable the tests are skipped.
     static let corpus = ProcessInfo.processInfo.environment["SYNC_CONFORMANCE"].map { URL(fileURLWithPath: $0) }
 
     static let groups = [
@@ -14,7 +14,9 @@ struct ConformanceTests {
         "primarykey", "relationships", "rules", "store", "sync",
     ]
 
-    @Test("These are all the groups there are", .enabled(if: corpus != nil, "SYNC_CONFORMANCE is not set"))
+    @Test(
+        "The list of groups matches the files of the corpus", .enabled(if: corpus != nil, "SYNC_CONFORMANCE is not set")
+    )
     func complete() throws {
         let cases = try #require(Self.corpus).appendingPathComponent("cases")
         let groups = try FileManager.default.contentsOfDirectory(atPath: cases.path).filter { $0.hasSuffix(".json") }
@@ -22,7 +24,8 @@ struct ConformanceTests {
     }
 
     @Test(
-        "of each group, each sync made twice", .enabled(if: corpus != nil, "SYNC_CONFORMANCE is not set"),
+        "The scenarios of each group pass, with each sync repeated",
+        .enabled(if: corpus != nil, "SYNC_CONFORMANCE is not set"),
         arguments: groups)
     func group(_ group: String) async throws {
         let corpus = try #require(Self.corpus)
@@ -41,13 +44,14 @@ struct ConformanceTests {
     }
 }
 
-@Suite("Scenarios in pieces")
+@Suite("Scenarios in chunks")
 struct PieceScenarioTests {
-    /// In bytes. A piece of one byte is a record, one of a million the whole payload.
+    /// The chunk sizes in bytes. A chunk of one byte is a record, one of a million bytes the whole payload.
     static let sizes = LongTests.areWanted ? [1, 60, 1_000_000] : [60]
 
     @Test(
-        "of the corpus hold", .enabled(if: ConformanceTests.corpus != nil, "SYNC_CONFORMANCE is not set"),
+        "The scenarios of the corpus pass in chunks",
+        .enabled(if: ConformanceTests.corpus != nil, "SYNC_CONFORMANCE is not set"),
         .enabled(if: LongTests.areWanted, "make check runs it"),
         arguments: sizes)
     func corpus(size: Int) async throws {
@@ -58,7 +62,7 @@ struct PieceScenarioTests {
         #expect(report.isSuccess)
     }
 
-    @Test("of our own hold", arguments: sizes)
+    @Test("The scenarios of this package pass in chunks", arguments: sizes)
     func own(size: Int) async {
         let runner = ScenarioRunner(options: .init(pieceSize: size))
         let report = await runner.run(paths: [OwnScenarioTests.someScenarios])
@@ -67,10 +71,11 @@ struct PieceScenarioTests {
     }
 }
 
-@Suite("Scenarios in the database of an app, each sync in a transaction of the app's")
+@Suite("Scenarios in an app database, each sync in a transaction of the app")
 struct GuestScenarioTests {
     @Test(
-        "of the corpus hold", .enabled(if: ConformanceTests.corpus != nil, "SYNC_CONFORMANCE is not set"),
+        "The scenarios of the corpus pass in an app database",
+        .enabled(if: ConformanceTests.corpus != nil, "SYNC_CONFORMANCE is not set"),
         .enabled(if: LongTests.areWanted, "make check runs it"))
     func corpus() async throws {
         let cases = try #require(ConformanceTests.corpus).appendingPathComponent("cases")
@@ -80,7 +85,7 @@ struct GuestScenarioTests {
         #expect(report.isSuccess)
     }
 
-    @Test("of our own hold, also with each sync made twice")
+    @Test("The scenarios of this package pass in an app database, with each sync repeated")
     func own() async {
         let runner = ScenarioRunner(options: .init(repeatsSyncs: true, isGuest: true))
         let report = await runner.run(paths: [OwnScenarioTests.someScenarios])
@@ -89,10 +94,11 @@ struct GuestScenarioTests {
     }
 }
 
-@Suite("Scenarios in tables of an app, under other names")
+@Suite("Scenarios in existing tables with other names")
 struct AdoptedScenarioTests {
     @Test(
-        "of the corpus hold", .enabled(if: ConformanceTests.corpus != nil, "SYNC_CONFORMANCE is not set"),
+        "The scenarios of the corpus pass in existing tables",
+        .enabled(if: ConformanceTests.corpus != nil, "SYNC_CONFORMANCE is not set"),
         .enabled(if: LongTests.areWanted, "make check runs it"), arguments: [false, true])
     func corpus(isGuest: Bool) async throws {
         let cases = try #require(ConformanceTests.corpus).appendingPathComponent("cases")
@@ -103,7 +109,7 @@ struct AdoptedScenarioTests {
         #expect(report.isSuccess)
     }
 
-    @Test("of our own hold, also with each sync made twice")
+    @Test("The scenarios of this package pass in existing tables, with each sync repeated")
     func own() async {
         let runner = ScenarioRunner(options: .init(repeatsSyncs: true, isAdopted: true))
         let report = await runner.run(paths: [OwnScenarioTests.someScenarios])
@@ -112,9 +118,9 @@ struct AdoptedScenarioTests {
     }
 }
 
-@Suite("Own scenarios")
+@Suite("Scenarios of this package")
 struct OwnScenarioTests {
-    /// All our scenarios, and those of which a few show what all of them do.
+    /// All scenarios, and a few that represent them.
     static let scenarios = fixtures.appendingPathComponent("Scenarios")
     static let someScenarios = LongTests.areWanted ? scenarios : scenarios.appendingPathComponent("FinalState")
 
@@ -123,8 +129,10 @@ struct OwnScenarioTests {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Fixtures")
 
-    @Test("hold, also with each sync made twice", arguments: LongTests.areWanted ? [false, true] : [false])
-    func hold(twice: Bool) async {
+    @Test(
+        "The scenarios of this package pass, also with each sync repeated",
+        arguments: LongTests.areWanted ? [false, true] : [false])
+    func pass(twice: Bool) async {
         let runner = ScenarioRunner(options: .init(repeatsSyncs: twice))
         let report = await runner.run(paths: [Self.scenarios])
         for result in report.results where result.outcome != .passed {

@@ -2,7 +2,7 @@ import Foundation
 import Sync
 import SyncTesting
 
-/// The transformers that cases of the corpus ask for.
+/// The transformers of the corpus.
 enum CorpusTransformers {
     static let facilities = ScenarioFeatures.standard.adding(first, slashDate, ampersands)
 

@@ -3,10 +3,10 @@ import Testing
 
 @testable import SyncTesting
 
-@Suite("What the test kit's errors say of themselves")
+@Suite("Error descriptions of the test kit")
 struct ErrorDescriptionTests {
     @Test(
-        "localizedDescription is in words",
+        "The localizedDescription of each error is its message",
         arguments: [
             (ScenarioError("unknown step", step: 3), "step 3: unknown step"), (ScenarioError("no steps"), "no steps"),
             (
@@ -15,5 +15,5 @@ struct ErrorDescriptionTests {
             ),
             (Mismatch(path: "company.name", expected: "A", found: "B"), "company.name: expected A, found B"),
         ] as [(any Error, String)])
-    func words(error: any Error, text: String) { #expect(error.localizedDescription == text) }
+    func messages(error: any Error, text: String) { #expect(error.localizedDescription == text) }
 }

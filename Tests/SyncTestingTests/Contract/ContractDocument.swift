@@ -1,15 +1,15 @@
 import Foundation
 import SyncCore
 
-/// The examples of a Markdown document. A fence with a name after its language takes part:
+/// The examples of a Markdown document. A fence with a name after its language is an example:
 ///
-///     ```json model       the model of the examples that follow, up to the next one (also `xml model`)
-///     ```json example     steps of a scenario, from an empty store on
-///     ```json functions   calls of pure functions, each a case of a scenario file without its name
-///     ```json refused     a schema file that is refused, followed by
-///     ```text problems    what the error lists
+/// ```json model       the model of the examples that follow, until the next model (also `xml model`)
+/// ```json example     steps of a scenario, starting with an empty store
+/// ```json functions   calls of pure functions, each a case of a scenario file without its name
+/// ```json refused     a schema file that is rejected, followed by
+/// ```text problems    the problems that the error lists
 ///
-/// Steps and calls stand one after another, as long as they like. A section begins at `## `.
+/// A fence has any number of steps or calls in sequence. A section starts at `## `.
 struct ContractDocument: Sendable {
     struct Section: Sendable {
         var title: String
@@ -23,7 +23,7 @@ struct ContractDocument: Sendable {
     var refusals: [ContractRefusal] { sections.flatMap(\.refusals) }
 }
 
-/// What is wrong with a document: a fence that nothing reads would pass as an example that holds.
+/// An error in a document. Without it, a fence that is not read would count as a passing example.
 struct ContractProblem: Error, CustomStringConvertible {
     var line: Int
     var message: String
@@ -95,7 +95,7 @@ extension ContractDocument {
             }
         }
 
-        /// The JSON values that stand one after another, each ending at the end of a line.
+        /// Returns the JSON values in sequence. Each value ends at the end of a line.
         private func values() throws -> [JSONValue] {
             var values: [JSONValue] = []
             var pending = ""

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncTesting
 
-/// One fence with an example, and the model that it is about.
+/// One fence with an example, and its model.
 struct ContractExample: Sendable, CustomTestStringConvertible {
     enum Content: Sendable {
         case steps([JSONValue])
@@ -18,11 +18,11 @@ struct ContractExample: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { "line \(line), \(section)" }
 
-    /// The example as cases of a scenario file beside its model.
+    /// Returns the example as cases of a scenario file next to its model.
     private func cases(model: JSONValue) -> [JSONValue] {
         switch content {
         case .steps(let steps):
-            // What the case needs may stand before its steps.
+            // The needs of the case may precede its steps.
             var fields: [JSONValue.Member] = [.init("name", "steps"), .init("model", model)]
             var steps = steps
             if case .object(let needs)? = steps.first, steps[0]["needs"] != nil {
@@ -38,7 +38,7 @@ struct ContractExample: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// What examples need, code included.
+    /// The features that examples need, including code.
     private static let facilities = ScenarioFeatures.standard.adding(
         AttributeTransformer("Entities") { json in
             guard case .string(let text) = json else { return nil }
@@ -47,7 +47,7 @@ struct ContractExample: Sendable, CustomTestStringConvertible {
             value.string.map { .string($0.replacing("&", with: "&amp;")) }
         })
 
-    /// What does not hold; empty if the example does.
+    /// Returns the failures of the example.
     func failures(options: ScenarioRunner.Options = .init()) async throws -> [String] {
         let (folder, path) = try model.folder()
         let file = try folder.write(cases(model: .string(path)))

@@ -2,13 +2,13 @@ import Foundation
 
 @testable import SyncTesting
 
-/// The text of a model that a document shows.
+/// The text of a model in a document.
 enum ContractModel: Sendable {
     case schema(String)
     /// The `contents` of an `.xcdatamodel`.
     case coreData(String)
 
-    /// A folder with the model, and the model's path in it.
+    /// Returns a folder with the model, and the path of the model in it.
     func folder() throws -> (ScenarioFolder, path: String) {
         switch self {
         case .schema(let text): return (try ScenarioFolder(model: text), "model.json")
@@ -20,7 +20,7 @@ enum ContractModel: Sendable {
     }
 }
 
-/// A schema file that is refused, and what is wrong with it.
+/// A schema file that is rejected, with its problems.
 struct ContractRefusal: Sendable {
     /// The line of the fence with the problems.
     var line: Int

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SyncTesting
 
-@Suite("The mapping contract")
+@Suite("Mapping contract")
 struct ContractTests {
     /// The `Docs` folder of the package.
     static let docs = URL(fileURLWithPath: #filePath)
@@ -18,19 +18,19 @@ struct ContractTests {
     /// Sections that state no rule.
     static let withoutExamples: Set = ["Words"]
 
-    @Test("holds, example by example", arguments: try document().examples)
+    @Test("Each example of the mapping contract passes", arguments: try document().examples)
     func example(_ example: ContractExample) async throws {
         let failures = try await example.failures()
         #expect(failures.isEmpty)
     }
 
-    @Test("holds also with each sync made twice", arguments: try document().examples)
+    @Test("Each example of the mapping contract passes with each sync repeated", arguments: try document().examples)
     func twice(_ example: ContractExample) async throws {
         let failures = try await example.failures(options: .init(repeatsSyncs: true))
         #expect(failures.isEmpty)
     }
 
-    @Test("and the description of scenario files, whose examples hold too")
+    @Test("The examples of the page on scenario files pass")
     func scenarioFiles() async throws {
         let examples = try Self.document("Scenarios.md").examples
         #expect(examples.count >= 2)
@@ -40,8 +40,8 @@ struct ContractTests {
         }
     }
 
-    @Test("refuses models for all that is wrong with them")
-    func refusals() throws {
+    @Test("Invalid models of the mapping contract are rejected with all their problems")
+    func invalidModels() throws {
         let refusals = try Self.document().refusals
         #expect(!refusals.isEmpty)
         for refusal in refusals {
@@ -53,14 +53,14 @@ struct ContractTests {
         }
     }
 
-    @Test("has examples in every section that scenarios can speak of")
+    @Test("Each section of the mapping contract with a rule has examples")
     func sections() throws {
         let document = try Self.document()
         #expect(Set(document.sections.filter(\.examples.isEmpty).map(\.title)) == Self.withoutExamples)
         #expect(document.sections.count >= 10)
     }
 
-    @Test("has in every example something that can fail", arguments: try document().examples)
+    @Test("Each example of the mapping contract has an expectation", arguments: try document().examples)
     func expectations(_ example: ContractExample) {
         guard case .steps(let steps) = example.content else { return }
         let expecting = ["expect", "expectCount", "expectError", "is", "changes", "result", "noWrites", "returns"]
@@ -68,7 +68,7 @@ struct ContractTests {
     }
 }
 
-@Suite("A document with examples")
+@Suite("Documents with examples")
 struct ContractDocumentTests {
     static let model = #"""
         ```json model
@@ -88,7 +88,7 @@ struct ContractDocumentTests {
         ```
         """
 
-    @Test("fails where a value is not the one it says")
+    @Test("An example with a wrong value fails")
     func wrongValue() async throws {
         let good = try ContractDocument(Self.document(Self.holding))
         #expect(good.sections.map(\.title) == ["A rule"])
@@ -103,7 +103,7 @@ struct ContractDocumentTests {
         #expect(failures.first?.hasPrefix("line 11") == true, "\(failures)")
     }
 
-    @Test("fails where a function gives something else, call by call")
+    @Test("An example with a wrong function result fails, call by call")
     func wrongFunction() async throws {
         let fence = """
             ```json functions
@@ -117,16 +117,16 @@ struct ContractDocumentTests {
     }
 
     @Test(
-        "is refused where a fence would not be run",
+        "A document with a fence that would not be run is rejected",
         arguments: [
             "```json exmaple\n{}\n```", "```json example\n{\"sync\": [}\n```", "```json example\n\n```",
             "```json example\n{\"drop\": true}", "```json refused\n{}\n```", "```text problems\nx\n```",
         ])
-    func refused(_ fence: String) {
+    func invalidFence(_ fence: String) {
         #expect(throws: (any Error).self) { try ContractDocument(Self.document(fence)) }
     }
 
-    @Test("may show JSON that takes no part")
+    @Test("JSON fences without a name are not examples")
     func plainFences() throws {
         #expect(try ContractDocument(Self.document("```json\n{}\n```")).examples.isEmpty)
     }

@@ -5,7 +5,7 @@ import SyncCore
 import SyncSQLite
 import SyncTesting
 
-/// A store in a file, and a connection to it that does not look at foreign keys.
+/// A store in a file, and a connection to it without foreign keys.
 struct DamagedStore {
     let name: String
     let stack: DataStack
@@ -26,7 +26,7 @@ struct DamagedStore {
 
     func write(_ body: (Database) throws -> Void) throws { try other.write(body) }
 
-    /// Does so much damage, and says by which statements.
+    /// Damages the store with a number of statements, and returns these.
     func damage(_ count: Int, _ damage: LinkDamage, _ random: inout SplitMix64) throws -> [String] {
         var statements: [String] = []
         try write { db in
@@ -39,10 +39,10 @@ struct DamagedStore {
         return statements
     }
 
-    /// What a sync makes of the store, but for links to rows that are not stored: those that no row of the payload has
-    /// may stay.
+    /// Returns the contents of the store after a sync, without links to rows that are not stored. The sync may leave
+    /// such links if no row of the payload has them.
     ///
-    /// - Parameter isSettled: Whether the second sync must find nothing to do.
+    /// - Parameter isSettled: Whether the second sync must not write.
     func outcome(
         _ records: Data, _ entity: String, isDelta: Bool, isSettled: Bool, _ damage: LinkDamage
     ) async -> String {

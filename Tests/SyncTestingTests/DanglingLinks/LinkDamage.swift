@@ -5,14 +5,14 @@ import SyncSQLite
 import SyncStore
 import SyncTesting
 
-/// What a connection with foreign keys off does to a store's rows and links, as statements that do the same to any store
-/// with the same rows.
+/// The changes that a connection without foreign keys makes to the rows and links of a store. The statements have the
+/// same effect on each store with the same rows.
 struct LinkDamage {
     private let layout: StoreLayout
 
     init(_ model: SyncModel) { layout = StoreLayout(model.compiled) }
 
-    /// A connection to a store that does not look at foreign keys.
+    /// Returns a connection to a store without foreign keys.
     static func connection(to url: URL) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
@@ -20,7 +20,7 @@ struct LinkDamage {
         return try DatabaseQueue(path: url.path, configuration: configuration)
     }
 
-    /// A statement, by what a store has; nil if it has nothing to damage.
+    /// Returns a statement for the rows of a store; nil if there is nothing to damage.
     func statement(_ random: inout SplitMix64, in db: Database) throws -> String? {
         let tree = random.pick(layout.model.trees)
         let links = layout.model.links.filter { !$0.isSymmetric }
@@ -62,7 +62,7 @@ struct LinkDamage {
         return all.isEmpty ? nil : random.pick(all)
     }
 
-    /// A key that a row may have, stored or not; nil for types of which there is none at hand.
+    /// Returns a key that a row may have, stored or not; nil for types without an available key.
     private func key(_ random: inout SplitMix64, of tree: EntityHierarchy) -> String? {
         switch tree.keySlot.map({ tree.attributes[$0].type }) {
         case nil, .integer: "\(random.below(30))"
@@ -71,9 +71,9 @@ struct LinkDamage {
         }
     }
 
-    // MARK: In plain words
+    // MARK: Repair
 
-    /// Removes every link to a row that is not stored, and what rows that are not stored waited for.
+    /// Removes each link to a row that is not stored, and the pending references of rows that are not stored.
     func repair(_ db: Database) throws {
         for link in layout.model.links {
             let (first, second) = (link.first.table, link.second.table)
@@ -98,7 +98,7 @@ struct LinkDamage {
     }
 
     private func isMissing(_ column: String, of table: String, _ target: TableID) -> String {
-        // A row's own table has columns of the same names.
+        // The table of the row has columns of the same names.
         let column = "\(SchemaSQL.quoted(table)).\(SchemaSQL.quoted(column))"
         return "\(column) IS NOT NULL AND NOT EXISTS "
             + "(SELECT 1 FROM \(name(target)) AS target WHERE target.\(key(target)) = \(column))"

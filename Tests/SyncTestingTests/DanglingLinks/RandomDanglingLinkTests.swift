@@ -7,14 +7,15 @@ import SyncTesting
 import TestSize
 import Testing
 
-/// Random syncs of stores to which a connection with foreign keys off has written, by their seeds. More of them:
-/// `SYNC_DANGLING_CASES=10000`; one again: `SYNC_DANGLING_SEED=7 swift test --filter RandomDanglingLinkTests`.
+/// Random syncs of stores to which a connection without foreign keys has written, by their seeds.
+/// `SYNC_DANGLING_CASES=10000` runs more cases, and `SYNC_DANGLING_SEED=7 swift test --filter RandomDanglingLinkTests`
+/// repeats one.
 @Suite("Random dangling links")
 struct RandomDanglingLinkTests {
-    /// Rows without keys are deleted along with the last link to them, which the repair in plain words does not do: of
-    /// those only that a sync succeeds.
+    /// A sync deletes keyless rows with the last link to them, and the simple repair does not. For keyless rows the
+    /// test only checks that the sync succeeds.
     @Test(
-        "A sync after links were left dangling does what it does where they were removed before",
+        "A sync with dangling links has the same result as one after their removal",
         arguments: [true, false])
     func agreement(hasKeys: Bool) async throws {
         var failures = 0
