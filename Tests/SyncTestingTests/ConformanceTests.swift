@@ -14,9 +14,7 @@ struct ConformanceTests {
         "primarykey", "relationships", "rules", "store", "sync",
     ]
 
-    @Test(
-        "The list of groups matches the files of the corpus", .enabled(if: corpus != nil, "SYNC_CONFORMANCE is not set")
-    )
+    @Test("The list of groups matches the corpus", .enabled(if: corpus != nil, "SYNC_CONFORMANCE is not set"))
     func complete() throws {
         let cases = try #require(Self.corpus).appendingPathComponent("cases")
         let groups = try FileManager.default.contentsOfDirectory(atPath: cases.path).filter { $0.hasSuffix(".json") }

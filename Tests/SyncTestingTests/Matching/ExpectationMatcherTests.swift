@@ -4,9 +4,9 @@ import Testing
 
 @testable import SyncTesting
 
-@Suite("Rows against expectations")
+@Suite("Expectations of rows")
 struct ExpectationMatcherTests {
-    /// Links of rows by relationship name, all rows alike.
+    /// The links of all rows, by relationship name.
     struct Links: RowSource {
         var rows: [String: [StoredRowView]]
 
@@ -49,7 +49,7 @@ struct ExpectationMatcherTests {
     }
 
     @Test(
-        "meet expectations of every kind",
+        "A row meets expectations of each kind",
         arguments: [
             [:], ["id": 1, "nick": nil], ["height": .number("1.75")], ["boss": nil],
             ["company": ["name": "Five"]], ["company": [:]],
@@ -61,7 +61,7 @@ struct ExpectationMatcherTests {
     }
 
     @Test(
-        "are told where they differ",
+        "A row that differs from an expectation is reported with the path of the difference",
         arguments: [
             (["id": 2, "nick": "x"], ["id", "nick"]), (["height": .number("1.76")], ["height"]),
             (["boss": ["id": 1]], ["boss"]), (["boss": [:]], ["boss"]), (["company": nil], ["company"]),
@@ -76,17 +76,17 @@ struct ExpectationMatcherTests {
     }
 
     @Test(
-        "refuse expectations that say nothing",
+        "An expectation with an unknown or malformed member is an error",
         arguments: [
             ["nickname": "x"], ["tags": [:]], ["tags": [1, 2]], ["tags": nil], ["tags": ["id": [1]]],
             ["tags": ["ids": 1]], ["company": 5], ["notes": ["ids": [1]]], [1],
         ] as [JSONValue])
-    func refuses(_ expected: JSONValue) async {
+    func invalidExpectations(_ expected: JSONValue) async {
         await #expect(throws: ScenarioError.self) { try await paths(expected) }
     }
 
-    @Test("say what was expected and what was found")
-    func says() async throws {
+    @Test("A mismatch has the expected and the found value")
+    func mismatchValues() async throws {
         let matcher = ExpectationMatcher(model: try Self.model(), source: Self.links)
         let mismatches = try await matcher.mismatches(["tags": ["ids": [7]], "company": nil], in: Self.user)
         #expect(

@@ -3,12 +3,12 @@ import Testing
 
 @testable import SyncTesting
 
-@Suite("Exported JSON")
+@Suite("Comparison of exported JSON")
 struct ExportMatcherTests {
     static let rows: JSONValue = [["id": 1], ["id": 2, "done": true]]
     static let turned: JSONValue = [["done": 1, "id": 2], ["id": .number("1.0")]]
 
-    @Test("compares lists of objects as sets unless order counts")
+    @Test("Lists of objects are compared as sets unless order matters")
     func lists() {
         #expect(ExportMatcher().matches(Self.rows, Self.turned))
         #expect(!ExportMatcher(isOrdered: true).matches(Self.rows, Self.turned))
@@ -16,7 +16,7 @@ struct ExportMatcherTests {
         #expect(!ExportMatcher().matches([["id": 1], ["id": 1]], [["id": 1], ["id": 2]]))
     }
 
-    @Test("compares numbered objects as sets unless order counts")
+    @Test("Objects with numbered members are compared as sets unless order matters")
     func numbered() {
         let one: JSONValue = ["notes": ["0": ["id": 1], "1": ["id": 2]]]
         let other: JSONValue = ["notes": ["0": ["id": 2], "1": ["id": 1]]]
@@ -25,12 +25,12 @@ struct ExportMatcherTests {
         #expect(!ExportMatcher().matches(one, ["notes": ["0": ["id": 2], "2": ["id": 1]]]))
     }
 
-    @Test("compares lists of plain values in their order")
+    @Test("Lists of plain values are compared in order")
     func values() {
         #expect(!ExportMatcher().matches(["a", "b"], ["b", "a"]))
     }
 
-    @Test("tells null from absent, and booleans from other numbers")
+    @Test("Null differs from a missing member, and a Boolean from numbers other than 0 and 1")
     func exactness() {
         #expect(!ExportMatcher().matches(["a": nil], [:]))
         #expect(!ExportMatcher().matches(["a": true], ["a": 2]))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SyncTesting
 
-@Suite("Values of attributes")
+@Suite("Comparison of attribute values")
 struct ValueMatcherTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var expected: JSONValue
@@ -20,7 +20,7 @@ struct ValueMatcherTests {
     }
 
     static let uuid = UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
-    /// What half a day past the epoch is when it has gone through a `Double` of seconds.
+    /// A time with milliseconds, as a `Double` of seconds stores it.
     static let date = Date(timeIntervalSince1970: 43_200.123)
 
     static let equal = [
@@ -57,17 +57,17 @@ struct ValueMatcherTests {
         Row(["a": nil], .json([:])),
     ]
 
-    @Test("meet what is expected of them", arguments: equal)
-    func meets(_ row: Row) {
+    @Test("A stored value matches equal expected values", arguments: equal)
+    func equalValues(_ row: Row) {
         #expect(ValueMatcher.matches(row.expected, row.found, isFloat: row.isFloat))
     }
 
-    @Test("do not meet anything else", arguments: unequal)
-    func fails(_ row: Row) {
+    @Test("A stored value does not match other expected values", arguments: unequal)
+    func unequalValues(_ row: Row) {
         #expect(!ValueMatcher.matches(row.expected, row.found, isFloat: row.isFloat))
     }
 
-    @Test("are reported in the form scenarios are written in", arguments: equal.filter { !$0.isFloat })
+    @Test("A stored value is reported in the form of scenarios", arguments: equal.filter { !$0.isFloat })
     func reportsAsScenario(_ row: Row) {
         #expect(ValueMatcher.matches(ValueMatcher.json(row.found), row.found))
     }

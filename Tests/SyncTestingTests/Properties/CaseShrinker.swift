@@ -1,6 +1,6 @@
 import SyncCore
 
-/// Makes a failing case smaller, as long as it fails.
+/// Reduces a failing case as long as it fails.
 enum CaseShrinker {
     static func smallest(
         _ original: PropertyCase, failing: (PropertyCase) async throws -> Bool
@@ -21,7 +21,7 @@ enum CaseShrinker {
         return smallest
     }
 
-    /// Cases with a step, a part of a payload, an argument or a relationship less.
+    /// Returns cases with one step, one part of a payload, one argument or one relationship less.
     private static func candidates(of propertyCase: PropertyCase) -> [PropertyCase] {
         var found: [PropertyCase] = []
         for index in propertyCase.steps.indices where propertyCase.steps.count > 1 {
@@ -87,7 +87,7 @@ enum CaseShrinker {
         return found
     }
 
-    /// The value with one element or member less, at any depth.
+    /// Returns the value with one element or member less, at any depth.
     private static func without(_ value: JSONValue) -> [JSONValue] {
         switch value {
         case .array(let elements):
@@ -104,7 +104,7 @@ enum CaseShrinker {
                     }
                 }
         case .object(let members):
-            // Without its key a record would mean another row.
+            // Without its key a record would describe another row.
             return members.indices.filter { members[$0].key != "id" }.map { index in
                 var fewer = members
                 fewer.remove(at: index)

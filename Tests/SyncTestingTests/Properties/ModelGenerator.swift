@@ -1,6 +1,6 @@
 import SyncCore
 
-/// Makes random models.
+/// Generates random models.
 struct ModelGenerator {
     private var random: SplitMix64
     private let kinds: PropertyKinds
@@ -52,7 +52,7 @@ struct ModelGenerator {
         return SyncModel.Entity(name, primaryKey: ["id", "part"], attributes: attributes)
     }
 
-    /// Has the records of `Ant` say of which entity they are, in words of which some are the same and one is a number.
+    /// Adds a discriminator to `Ant`. Some of its values stand for the same entity, and one value is a number.
     private mutating func tellKindsApart() {
         var values = [SyncModel.Discriminator.Kind("sub", "Sub"), .init("Unterart", "Sub"), .init("ant", "Ant")]
         if random.chance(50) {
@@ -68,14 +68,14 @@ struct ModelGenerator {
         let key = random.pick(["kind", "kind", "meta.kind"])
         if key == "kind", random.chance(30) { entities[0].attributes.append(SyncModel.Attribute("kind", .string)) }
         entities[0].discriminator = SyncModel.Discriminator(key, kinds: values, otherwise: otherwise)
-        // A kind may have kinds of its own.
+        // An entity of a discriminator may have a discriminator too.
         guard let sub = entities.firstIndex(where: { $0.name == "Sub" }), entities.last?.parent == "Sub",
             random.chance(50)
         else { return }
         entities[sub].discriminator = SyncModel.Discriminator("rank", values: ["first": "Elf"])
     }
 
-    /// Has lists keyed by the primary key of their rows, or by something else, in which rows may be alike.
+    /// Makes lists keyed objects, by the primary key of their rows or by another attribute with repeated values.
     private mutating func keyObjects() {
         for index in entities.indices {
             for place in entities[index].relationships.indices where random.chance(60) {
@@ -90,7 +90,7 @@ struct ModelGenerator {
         }
     }
 
-    /// Rows that are told apart by their owner and a number, and what refers to them.
+    /// Adds an entity whose primary key is its owner and a number, and references to it.
     private mutating func addDependent(_ count: Int) {
         let owner = random.below(count)
         let isListed = random.chance(70)
@@ -145,7 +145,7 @@ struct ModelGenerator {
                 deleteRule: rule()))
     }
 
-    /// For keyless rows, which go with their owner: a deletion that comes of the owner is not denied for its sake.
+    /// Returns a delete rule for keyless rows. A cascade from the owner must not be denied.
     private mutating func ruleWithoutDeny() -> SyncModel.DeleteRule {
         let rule = rule()
         return rule == .deny ? .cascade : rule

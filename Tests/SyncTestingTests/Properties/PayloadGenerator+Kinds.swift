@@ -1,9 +1,9 @@
 import SyncCore
 
-// Records that say of which entity they are.
+// Records with discriminators.
 extension PayloadGenerator {
-    /// The entity of a record that is to stand where one of an entity is asked for, and the members that say so: the
-    /// right one, none, or something unknown.
+    /// Returns the entity of a record for an expected entity, and the discriminator members: the right one, none, or an
+    /// unknown value.
     mutating func kind(_ asked: CompiledEntity) -> (CompiledEntity, [JSONValue.Member]) {
         guard kinds.contains(.discriminators), let (discriminator, _) = model.compiled.discriminator(of: asked.id)
         else {
@@ -23,7 +23,7 @@ extension PayloadGenerator {
         let entity = model.compiled.entities.first { $0.name == kind.entity } ?? asked
         let value: JSONValue = kind.value == "7" && random.chance(50) ? 7 : .string(kind.value)
         let member = Self.member(discriminator.key, value)
-        // Of a kind that has kinds of its own the record is asked for again.
+        // If the entity has another discriminator, the record needs that too.
         guard entity.id != asked.id, let inner = model.compiled.discriminator(of: entity.id)?.discriminator,
             inner != discriminator
         else { return (entity, [member]) }
@@ -31,7 +31,7 @@ extension PayloadGenerator {
         return (innermost, [member] + members)
     }
 
-    /// A member below a dotted key.
+    /// Returns a member at a dotted key.
     private static func member(_ key: String, _ value: JSONValue) -> JSONValue.Member {
         let parts = key.split(separator: ".").map(String.init)
         let inner = parts.dropFirst().reversed().reduce(value) { .object([.init($1, $0)]) }

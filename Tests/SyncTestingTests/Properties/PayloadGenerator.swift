@@ -1,14 +1,14 @@
 import Foundation
 import SyncCore
 
-/// Makes random payloads for a model, out of few keys, so that rows meet.
+/// Generates random payloads for a model from few keys, so that records share rows.
 struct PayloadGenerator {
     var random: SplitMix64
     let model: SyncModel
     let kinds: PropertyKinds
-    /// Whether every row is named once only.
+    /// Whether each row has only one occurrence.
     private let alwaysNamesOnce: Bool
-    /// How many keys there are, if that is said.
+    /// The number of keys, if it is fixed.
     private let keyCount: Int?
     private var namesOnce = false
     private var named: Set<String> = []
@@ -47,7 +47,7 @@ struct PayloadGenerator {
         return step
     }
 
-    /// Puts the records into something else than a list, or takes the keys from all or adds some without.
+    /// Replaces the list by another layout, removes all keys, or adds records without keys.
     private mutating func reshape(_ step: inout PropertyCase.Step) {
         switch random.below(100) {
         case 0..<12 where !step.payload.isEmpty:
@@ -67,7 +67,7 @@ struct PayloadGenerator {
             }
         case 32..<40: step.shape = .lines
         case 40..<48:
-            // A key of no type: the record may be of any row.
+            // A key of an invalid type: the record may be of any row.
             step.payload.insert(["id": [true]], at: random.below(step.payload.count + 1))
         default: break
         }
@@ -84,7 +84,7 @@ struct PayloadGenerator {
         return .object(members.filter { $0.key != "id" })
     }
 
-    /// Records of an entity, some with a key that nothing takes.
+    /// Returns records of an entity, some with an unknown key.
     mutating func records(of entity: CompiledEntity, count: Int) -> [JSONValue] {
         named = []
         given = []
@@ -96,7 +96,7 @@ struct PayloadGenerator {
         }
     }
 
-    /// A condition on the rows' values, on the rows they lead to, or on how many those are.
+    /// Returns a condition on the values of rows, on referenced rows, or on their number.
     private mutating func condition(on entity: CompiledEntity) -> String {
         let comparison = "value \(random.pick(["==", "!=", "<", ">="])) \(random.below(4))"
         guard !entity.relationships.isEmpty, random.chance(60) else { return comparison }
@@ -132,9 +132,9 @@ struct PayloadGenerator {
     // MARK: Records
 
     /// - Parameters:
-    ///   - isListed: Whether it is one of a list, where it is skipped without a key; else its owner would say
-    ///   which row it is.
-    ///   - owner: The relationship whose list it is in.
+    /// - isListed: Whether it is in a list, where it is skipped without a key. Otherwise its owner would determine the
+    ///   row.
+    /// - owner: The relationship whose list contains it.
     private mutating func record(
         _ asked: CompiledEntity, depth: Int, isListed: Bool = true, in owner: CompiledRelationship? = nil
     ) -> JSONValue? {
@@ -174,7 +174,7 @@ struct PayloadGenerator {
         return .string(random.pick(["a", "b", "c"]))
     }
 
-    /// A relationship, and beside it perhaps the kind of the row it leads to.
+    /// Returns a relationship, possibly with the discriminator of the referenced row.
     private mutating func members(_ relationship: CompiledRelationship, depth: Int) -> [JSONValue.Member] {
         var destination = model.compiled.entities[relationship.destination]
         var kind: JSONValue?
@@ -227,8 +227,8 @@ struct PayloadGenerator {
 
     private func name(_ number: Int, _ entity: CompiledEntity) -> String { "\(entity.table.index) \(number)" }
 
-    /// A number of a key that may be used (again). An entity and its sub-entity have keys of their own: of which of them
-    /// a row is that is new as both is not said.
+    /// Returns the number of a key that may be used again. An entity and its sub-entity have different keys, since the
+    /// entity of a new row with records of both is undefined.
     private mutating func number(_ entity: CompiledEntity, asObject: Bool) -> Int? {
         var number = random.below(keyCount ?? (namesOnce ? 12 : 5))
         if entity.name == "Elf" {
@@ -245,7 +245,7 @@ struct PayloadGenerator {
         number(entity, asObject: false).map { key($0, of: entity) }
     }
 
-    /// What a record says of its key. In the list of its owner it need not name that.
+    /// Returns the key members of a record. In the list of its owner it may omit the owner.
     private mutating func keyMembers(
         _ number: Int, of entity: CompiledEntity, isInList: Bool
     ) -> [JSONValue.Member] {
@@ -262,7 +262,7 @@ struct PayloadGenerator {
             switch part {
             case .attribute(let slot) where attributes[slot].name == "part":
                 self.value(number % 2, attributes[slot].type)
-            // Of a dependent row the list may supply the owner: the rest alone names it once.
+            // The list of a dependent row may supply the owner, so the remaining part alone is unique.
             case .attribute(let slot): self.value(entity.name == "Dot" ? number : number / 2, attributes[slot].type)
             case .relationship(let index):
                 self.key(number % 2, of: model.compiled.entities[entity.relationships[index].destination])

@@ -1,14 +1,14 @@
 import SyncCore
 import SyncTesting
 
-/// A model and what is synced, one after the other.
+/// A model and the syncs of a case.
 struct PropertyCase: Sendable {
-    /// What the records of a payload stand in.
+    /// The layout of the records of a payload.
     enum Shape: String, Sendable {
         case list
-        /// The first record in no array.
+        /// The first record without an array.
         case loneObject
-        /// One record a line; without a record nothing at all.
+        /// One record a line; no bytes without records.
         case lines
     }
 
@@ -21,7 +21,7 @@ struct PropertyCase: Sendable {
         var parent: (entity: String, id: JSONValue)?
         var relationship: String?
         var scope = SyncOptions.Scope.automatic
-        /// Which attribute the names of its records fill, where they are written as members of an object.
+        /// The attribute for the member names of its records, if these are written as keyed objects.
         var keyedBy: KeyedBy?
 
         var options: SyncOptions {
@@ -29,10 +29,10 @@ struct PropertyCase: Sendable {
             options.keyedBy = keyedBy
             return options
         }
-        /// The payload as one value; lines as the list of them.
+        /// The payload as one value; lines as a list.
         var root: JSONValue { shape == .loneObject ? payload.first ?? .object([]) : .array(payload) }
 
-        /// Whether there are records that count while their rows are new and not when they are stored.
+        /// Whether some records are effective for new rows and not for stored rows.
         var countsOnlyOnce: Bool {
             operations.contains(.insert) && !operations.contains(.update)
                 || operations.contains(.insertRelationships) && !operations.contains(.updateRelationships)
@@ -41,9 +41,9 @@ struct PropertyCase: Sendable {
 
     var model: SyncModel
     var steps: [Step]
-    /// Whether every row is named at most once in each payload.
+    /// Whether each row has at most one occurrence in each payload.
     var namesOnce = false
-    /// The parts in which it is synced once more.
+    /// The parts in which it is synced again.
     var parts: PropertyParts.Size?
 }
 
@@ -58,7 +58,7 @@ extension PropertyCase: CustomStringConvertible {
 }
 
 extension PropertyCase.Step {
-    /// As a step of a scenario.
+    /// Returns the step in the form of scenarios.
     func text(_ layout: PropertyLayout) -> String {
         let root = (try? layout.root(of: self)) ?? root
         var members: [JSONValue.Member] = [.init("sync", root), .init("entity", .string(entity))]

@@ -4,11 +4,11 @@ import SyncCore
 import SyncSQLite
 import SyncTesting
 
-/// Takes the steps of a case in a store and in the reference, and says what is not as it must be.
+/// Runs the steps of a case in a store and in the reference store, and returns the first difference.
 struct PropertyCheck {
     let propertyCase: PropertyCase
 
-    /// The first thing that is wrong; nil if nothing is.
+    /// Returns the first problem; nil if there is none.
     func failure(shuffling random: inout SplitMix64) async throws -> String? {
         let stack = try DataStack.inMemory(propertyCase.model)
         var inParts = try PropertyParts(propertyCase)
@@ -26,8 +26,8 @@ struct PropertyCheck {
         return damage.isEmpty ? nil : damage.joined(separator: "; ")
     }
 
-    /// Whether the parent of a sync waits for rows of the same relationship: whether its list speaks of those that
-    /// come with the payload is not settled.
+    /// Whether the parent of a sync has pending references of the same relationship. It is undefined whether its list
+    /// covers rows that come with the payload.
     private func parentWaits(_ step: PropertyCase.Step, _ reference: ReferenceStore) -> Bool {
         guard let parent = step.parent else { return false }
         return reference.unresolvedReferences().contains {
@@ -57,7 +57,7 @@ struct PropertyCheck {
     private func failureOfSecondSync(
         _ step: PropertyCase.Step, _ stack: DataStack, _ reference: ReferenceStore, _ random: inout SplitMix64
     ) async throws -> String? {
-        // What counts only while its row is new may contradict what counts later, too.
+        // Records that are effective only for new rows may be inconsistent with later effective ones.
         guard !step.countsOnlyOnce else { return nil }
         let changes = try await stack.totalChanges()
         var step = step
@@ -110,7 +110,7 @@ struct PropertyCheck {
                 return "deleted \(name) \(right.deleted), expected \(left.deleted)"
             }
         }
-        // Which owner supplies a part of a key is the mapper's to know.
+        // Only the mapper knows which owner supplies a part of a key.
         guard !hasPartedKeys else { return nil }
         if expected.repeatedRecords != found.repeatedRecords {
             return "\(found.repeatedRecords) repeated records, expected \(expected.repeatedRecords)"

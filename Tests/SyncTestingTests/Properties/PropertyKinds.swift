@@ -1,4 +1,4 @@
-/// What random models and payloads may have.
+/// The features of random models and payloads.
 struct PropertyKinds: OptionSet, Sendable {
     let rawValue: Int
 
@@ -16,24 +16,25 @@ struct PropertyKinds: OptionSet, Sendable {
     static let misfits = PropertyKinds(rawValue: 2048)
     static let requiredValues = PropertyKinds(rawValue: 4096)
 
-    /// Payloads that contradict themselves: an owner of keyless rows given more than once, and, where operations are
-    /// restricted, a row given more than once, so that it is new the first time and stored the second.
+    /// Inconsistent payloads: an owner of keyless rows with several records, and, with restricted operations, a row
+    /// with several records that is new the first time and stored the second.
     static let contradictions = PropertyKinds(rawValue: 8192)
 
-    /// Payloads that order a relationship and speak of its links from the other side, rows named more than once.
+    /// Payloads that order a relationship and also assert its links from the other end, with several occurrences of
+    /// rows.
     static let ordersFromBothSides = PropertyKinds(rawValue: 16384)
-    /// A sync for a parent that may delete and not update, so that a row listed is linked if it is new only.
+    /// A sync for a parent that may delete and not update, so that only new rows are linked.
     static let parentsWithoutUpdate = PropertyKinds(rawValue: 32768)
 
-    /// Payloads that are one object in no array, an envelope or lines, and records none or only some of which have keys.
+    /// Payloads that are one object without an array, an envelope or lines, and records of which all or some lack keys.
     static let shapes = PropertyKinds(rawValue: 65536)
 
-    /// Keys of several parts, some of which are keys of other rows.
+    /// Composite keys, some parts of which are keys of other rows.
     static let partedKeys = PropertyKinds(rawValue: 131072)
 
-    /// Lists written as objects, keyed by a member of their records.
+    /// Lists as keyed objects, by a member of their records.
     static let keyedObjects = PropertyKinds(rawValue: 262144)
-    /// Records and references that say of which sub-entity they are, with `inheritance`.
+    /// Records and references with discriminators, with `inheritance`.
     static let discriminators = PropertyKinds(rawValue: 524288)
 
     static let all = PropertyKinds(rawValue: 8191 | 65536)

@@ -3,28 +3,28 @@ import SyncCore
 
 @testable import SyncTesting
 
-/// Writes the lists of a payload as objects keyed by a member of their records, where the model or the step says so. The
-/// reference store takes the same payload as it was.
+/// Writes the lists of a payload as keyed objects, by a member of their records, if the model or the step has
+/// `keyedBy`. The reference store takes the original payload.
 ///
-/// What is written besides follows from the record alone, so that a case is the same each time.
+/// Additional members depend only on the record, so that a case is always the same.
 struct PropertyLayout {
     let model: SyncModel
 
     private var compiled: CompiledModel { model.compiled }
 
-    /// The payload of a step as one value.
+    /// Returns the payload of a step as one value.
     func root(of step: PropertyCase.Step) throws -> JSONValue {
         let entity = try compiled.entity(named: step.entity)
         guard case .array = step.root else { return record(step.root, as: entity) }
         return records(step.payload, of: entity, keyedBy: step.keyedBy)
     }
 
-    /// The records of a step, or some of them, as one value.
+    /// Returns some records of a step as one value.
     func records(_ records: [JSONValue], of step: PropertyCase.Step) throws -> JSONValue {
         self.records(records, of: try compiled.entity(named: step.entity), keyedBy: step.keyedBy)
     }
 
-    /// The payload of a step as lines.
+    /// Returns the payload of a step as lines.
     func lines(of step: PropertyCase.Step) throws -> [UInt8] {
         let entity = try compiled.entity(named: step.entity)
         return step.payload.reduce(into: []) { text, line in
@@ -42,7 +42,7 @@ struct PropertyLayout {
         return .object(members)
     }
 
-    /// The records by the values of an attribute; nil if one lacks it or two are alike.
+    /// Returns the records by the values of an attribute; nil if one lacks it or a value is repeated.
     private func members(_ records: [JSONValue], _ slot: Int, of entity: CompiledEntity) -> [JSONValue.Member]? {
         let name = compiled[entity.table].attributes[slot].name
         var members: [JSONValue.Member] = []
@@ -52,7 +52,7 @@ struct PropertyLayout {
                 let text = rest[index].value.memberName, !members.contains(where: { $0.key == text })
             else { return nil }
             let value = rest.remove(at: index).value
-            // The name counts, whatever the record says.
+            // The member name takes precedence over the record.
             switch (rest.count + members.count) % 6 {
             case 0: rest.append(.init(name, value))
             case 1: rest.insert(.init(name, "other"), at: 0)
@@ -93,7 +93,7 @@ struct PropertyLayout {
         return .object(members)
     }
 
-    /// Ids as names with `true` beside them.
+    /// Returns IDs as member names with the value `true`.
     private func flags(
         _ ids: [JSONValue], _ relationship: CompiledRelationship, _ destination: CompiledEntity
     ) -> [JSONValue.Member]? {
@@ -112,7 +112,7 @@ extension JSONValue {
         return true
     }
 
-    /// The value as the name of a member.
+    /// The value as a member name.
     fileprivate var memberName: String? {
         switch self {
         case .string(let text): text

@@ -5,9 +5,9 @@ import SyncSQLite
 
 @testable import SyncTesting
 
-/// Takes the steps of a case in parts, which must leave what the whole leaves.
+/// Runs the steps of a case in parts, which must have the result of the whole.
 struct PropertyParts {
-    /// What a payload is cut into.
+    /// The parts of a payload.
     enum Size: Sendable, CustomStringConvertible {
         case pages(records: Int)
         case pieces(bytes: Int)
@@ -24,15 +24,15 @@ struct PropertyParts {
     private let stack: DataStack
     private var isOver = false
 
-    /// Nil if the case is not taken in parts. What a row lacks a part cannot know of a later one.
+    /// Nil if the case is not run in parts: a part does not know the values that a later part has for a row.
     init?(_ propertyCase: PropertyCase) throws {
         guard let size = propertyCase.parts, !propertyCase.model.canRefuseRows else { return nil }
         self.size = size
         stack = try DataStack.inMemory(propertyCase.model)
     }
 
-    /// What the parts of a step leave otherwise than the whole; nil if nothing, or after a step that failed in pages:
-    /// those before stay.
+    /// Returns the differences between the parts of a step and the whole; nil if there are none, or after a step that
+    /// failed in pages, since its earlier pages stay.
     mutating func failure(
         of step: PropertyCase.Step, _ expected: Result<SyncResult, any Error>, _ reference: ReferenceStore
     ) async throws -> String? {
@@ -44,7 +44,7 @@ struct PropertyParts {
                 case .pages(let records): try await sync(step, inPagesOf: records)
                 case .pieces(let bytes): [try await sync(step, inPiecesOf: bytes)]
                 }
-            // A part refuses a row whose key is made of a row that only a later part brings.
+            // A part rejects a row whose key contains the key of a row in a later part.
             let refused = results.reduce(0) { $0 + $1.withoutKeyPart }
             if let whole = try? expected.get(), refused > whole.withoutKeyPart {
                 isOver = true
@@ -52,7 +52,7 @@ struct PropertyParts {
             }
         } catch let error as SyncError {
             if case .pages = size { isOver = true }
-            // Only the last part knows that no record could be read; the first one that there is no such parent.
+            // Only the last part knows that no record was readable; the first part knows that the parent is missing.
             let isSame = error.code == expected.error?.code
             return isSame || error.code == .parentNotFound && expected.error?.code == .noRecords ? nil : "\(error)"
         }
@@ -66,7 +66,7 @@ struct PropertyParts {
         let pages = stride(from: 0, to: max(step.payload.count, 1), by: size).map { start in
             Array(step.payload[start..<min(start + size, step.payload.count)])
         }
-        // A page without a record that can be read fails, where the whole need not.
+        // A page without a readable record fails, even if the whole payload does not.
         let names = try stack.model.primaryKeyParts(of: step.entity).map(\.local)
             .filter { $0 != "owner" || step.parent == nil }
         let entity = try stack.model.compiled.entity(named: step.entity)
@@ -113,12 +113,12 @@ struct PropertyParts {
 extension PropertyCase.Step {
     func condition() throws -> RowPredicate? { try predicate.map { try RowPredicate(parsing: $0) } }
 
-    /// Whether lists have children only where these are stored, which a part cannot know of rows that a later one inserts.
+    /// Whether lists only apply to stored rows. A part does not know the rows that a later part inserts.
     fileprivate var listsOnlyUpdate: Bool {
         operations.contains(.updateRelationships) && !operations.contains(.insertRelationships)
     }
 
-    /// Whether a row is given by several records: its place in a parent's list is what its last page says.
+    /// Whether a row has several records. Its position in the list of a parent comes from its last page.
     fileprivate var repeatsRecords: Bool {
         let keys = payload.compactMap { record -> String? in
             guard case .object(let members) = record else { return nil }
@@ -129,14 +129,14 @@ extension PropertyCase.Step {
 }
 
 extension SyncModel {
-    /// Whether a new row may lack a value.
+    /// Whether a new row may lack a required value.
     fileprivate var canRefuseRows: Bool {
         entities.flatMap(\.attributes).contains { !$0.isOptional && $0.defaultValue == nil }
     }
 }
 
 extension JSONValue {
-    /// Whether a generated record has a key that can be read, of parts with these names.
+    /// Whether a generated record has a readable key, given the names of its parts.
     fileprivate func hasKey(_ names: [String]) -> Bool {
         guard case .object(let members) = self else { return false }
         return names.allSatisfy { name in
@@ -148,7 +148,7 @@ extension JSONValue {
 }
 
 extension SyncResult {
-    /// How many records were refused because a part of their key is not stored.
+    /// The number of records that were rejected because a part of their key is not stored.
     fileprivate var withoutKeyPart: Int { diagnostics.count { $0.kind == .keyPartMissing } }
 }
 

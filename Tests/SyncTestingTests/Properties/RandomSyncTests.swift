@@ -4,26 +4,26 @@ import SyncTesting
 import TestSize
 import Testing
 
-/// Random models and payloads, by their seeds. One again: `SYNC_PROPERTY_SEED=7 swift test --filter RandomSyncTests`.
+/// Random models and payloads, by their seeds. `SYNC_PROPERTY_SEED=7 swift test --filter RandomSyncTests` repeats one.
 @Suite("Random syncs")
 struct RandomSyncTests {
     private static var kinds: PropertyKinds {
         ProcessInfo.processInfo.environment["SYNC_PROPERTY_KINDS"].flatMap { Int($0) }.map(PropertyKinds.init) ?? .all
     }
 
-    @Test("A store and the reference agree, and the same payload again changes nothing")
+    @Test("The store and the reference store agree, and a repeated payload changes nothing")
     func agreement() async throws { try await agree(RandomTest.property.seeds, Self.kinds) }
 
-    @Test("So they do where keys have several parts: SYNC_KEYS_SEED=7, SYNC_KEYS_CASES=1000")
+    @Test("The stores agree with composite keys: SYNC_KEYS_SEED=7, SYNC_KEYS_CASES=1000")
     func partedKeys() async throws { try await agree(RandomTest.keys.seeds, Self.kinds.union(.partedKeys)) }
 
     @Test(
-        "So they do where lists are objects and records name their kinds: SYNC_LAYOUTS_SEED=7, SYNC_LAYOUTS_CASES=1000")
+        "The stores agree with keyed objects and discriminators: SYNC_LAYOUTS_SEED=7, SYNC_LAYOUTS_CASES=1000")
     func layouts() async throws {
         try await agree(RandomTest.layouts.seeds, Self.kinds.union([.keyedObjects, .discriminators]))
     }
 
-    @Test("Also with keys of several parts")
+    @Test("The stores agree with keyed objects, discriminators and composite keys")
     func layoutsWithPartedKeys() async throws {
         try await agree(
             RandomTest.layouts.seeds, Self.kinds.union([.keyedObjects, .discriminators, .partedKeys]))
@@ -47,7 +47,7 @@ struct RandomSyncTests {
         for failure in failures { Issue.record("\(failure)") }
     }
 
-    /// What goes wrong in the case with this seed, made as small as it gets.
+    /// Returns the problem of the case with a seed, after reducing the case.
     private static func failure(_ seed: Int, _ kinds: PropertyKinds) async throws -> String? {
         var random = SplitMix64(seed: UInt64(seed))
         let namesOnce = random.chance(20)
@@ -59,7 +59,7 @@ struct RandomSyncTests {
             nil, nil, .pages(records: 1 + random.below(3)), .pieces(bytes: 1 + random.below(80)),
         ]
         var size = random.pick(parts)
-        // A row that one piece names by an id that waits, and another as a record, may have another link in the end.
+        // A row that one chunk has as a pending reference, and another as a record, may end with another link.
         if kinds.contains(.discriminators), !namesOnce { size = nil }
         let original = PropertyCase(model: model, steps: steps, namesOnce: namesOnce, parts: size)
         guard try await problem(of: original, seed) != nil else { return nil }

@@ -3,12 +3,12 @@ import SyncTesting
 import TestSize
 import Testing
 
-@Suite("The reference store")
+@Suite("Reference store")
 struct ReferenceScenarioTests {
     private static let runner = ScenarioRunner(
         facilities: CorpusTransformers.facilities, options: .init(checksReference: true))
 
-    @Test("has what our scenarios leave in the store")
+    @Test("The reference store and the store agree after the scenarios of this package")
     func own() async {
         let report = await Self.runner.run(paths: [OwnScenarioTests.someScenarios])
         for result in report.results where result.outcome == .failed { Issue.record("\(result)") }
@@ -16,7 +16,7 @@ struct ReferenceScenarioTests {
     }
 
     @Test(
-        "has what the shared corpus leaves in the store",
+        "The reference store and the store agree after the scenarios of the corpus",
         .enabled(if: ConformanceTests.corpus != nil, "SYNC_CONFORMANCE is not set"),
         .enabled(if: LongTests.areWanted, "make check runs it"), arguments: ConformanceTests.groups)
     func corpus(_ group: String) async throws {

@@ -1,4 +1,4 @@
-/// A small generator of random numbers whose sequence is known by its seed.
+/// A generator of random numbers whose sequence depends only on its seed.
 struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 
@@ -12,10 +12,10 @@ struct SplitMix64: RandomNumberGenerator {
         return z ^ (z >> 31)
     }
 
-    /// A whole number below a bound.
+    /// Returns an integer below a bound.
     mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 
-    /// True in so many of a hundred cases.
+    /// Returns true in a percentage of cases.
     mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 
     mutating func pick<T>(_ elements: [T]) -> T { elements[below(elements.count)] }

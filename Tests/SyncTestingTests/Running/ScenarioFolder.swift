@@ -4,7 +4,7 @@ import SyncTesting
 
 @testable import SyncTesting
 
-/// A folder with a model and scenario files, gone with the value.
+/// A folder with a model and scenario files, deleted with the value.
 final class ScenarioFolder: Sendable {
     let url: URL
 
@@ -37,7 +37,7 @@ final class ScenarioFolder: Sendable {
               "rooms": { "entity": "Venue", "many": true, "inverse": "parent" } } } } }
         """
 
-    /// Writes a file of these cases.
+    /// Writes a file of cases.
     @discardableResult
     func write(_ cases: [JSONValue], to name: String = "scenarios.json") throws -> URL {
         try write(text: (["format": 1, "cases": .array(cases)] as JSONValue).scenarioText, to: name)
@@ -51,7 +51,7 @@ final class ScenarioFolder: Sendable {
         return file
     }
 
-    /// Runs one case with these fields besides its name.
+    /// Runs one case with these fields and a name.
     func run(
         _ fields: JSONValue, facilities: ScenarioFeatures = .standard, options: ScenarioRunner.Options = .init()
     ) async throws -> ScenarioReport.CaseResult? {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SyncTesting
 
-@Suite("A run of scenario files")
+@Suite("Scenario runner")
 struct ScenarioRunnerTests {
     static let passing: JSONValue = ["name": "passing", "function": "snakeCase", "in": "aB", "out": "a_b"]
     static let failing: JSONValue = ["name": "failing", "function": "snakeCase", "in": "aB", "out": "ab"]
@@ -13,7 +13,7 @@ struct ScenarioRunnerTests {
         "out": "a",
     ]
 
-    @Test("counts what passed, failed and was skipped, and says why")
+    @Test("A report counts passed, failed and skipped cases with their reasons")
     func counts() async throws {
         let folder = try ScenarioFolder()
         let file = try folder.write([Self.passing, Self.failing, Self.skipped])
@@ -30,7 +30,7 @@ struct ScenarioRunnerTests {
         #expect(decoded == report)
     }
 
-    @Test("runs only the case it is asked for")
+    @Test("A run of one case runs only that case")
     func only() async throws {
         let folder = try ScenarioFolder()
         let file = try folder.write([Self.passing, Self.failing])
@@ -39,7 +39,7 @@ struct ScenarioRunnerTests {
         #expect(none.summary == "0 passed, 1 failed, 0 skipped")
     }
 
-    @Test("reads the files of a folder at any depth, of one with cases only those")
+    @Test("A run reads the files of a folder at any depth, or only those of its folder 'cases'")
     func folders() async throws {
         let folder = try ScenarioFolder()
         try folder.write([Self.passing], to: "scenarios/a/one.json")
@@ -51,9 +51,9 @@ struct ScenarioRunnerTests {
     }
 
     @Test(
-        "fails where there is nothing to run",
+        "A run without cases fails",
         arguments: ["missing.json", "missing", "model.json", "broken.json", "empty", "empty.json"])
-    func nothing(_ path: String) async throws {
+    func nothingToRun(_ path: String) async throws {
         let folder = try ScenarioFolder()
         try folder.write(text: "{", to: "broken.json")
         try folder.write(text: #"{"format": 1, "cases": []}"#, to: "empty.json")
@@ -63,7 +63,7 @@ struct ScenarioRunnerTests {
         #expect(await ScenarioRunner().run(paths: []).isSuccess == false)
     }
 
-    @Test("fails a step it does not know, also where a need would skip the case")
+    @Test("An unknown step fails the case, even if an unmet need would skip it")
     func unknownStep() async throws {
         let folder = try ScenarioFolder()
         let result = try await folder.run([
@@ -73,7 +73,7 @@ struct ScenarioRunnerTests {
         #expect(result?.failures.map(\.step) == [2])
     }
 
-    @Test("fails where a model or a payload is missing, also in a step that must fail")
+    @Test("A missing model or payload fails the case, even in a step that expects an error")
     func missingFiles() async throws {
         let folder = try ScenarioFolder()
         let model = try await folder.run(["model": "none.json", "steps": [["drop": true]]])
@@ -85,8 +85,8 @@ struct ScenarioRunnerTests {
         #expect(payload?.failures.first?.step == 1)
     }
 
-    @Test("takes its facilities into account", arguments: ["onDisk", "backgroundWrite: in the background"])
-    func facilities(_ need: String) async throws {
+    @Test("A case with an unmet need is skipped", arguments: ["onDisk", "backgroundWrite: in the background"])
+    func unmetNeeds(_ need: String) async throws {
         let folder = try ScenarioFolder()
         let fields: JSONValue = [
             "model": "model.json", "needs": [.string(need)],
@@ -99,7 +99,7 @@ struct ScenarioRunnerTests {
         #expect(try await folder.run(fields, facilities: ScenarioFeatures(names: []))?.outcome == .skipped)
     }
 
-    @Test("evaluates all cases of a file in parallel where a case needs concurrency")
+    @Test("All cases of a file run in parallel if one needs concurrency")
     func concurrency() async throws {
         let folder = try ScenarioFolder()
         let parallel: JSONValue = [
@@ -111,7 +111,7 @@ struct ScenarioRunnerTests {
         #expect(await ScenarioRunner().run(paths: [bad]).summary == "0 passed, 2 failed, 0 skipped")
     }
 
-    @Test("takes a list without keys for a sync that changes nothing, and fails where it should change something")
+    @Test("A list without keys is a sync without changes, and fails if changes are expected")
     func listWithoutKeys() async throws {
         let folder = try ScenarioFolder()
         let list: JSONValue = [["name": "Trio", "songs": [["id": "a"]]], ["id": ["x": 1]]]
@@ -130,8 +130,8 @@ struct ScenarioRunnerTests {
         }
     }
 
-    @Test("can make each sync twice without disturbing later steps")
-    func repeats() async throws {
+    @Test("Repeating each sync does not disturb later steps")
+    func repeatedSyncs() async throws {
         let folder = try ScenarioFolder()
         let result = try await folder.run(
             [

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncTesting
 
-/// A step that passes, and the same step with its expectation spoilt.
+/// A step that passes, and the same step with a wrong expectation.
 struct SpoiledStep: Sendable, CustomTestStringConvertible {
     var good: JSONValue
     var spoiled: JSONValue
@@ -15,9 +15,9 @@ struct SpoiledStep: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("A spoilt expectation is noticed")
+@Suite("Wrong expectations")
 struct SpoiledExpectationTests {
-    /// What the store holds before the step.
+    /// The steps that fill the store before the step.
     static let setUp: [JSONValue] = [
         ["insert": ["entity": "Label", "values": ["id": 1, "name": "Blue"]]],
         [
@@ -34,7 +34,7 @@ struct SpoiledExpectationTests {
         ["insert": ["entity": "Song", "values": ["id": "a", "band": ["entity": "Band", "where": "id == 1"]]]],
     ]
 
-    /// A step that expects these values of a band.
+    /// Returns a step that expects values of a band.
     static func expect(_ values: JSONValue, where predicate: JSONValue = "id == 1") -> JSONValue {
         ["expect": values, "entity": "Band", "where": predicate]
     }
@@ -52,7 +52,7 @@ struct SpoiledExpectationTests {
         SpoiledStep(expect(["songs": ["ids": ["a", "b"]]]), expect(["songs": ["ids": ["a"]]])),
         SpoiledStep(expect(["songs": ["orderedIDs": ["b", "a"]]]), expect(["songs": ["orderedIDs": ["a", "b"]]])),
         SpoiledStep(expect(["id": 1]), expect(["title": "x"])),
-        // The predicate is part of the expectation: none, or more than one row, is not exactly one.
+        // The predicate is part of the expectation: it must find exactly one row.
         SpoiledStep(expect([:]), expect([:], where: "id == 3")),
         SpoiledStep(expect([:]), expect([:], where: "id < 3")),
         SpoiledStep(["expectCount": 2, "entity": "Band"], ["expectCount": 3, "entity": "Band"]),
@@ -61,14 +61,14 @@ struct SpoiledExpectationTests {
             ["expectCount": 1, "entity": "Band", "where": "id == 3"]),
     ]
 
-    /// A step that expects the label's export to have a band of this name.
+    /// Returns a step that expects a band of a name in the export of the label.
     static func export(band: JSONValue) -> JSONValue {
         let songs: JSONValue = [["id": "a", "title": nil], ["id": "b", "title": nil]]
         let band: JSONValue = ["id": 1, "name": band, "founded_at": "1970-01-01T00:00:00.500Z", "songs": songs]
         return ["export": ["entity": "Label"], "is": ["id": 1, "name": "Blue", "bands": [band]]]
     }
 
-    /// A step that expects these songs, without their titles, of the first band.
+    /// Returns a step that expects songs of the first band, without their titles.
     static func exportSongs(_ songs: [[String: JSONValue]], ordered: Bool = false) -> JSONValue {
         let songs = songs.map { JSONValue.object([.init("title", nil)] + $0.map { .init($0.key, $0.value) }) }
         let band: JSONValue = [
@@ -96,7 +96,7 @@ struct SpoiledExpectationTests {
         SpoiledStep(
             exportSongs([["id": "b"], ["id": "a"]], ordered: true),
             exportSongs([["id": "a"], ["id": "b"]], ordered: true)),
-        // An object is the one row there must be, an array all of them.
+        // An object expects exactly one row, an array all rows.
         SpoiledStep(
             ["export": ["entity": "Label", "options": ["relationships": "none"]], "is": [["name": "Blue", "id": 1]]],
             ["export": ["entity": "Band", "options": ["relationships": "none"]], "is": ["id": 1]]),
@@ -155,8 +155,8 @@ struct SpoiledExpectationTests {
             ["expectCount": 0, "entity": "Bend"]),
     ]
 
-    @Test("in every kind of step", arguments: expectations + fetches + writes)
-    func step(_ step: SpoiledStep) async throws {
+    @Test("A wrong expectation of a step fails the case", arguments: expectations + fetches + writes)
+    func wrongStep(_ step: SpoiledStep) async throws {
         let folder = try ScenarioFolder()
         let good = try await folder.run(["model": "model.json", "steps": .array(Self.setUp + [step.good])])
         #expect(good?.outcome == .passed, "\(good?.description ?? "")")
@@ -210,8 +210,8 @@ struct SpoiledExpectationTests {
             ["function": "rootScope", "model": "model.json", "entity": "Venue", "out": nil]),
     ]
 
-    @Test("in every function", arguments: functions)
-    func function(_ function: SpoiledStep) async throws {
+    @Test("A wrong expectation of a function fails the case", arguments: functions)
+    func wrongFunction(_ function: SpoiledStep) async throws {
         let folder = try ScenarioFolder()
         let good = try await folder.run(function.good)
         #expect(good?.outcome == .passed, "\(good?.description ?? "")")

@@ -4,14 +4,14 @@ import Testing
 
 @testable import SyncTesting
 
-@Suite("Scenario files as text")
+@Suite("Decoding of scenario files")
 struct ScenarioDecodingTests {
     static func step(_ text: String) throws -> ScenarioStep {
         try ScenarioStep(try JSONValue(parsing: Data(text.utf8)))
     }
 
     @Test(
-        "have steps of these kinds",
+        "Each form of a step has its kind",
         arguments: [
             (#"{"sync": "a.json", "entity": "E", "operations": ["insert"], "where": "a == 1", "key": "a.b"}"#, .sync),
             (#"{"sync": [], "entity": "E", "parent": {"entity": "P", "id": 1}, "changes": {"deleted": 1}}"#, .sync),
@@ -36,7 +36,7 @@ struct ScenarioDecodingTests {
     }
 
     @Test(
-        "are refused where a step has an unknown, missing or misshapen field",
+        "A step with an unknown, missing or malformed field is rejected",
         arguments: [
             "5", "{}", #"{"plan": []}"#, #"{"sync": [], "entity": "E", "expectCount": 1}"#,
             #"{"sync": [], "entity": "E", "were": "a == 1"}"#, #"{"sync": []}"#, #"{"sync": [], "entity": 5}"#,
@@ -57,12 +57,12 @@ struct ScenarioDecodingTests {
             #"{"export": {"entity": "E", "options": {"case": "shouted"}}, "is": {}}"#, #"{"export": {"entity": "E"}}"#,
             #"{"drop": false}"#, #"{"reopen": {}}"#,
         ])
-    func refusesSteps(_ text: String) {
+    func invalidSteps(_ text: String) {
         #expect(throws: ScenarioError.self) { try Self.step(text) }
     }
 
     @Test(
-        "are refused where a case has an unknown, missing or misshapen field",
+        "A case with an unknown, missing or malformed field is rejected",
         arguments: [
             #"{"name": "a", "model": "m", "steps": []}"#, #"{"name": "a", "steps": [{"drop": true}]}"#,
             #"{"name": "a", "model": "m"}"#, #"{"model": "m", "steps": [{"drop": true}]}"#,
@@ -76,20 +76,20 @@ struct ScenarioDecodingTests {
             #"{"name": "a", "function": "rootScope", "entity": "E", "out": null}"#,
             #"{"name": "a", "model": "m", "function": "primaryKey", "entity": "E", "local": null}"#,
         ])
-    func refusesCases(_ text: String) throws {
+    func invalidCases(_ text: String) throws {
         let json = try JSONValue(parsing: Data(text.utf8))
         #expect(throws: ScenarioError.self) { try Scenario(json) }
     }
 
-    @Test("name the step that cannot be read")
-    func namesStep() throws {
+    @Test("The error of an invalid step has its number")
+    func stepNumber() throws {
         let text = #"{"name": "a", "model": "m", "steps": [{"drop": true}, {"drop": true, "why": 1}]}"#
         let error = #expect(throws: ScenarioError.self) { try Scenario(try JSONValue(parsing: Data(text.utf8))) }
         #expect(error == ScenarioError("the step has unknown field 'why'", step: 2))
     }
 
     @Test(
-        "name needs before a colon and a blank",
+        "The name of a need ends before a colon and a space",
         arguments: [
             ("onDisk", "onDisk"), ("onDisk: run with a store file", "onDisk"),
             ("valueTransformer:Date", "valueTransformer:Date"),
@@ -99,7 +99,7 @@ struct ScenarioDecodingTests {
         #expect(Scenario.needName(need) == name)
     }
 
-    @Test("keep their paths relative to the folder above cases, else to their own")
+    @Test("Paths are relative to the folder above 'cases', or else to the folder of the file")
     func paths() throws {
         let json: JSONValue = ["format": 1, "cases": [["name": "a"]]]
         let inCases = try ScenarioFile(json, at: URL(fileURLWithPath: "/a/cases/b.json"))
@@ -110,16 +110,16 @@ struct ScenarioDecodingTests {
     }
 
     @Test(
-        "are refused as files",
+        "A file with an unknown, missing or malformed field is rejected",
         arguments: [
             [], ["cases": []], ["format": 2, "cases": [["name": "a"]]], ["format": 1], ["format": 1, "cases": []],
             ["format": 1, "cases": [["name": "a"]], "models": []],
         ] as [JSONValue])
-    func refusesFiles(_ json: JSONValue) {
+    func invalidFiles(_ json: JSONValue) {
         #expect(throws: ScenarioError.self) { try ScenarioFile(json, at: URL(fileURLWithPath: "/a.json")) }
     }
 
-    @Test("fail the second of two cases with one name")
+    @Test("The second of two cases with one name fails")
     func repeatedNames() throws {
         let one: JSONValue = ["name": "a", "function": "snakeCase", "in": "a", "out": "a"]
         let file = try ScenarioFile(["format": 1, "cases": [one, one]], at: URL(fileURLWithPath: "/a.json"))

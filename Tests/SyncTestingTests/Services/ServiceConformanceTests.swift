@@ -2,7 +2,7 @@ import Sync
 import SyncTesting
 import Testing
 
-/// A service that does one thing otherwise than it says.
+/// A service with one fault.
 private struct BrokenService: SyncService {
     enum Fault: String, CaseIterable {
         case none
@@ -83,7 +83,7 @@ private struct BrokenService: SyncService {
     }
 }
 
-@Suite("The conformance suite of services")
+@Suite("Conformance suite of services")
 struct ServiceConformanceTests {
     private func failures(
         _ fault: BrokenService.Fault, _ deletions: ServiceCapabilities.DeletionDetection = .tombstones
@@ -98,9 +98,10 @@ struct ServiceConformanceTests {
     }
 
     @Test(
-        "finds nothing with a service that does what it says", arguments: ServiceCapabilities.DeletionDetection.allCases
+        "The conformance suite finds no failures of a correct service",
+        arguments: ServiceCapabilities.DeletionDetection.allCases
     )
-    func sound(_ deletions: ServiceCapabilities.DeletionDetection) async {
+    func correctService(_ deletions: ServiceCapabilities.DeletionDetection) async {
         #expect(await failures(.none, deletions) == [])
     }
 
@@ -122,19 +123,19 @@ struct ServiceConformanceTests {
         (.losesAnOutcome, "several at once", "there are 2 answers for 3 operations"),
     ]
 
-    @Test("finds what a service does otherwise", arguments: faults)
-    private func broken(_ fault: BrokenService.Fault, _ check: String, _ message: String) async {
+    @Test("The conformance suite finds each fault of a service", arguments: faults)
+    private func faultyService(_ fault: BrokenService.Fault, _ check: String, _ message: String) async {
         let failures = await failures(fault)
         #expect(failures.contains { $0.check == check && $0.message.contains(message) }, "\(failures)")
     }
 
-    @Test("is tried with all those faults")
+    @Test("The conformance suite is tested with all faults")
     func complete() {
         #expect(Set(Self.faults.map(\.0)) == Set(BrokenService.Fault.allCases).subtracting([.none]))
     }
 
-    /// The list of ids is then made of whole pulls, and lacks the same.
-    @Test("finds a row that is lost between pages where ids are listed by pulls")
+    /// Without a list of IDs, the suite collects them from complete pulls, which lack the same row.
+    @Test("The conformance suite finds a row lost between pages if IDs are listed by pulls")
     func listedByPulls() async {
         struct Plain: SyncService {
             let inner: BrokenService
