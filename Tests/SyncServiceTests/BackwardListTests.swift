@@ -102,7 +102,7 @@ struct BackwardListTests {
     }
 
     @Test(
-        "An ID follows another if it does so by bytes or in a case-insensitive order",
+        "An ID follows another by bytes or as case-insensitive words, and any non-ASCII ID may follow",
         arguments: [
             ("b", "a", true), ("a", "b", false), ("a", "a", false), ("a", "B", true), ("B", "a", true),
             ("a10", "a9", false),

@@ -33,7 +33,8 @@ struct BehindTests {
         ["id": JSONValue(id), "title": .string(title), "at": .string("2026-01-0\(day)T00:00:0\(second)Z")]
     }
 
-    /// A list by time with two rows a page, whose pages are counted: a row that leaves shifts the following rows up.
+    /// Returns a device whose service has a list by time, two rows a page. A row that leaves a page shifts the
+    /// following rows up.
     ///
     /// - Parameter meanwhile: The changes of others before a page is served, given the index of its first row.
     private func device(

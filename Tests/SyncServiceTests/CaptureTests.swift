@@ -129,7 +129,7 @@ struct CaptureTests {
 
     /// - Parameter how: The SQL that replaces the row 1.
     @Test(
-        "Replacing a row removes its links, and links that the service added stay",
+        "Replacing a row removes its old links, and links that the service added stay",
         arguments: [
             "UPDATE OR REPLACE Task SET remoteID = 1 WHERE remoteID = 50",
             "INSERT OR REPLACE INTO Task (remoteID, title) VALUES (1, 'mine')",

@@ -142,7 +142,7 @@ struct DeletionTests {
     }
 
     @Test(
-        "A cascade deletes a row moved below a deleted row; it is pulled again, as the service still has it",
+        "A row that a cascade deletes although the service still has it is pulled again",
         arguments: ["here", "there"])
     func movedBelowLater(_ place: String) async throws {
         let service = Self.service()
@@ -199,7 +199,7 @@ struct DeletionTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("Deletions over the deletion limit hold back changes that reference the rows, and no others")
+    @Test("Deletions over the deletion limit hold back only changes that reference their rows")
     func guardRefuses() async throws {
         let service = Self.service(.sweep)
         for id in 1...20 { await service.put("Project", JSONValue(id), ["name": "p"]) }

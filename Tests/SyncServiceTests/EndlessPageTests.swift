@@ -46,7 +46,7 @@ struct EndlessPageTests {
 
     private static func at(_ row: JSONValue) -> String { if case .string(let text)? = row["at"] { text } else { "" } }
 
-    /// A list by time whose rows others change when a page is requested.
+    /// Returns a device whose service has a list by time. Others change its rows when a page is requested.
     private func shifting(
         _ style: String, _ limit: Int, _ meanwhile: @escaping @Sendable (ServedMemory, Int) async -> Void
     ) throws -> Device {
@@ -86,7 +86,7 @@ struct EndlessPageTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("A page that an earlier version stored as an error is read on", arguments: ["page", "offset"])
+    @Test("A stored next page that starts like the previous page is read on", arguments: ["page", "offset"])
     func storedByEarlierVersion(_ style: String) async throws {
         let device = try shifting(style, 4) { _, _ in }
         await memory.set((1...5).map { Self.row($0, 9 + $0) })

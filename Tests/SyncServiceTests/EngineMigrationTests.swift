@@ -250,7 +250,7 @@ struct EngineMigrationTests {
         }
     }
 
-    @Test("Former keys of a row are deleted by an index")
+    @Test("The deletion of a row's former keys uses an index")
     func aliasIndex() async throws {
         let device = try Device(service)
         let plan = try await device.rows("EXPLAIN QUERY PLAN DELETE FROM sync_alias WHERE e = 1 AND k = 2")

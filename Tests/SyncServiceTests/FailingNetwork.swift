@@ -22,9 +22,9 @@ actor FailingNetwork: HTTPTransport {
     private(set) var downloads = 0
 
     /// - Parameters:
-    /// - transport: The network below.
-    /// - rows: Returns the records in the body of a request that was carried out.
-    /// - answerLost: Called after a request that was carried out and whose answer is lost.
+    ///   - transport: The network below.
+    ///   - rows: Returns the records in the body of a request that was carried out.
+    ///   - answerLost: Called after a request that was carried out and whose answer is lost.
     init(
         over transport: any HTTPTransport = DefaultTransport(),
         rows: @escaping @Sendable (_ body: JSONValue, _ answer: JSONValue) -> [JSONValue] = FailingNetwork.rows,

@@ -108,8 +108,9 @@ actor HistoryLedger {
     /// Checks that a row which is gone from the service was deleted by a device, or by a cascade.
     ///
     /// - Parameters:
-    /// - isAlong: Whether the owner of the row on the service is deleted.
-    /// - isSure: Whether the device knew the last version of the row; otherwise its project may have differed locally.
+    ///   - isAlong: Whether the owner of the row on the service is deleted.
+    ///   - isSure: Whether the device knew the last version of the row; otherwise its project may have differed
+    ///     locally.
     func judge(deletionOf record: JSONValue, _ entity: String, isAlong: Bool, isSure: Bool) {
         let name = Self.name(record)
         let row = first(name)
@@ -120,9 +121,9 @@ actor HistoryLedger {
     }
 
     /// - Parameters:
-    /// - records: The final records of the service, by entity.
-    /// - mayBeTwice: Whether a row may be duplicated, because a device matches it by values that another device
-    ///   changed.
+    ///   - records: The final records of the service, by entity.
+    ///   - mayBeTwice: Whether a row may be duplicated, because a device matches it by values that another device
+    ///     changed.
     func judge(_ records: [String: [JSONValue]], isRestored: Bool, mayBeTwice: Bool) -> [String] {
         var found: [String] = []
         for (entity, records) in records.sorted(by: { $0.key < $1.key }) {
@@ -154,8 +155,8 @@ actor HistoryLedger {
     }
 
     /// - Parameters:
-    /// - isTimed: Whether devices and service share one clock.
-    /// - isOneDomain: Whether each row is one field, so that an edit of one column decides the other columns too.
+    ///   - isTimed: Whether devices and service share one clock.
+    ///   - isOneDomain: Whether each row is one field, so that an edit of one column decides the other columns too.
     func judge(
         _ rulings: [Ruling], of device: Int, knowsOwn: Bool, isTimed: Bool, isOneDomain: Bool
     ) -> [String] {
@@ -189,7 +190,8 @@ actor HistoryLedger {
         return found
     }
 
-    /// Checks that a row which was deleted here, and which no other device wrote, does not conflict with itself.
+    /// Checks that a row which was deleted on this device, and which no other device wrote, does not conflict with
+    /// itself.
     private func judgeOwnDeletions(_ rulings: [Ruling], of device: Int) -> [String] {
         rulings.compactMap { ruling in
             guard ruling.domain.isEmpty, ruling.local == nil, ["editWins", "deleteWins"].contains(ruling.why),

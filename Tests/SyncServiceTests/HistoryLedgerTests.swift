@@ -47,7 +47,7 @@ struct HistoryLedgerTests {
         }
     }
 
-    @Test("A row that takes the name of a row it replaces does not count as deleted")
+    @Test("A row counts as deleted if another row replaces it and takes its name")
     func replaced() async {
         let ledger = HistoryLedger()
         func line(_ key: String, _ title: String) -> HistoryLedger.Line {

@@ -65,9 +65,9 @@ actor HistoryTroubles {
     /// Begins a run.
     ///
     /// - Parameters:
-    /// - known: The rows that the device knows.
-    /// - edit: Edits or deletes the row of a change.
-    /// - pause: Called while a change takes long.
+    ///   - known: The rows that the device knows.
+    ///   - edit: Edits or deletes the row of a change.
+    ///   - pause: Called while a change takes long.
     func beginRun(
         knowing known: Set<HistoryRow>, _ edit: @escaping @Sendable (HistoryChange) async -> Void,
         pause: @escaping @Sendable () async -> Void
@@ -108,7 +108,7 @@ actor HistoryTroubles {
         return "refused"
     }
 
-    /// Called before a change is carried out.
+    /// Counts a change before it is carried out, and edits its row or pauses if the members of the history require it.
     ///
     /// - Throws: ``ServiceError`` if the run has too many changes.
     func meet(_ change: HistoryChange) async throws {
@@ -121,7 +121,7 @@ actor HistoryTroubles {
         if happens(.slow, oneOf: 6) { await pause?() }
     }
 
-    /// Called after a change was carried out. Returns whether its answer is lost.
+    /// Returns whether the answer to a change that was carried out is lost.
     func isLost(_ change: HistoryChange) async -> Bool {
         guard happens(.lost, oneOf: 3) else { return false }
         if number(3) > 0 { await edit?(change) }

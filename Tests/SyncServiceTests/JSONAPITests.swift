@@ -91,7 +91,7 @@ struct JSONAPITests {
     }
 
     @Test(
-        "If another client edits a row between pull and push, the push overwrites only fields that both changed"
+        "A push overwrites only fields that both the device and another client changed"
     )
     func lostUpdate() async throws {
         let stub = JSONAPIStub()

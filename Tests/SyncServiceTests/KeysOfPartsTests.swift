@@ -153,7 +153,7 @@ struct KeysOfPartsTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("A row that gets the key of a deleted row through its parent's new key is sent as an update of it")
+    @Test("A row that takes the key of a deleted row because its parent's key changes is sent as an update")
     func rekeyedByParent() async throws {
         let service = service()
         await fill(service)
@@ -386,7 +386,7 @@ struct KeysOfPartsTests {
     }
 
     @Test(
-        "On a REST service, rows with composite keys are deleted by listings, and an edit overwrites only fields that both changed"
+        "On a REST service, rows with composite keys are deleted by listings and updated by field"
     )
     func editedOnREST() async throws {
         let memory = ServedMemory()
@@ -455,7 +455,7 @@ struct KeysOfPartsTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("A service that requires IDs of one part is rejected with an error that says so")
+    @Test("Registering composite keys with a service that requires IDs of one part is an error")
     func idsOfOnePart() throws {
         let service = InMemoryService(
             ServiceCapabilities(
@@ -470,8 +470,7 @@ struct KeysOfPartsTests {
     @Test(
         "Recorded changes of links follow the keys of their rows, and none are left over",
         arguments: [
-            // The service knows the links 1.0 – red and 1.1 – red. Added links are sent; links deleted with their row
-            // are not.
+            // The service knows the links 1.0 – red and 1.1 – red. Added links are sent, and deleted links are not.
             "UPDATE Release SET sync_id = 50 WHERE version = '1.0'",
             "UPDATE Mark SET sync_id = 50",
             "INSERT INTO Mark (area, name) VALUES (7, 'blue'); \(link("1.0", "blue")); UPDATE Release SET sync_id = 50 WHERE version = '1.0'",

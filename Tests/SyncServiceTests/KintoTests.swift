@@ -56,7 +56,7 @@ struct KintoTests {
         #expect(address["street"] == "Low St" && address["zip"] == "111" && address["country"] == "DE")
     }
 
-    @Test("A Kinto collection that was flushed with its tombstones is pulled again")
+    @Test("Deleting a Kinto collection with its tombstones is detected")
     func flushed() async throws {
         let user = authorization()
         let service = try await KintoServer.shared.service(authorization: user, pageSize: 2)

@@ -69,7 +69,7 @@ struct LostCreationTests {
         #expect(try await device.leftovers() == [])
     }
 
-    /// The row cannot be told from one that another device created with the same ID.
+    /// The row cannot be distinguished from one that another device created with the same ID.
     @Test("A row whose create was not answered and that the service edited is merged without a base")
     func edited() async throws {
         let device = try await device()

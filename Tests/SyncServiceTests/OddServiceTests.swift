@@ -165,7 +165,7 @@ struct OddServiceTests {
     }
 
     @Test(
-        "A record counts as deleted if its deletion mark has a value other than null, zero or false",
+        "A deletion mark applies unless it is null, false, zero or empty",
         arguments: [
             (.null, false), (0, false), ("", false), ("false", false), ("0", false), (false, false), ([], false),
             (1, true), (true, true), ("2026-11-24T08:00:00Z", true), ("true", true), (1_795_451_683, true),

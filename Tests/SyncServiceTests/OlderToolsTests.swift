@@ -30,7 +30,7 @@ struct OlderToolsTests {
         }}
         """
 
-    /// The rows of one user at a service.
+    /// Returns the rows of one user at a service.
     private func world(_ place: Place, pageSize: Int = 1000) async throws -> World {
         let network = NotingNetwork()
         switch place {

@@ -149,7 +149,7 @@ struct ParseFileTests {
     }
 
     @Test("Rejected files with Parse are blocked without their rows, and another file replaces them")
-    func rejected() async throws {
+    func refused() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let space = try await space([.init("fileSize", 100)])
         let device = try device(space, "one")

@@ -100,7 +100,7 @@ struct ParseListTests {
         #expect(try await device.stack.fetch("Task", id: task.key.json)?.key.json == "new1")
     }
 
-    @Test("If the first change of a batch reveals the kind of a list, the changes are sent again one by one")
+    @Test("If a batch reveals the kind of a list, its changes are sent again one by one")
     func batch() async throws {
         let server = Class(isArray: true)
         let service = ParseService(

@@ -214,7 +214,7 @@ struct ParseServiceTests {
     }
 
     @Test(
-        "If another client edits a row between pull and push, the push to Parse overwrites only fields that both changed"
+        "A push to Parse overwrites only fields that both the device and another client changed"
     )
     func lostUpdate() async throws {
         let space = try await space()

@@ -33,7 +33,7 @@ struct PatienceTests {
     }
 
     @Test(
-        "A run names the end of the requested backoff, and the next run waits for it, up to a day",
+        "A run reports the end of the requested backoff, and the next run waits for it, up to a day",
         arguments: [(3000, "12:50:00"), (7200, "14:00:00"), (86_400, "12:00:00"), (1_000_000, "12:00:00")])
     func kept(_ seconds: Int, _ time: String) async throws {
         let device = try device(503, ["Retry-After": "\(seconds)"])

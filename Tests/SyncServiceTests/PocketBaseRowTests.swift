@@ -84,7 +84,7 @@ struct PocketBaseRowTests {
     }
 
     @Test(
-        "A remote change since the pull is merged and not overwritten, as rows are fetched before they are changed",
+        "A remote change since the pull is merged, as rows are fetched before they are changed",
         arguments: [1, 2])
     func changedSincePull(_ edits: Int) async throws {
         let space = try await PocketBaseServer.shared.space()

@@ -231,7 +231,7 @@ struct PushAnswerTests {
     }
 
     @Test(
-        "An empty 200 response may come from a proxy, so a row that is not listed is sent once more later",
+        "A row whose create has an empty 200 response and that is not listed is sent once more later",
         arguments: ways)
     func silent(_ way: String) async throws {
         let queue = Queue()

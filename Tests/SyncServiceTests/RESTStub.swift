@@ -205,8 +205,8 @@ actor RESTStub: HTTPTransport {
         return reply
     }
 
-    /// Whether the project of a row is deleted. A service without times has no such rows, like a database with foreign
-    /// keys, since a device cannot know whether the row or the deletion is later.
+    /// Returns whether the project of a row is deleted. A service without times has no such rows, like a database with
+    /// foreign keys. A device could not know whether the row or the deletion is later.
     private func isBelowDeleted(_ change: HistoryChange) -> Bool {
         guard !make.hasTimes, change.entity == "Task", let project = change.body["project_id"] else { return false }
         let isThere = change.kind == .create || change.id.flatMap { rows["Task"]?[$0] }?.isDeleted == false

@@ -54,7 +54,7 @@ extension RandomHistory {
         try await sync(devices[other], other, editing: nil)
     }
 
-    /// Another client deletes a project. The device deletes its tasks too, and the service rejects one of these
+    /// Deletes a project as another client. The device deletes its tasks too, and the service rejects one of these
     /// deletions. Another device moves that task.
     private func refuseCascade(_ index: Int, _ world: any HistoryWorld) async throws {
         guard let (task, project) = try await taskAndProject(index) else { return }

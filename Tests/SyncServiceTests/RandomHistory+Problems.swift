@@ -43,7 +43,7 @@ extension RandomHistory {
         return problems
     }
 
-    /// Whether a line is of a row that was only nested in another row and is no longer.
+    /// Returns whether a line is of a row that was only nested in another row and is no longer.
     private func isUnlisted(_ line: String, _ server: Set<String>) -> Bool {
         members.contains(.nested) && !server.contains(line) && line.hasPrefix("Project 90") && line.contains("inside")
     }

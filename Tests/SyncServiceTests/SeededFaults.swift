@@ -7,8 +7,8 @@ struct SeededFaults: Sendable {
     private let isTimely: Bool
 
     /// - Parameters:
-    /// - latest: The number of requests after which a late request is carried out at most.
-    /// - isTimely: Whether no request is carried out late.
+    ///   - latest: The number of requests after which a late request is carried out at most.
+    ///   - isTimely: Whether no request is carried out late.
     init(_ seed: UInt64, latest: UInt64, isTimely: Bool = false) {
         (self.seed, self.latest, self.isTimely) = (seed, latest, isTimely)
     }

@@ -148,7 +148,7 @@ struct SetAsideTests {
         #expect(try await device.engine.sync().isEmpty)
     }
 
-    @Test("A rebase that a unique index prevents keeps the edit and the edits of other columns")
+    @Test("If a unique index prevents a rebase, all edits of the row stay pending")
     func preventedRebase() async throws {
         let service = service()
         let device = try await device(service)

@@ -21,8 +21,8 @@ actor ShadowLog {
     private static let numbers = ["Project": 1, "Task": 2, "Tag": 3]
 
     /// - Parameters:
-    /// - ledger: Receives each edit.
-    /// - index: The number of the device in the ledger.
+    ///   - ledger: Receives each edit.
+    ///   - index: The number of the device in the ledger.
     init(_ device: Device, _ ledger: HistoryLedger = HistoryLedger(), index: Int = 0) async throws {
         (self.device, self.ledger, self.index) = (device, ledger, index)
         try await device.stack.write { db in

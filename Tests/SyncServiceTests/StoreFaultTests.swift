@@ -20,7 +20,7 @@ struct StoreFaultTests {
         return service
     }
 
-    @Test("A full disk ends the run, which keeps complete pages and continues when there is room")
+    @Test("A full disk ends the run, and a later run continues after the stored pages")
     func full() async throws {
         let service = await Self.service(200)
         let device = try Device(service)

@@ -156,7 +156,7 @@ struct UsedIDTests {
     }
 
     @Test(
-        "A row whose create was not answered and that was deleted on the service is deleted, or gets another ID",
+        "A row whose create was not answered and that the service deleted is deleted or gets another ID",
         arguments: DeleteConflictPolicy.allCases, [false, true])
     func lost(_ policy: DeleteConflictPolicy, _ isDeletedHere: Bool) async throws {
         let service = Service(410)

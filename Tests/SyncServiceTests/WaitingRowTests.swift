@@ -66,7 +66,7 @@ struct WaitingRowTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("A new row that references a row of an entity left out of the run is sent by the next run")
+    @Test("A new row that references a row of an entity outside of the run is sent by the next run")
     func notInThisRun() async throws {
         let device = try device()
         try await device.write("INSERT INTO Project (remoteID, name) VALUES (-1, 'p')")
@@ -79,7 +79,7 @@ struct WaitingRowTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("A cycle of new rows is sent with one reference left out at first, and rows below it are sent completely")
+    @Test("A cycle of new rows is sent with one reference left out at first")
     func circle() async throws {
         let device = try device()
         await refuse()

@@ -35,7 +35,7 @@ struct WatermelonServiceTests {
         #expect(failures.map(\.description) == (isReplacement ? expected : []))
     }
 
-    @Test("A pull of all entities is one request, IDs have 16 characters, and a pull without changes writes nothing")
+    @Test("All entities are pulled in one request, and a pull without changes writes nothing")
     func together() async throws {
         let space = try await space()
         let (one, two) = (try device(space), try device(space))

@@ -216,7 +216,7 @@ struct WrongRowTests {
     }
 
     @Test(
-        "A REST service neither fills a replaced record from another one nor takes another's deletion for its own"
+        "A REST service does not mix a record with the record of another row"
     )
     func rest() async throws {
         let memory = ServedMemory()

@@ -3,11 +3,11 @@ import SyncCore
 
 /// The examples of a Markdown document. A fence with a name after its language is an example:
 ///
-/// ```json model       the model of the examples that follow, until the next model (also `xml model`)
-/// ```json example     steps of a scenario, starting with an empty store
-/// ```json functions   calls of pure functions, each a case of a scenario file without its name
-/// ```json refused     a schema file that is rejected, followed by
-/// ```text problems    the problems that the error lists
+///     ```json model       the model of the examples that follow, until the next model (also `xml model`)
+///     ```json example     steps of a scenario, starting with an empty store
+///     ```json functions   calls of pure functions, each a case of a scenario file without its name
+///     ```json refused     a schema file that is rejected, followed by
+///     ```text problems    the problems that the error lists
 ///
 /// A fence has any number of steps or calls in sequence. A section starts at `## `.
 struct ContractDocument: Sendable {

@@ -132,9 +132,9 @@ struct PayloadGenerator {
     // MARK: Records
 
     /// - Parameters:
-    /// - isListed: Whether it is in a list, where it is skipped without a key. Otherwise its owner would determine the
-    ///   row.
-    /// - owner: The relationship whose list contains it.
+    ///   - isListed: Whether it is in a list, where it is skipped without a key. Otherwise its owner would determine
+    ///     the row.
+    ///   - owner: The relationship whose list contains it.
     private mutating func record(
         _ asked: CompiledEntity, depth: Int, isListed: Bool = true, in owner: CompiledRelationship? = nil
     ) -> JSONValue? {

@@ -26,8 +26,8 @@ struct PropertyCheck {
         return damage.isEmpty ? nil : damage.joined(separator: "; ")
     }
 
-    /// Whether the parent of a sync has pending references of the same relationship. It is undefined whether its list
-    /// covers rows that come with the payload.
+    /// Returns whether the parent of a sync has pending references of the same relationship. It is undefined whether
+    /// its list covers rows that come with the payload.
     private func parentWaits(_ step: PropertyCase.Step, _ reference: ReferenceStore) -> Bool {
         guard let parent = step.parent else { return false }
         return reference.unresolvedReferences().contains {

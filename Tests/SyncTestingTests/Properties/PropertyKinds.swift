@@ -16,8 +16,8 @@ struct PropertyKinds: OptionSet, Sendable {
     static let misfits = PropertyKinds(rawValue: 2048)
     static let requiredValues = PropertyKinds(rawValue: 4096)
 
-    /// Inconsistent payloads: an owner of keyless rows with several records, and, with restricted operations, a row
-    /// with several records that is new the first time and stored the second.
+    /// Inconsistent payloads. An owner of keyless rows has several records. With restricted operations, a row has
+    /// several records: it is new for the first and stored for the next.
     static let contradictions = PropertyKinds(rawValue: 8192)
 
     /// Payloads that order a relationship and also assert its links from the other end, with several occurrences of

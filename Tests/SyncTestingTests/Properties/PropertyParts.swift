@@ -31,8 +31,8 @@ struct PropertyParts {
         stack = try DataStack.inMemory(propertyCase.model)
     }
 
-    /// Returns the differences between the parts of a step and the whole; nil if there are none, or after a step that
-    /// failed in pages, since its earlier pages stay.
+    /// Returns the differences between the parts of a step and the whole; nil if there are none. After a step that
+    /// failed in pages it is nil too, since the earlier pages stay.
     mutating func failure(
         of step: PropertyCase.Step, _ expected: Result<SyncResult, any Error>, _ reference: ReferenceStore
     ) async throws -> String? {
@@ -136,7 +136,7 @@ extension SyncModel {
 }
 
 extension JSONValue {
-    /// Whether a generated record has a readable key, given the names of its parts.
+    /// Returns whether a generated record has a readable key, given the names of its parts.
     fileprivate func hasKey(_ names: [String]) -> Bool {
         guard case .object(let members) = self else { return false }
         return names.allSatisfy { name in

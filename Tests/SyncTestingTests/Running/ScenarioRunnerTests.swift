@@ -85,7 +85,9 @@ struct ScenarioRunnerTests {
         #expect(payload?.failures.first?.step == 1)
     }
 
-    @Test("A case with an unmet need is skipped", arguments: ["onDisk", "backgroundWrite: in the background"])
+    @Test(
+        "A case runs if its needs are met, and is skipped otherwise",
+        arguments: ["onDisk", "backgroundWrite: in the background"])
     func unmetNeeds(_ need: String) async throws {
         let folder = try ScenarioFolder()
         let fields: JSONValue = [
