@@ -2,7 +2,7 @@ import Foundation
 import Sync
 import Testing
 
-/// Bad payloads and bad calls: each has its error code and its place, and leaves the store as it was.
+/// Bad payloads and bad calls. Each gives an error with a code and a location, and changes nothing.
 @Suite("Bad input is refused and changes nothing")
 struct BadInputTests {
     struct Case: Sendable, CustomTestStringConvertible {
@@ -44,8 +44,8 @@ struct BadInputTests {
         Case("[[{\"id\": 2}]]", .recordExpected, path: "[0]"), Case("[null]", .recordExpected, path: "[0]"),
     ]
 
-    @Test("in every payload", arguments: payloads)
-    func payload(_ bad: Case) async throws {
+    @Test("A bad payload gives an error with its code and location, and changes nothing", arguments: payloads)
+    func badPayloadIsRejected(_ bad: Case) async throws {
         let error = try await failure { stack in
             try await Sync.changes(Data(bad.json.utf8), inEntity: "User", stack: stack)
         }
@@ -56,9 +56,9 @@ struct BadInputTests {
     }
 
     @Test(
-        "in text that is not UTF-8",
+        "A payload that is not UTF-8 gives invalidUTF8 with its column, and changes nothing",
         arguments: [[0xFF], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xE2, 0x82], [0x80]] as [[UInt8]])
-    func encoding(_ bytes: [UInt8]) async throws {
+    func textOutsideUTF8IsRejected(_ bytes: [UInt8]) async throws {
         let json = Data("[{\"id\": 2, \"name\": \"".utf8) + Data(bytes) + Data("\"}]".utf8)
         let error = try await failure { try await Sync.changes(json, inEntity: "User", stack: $0) }
         #expect(error.code == .invalidUTF8)
@@ -66,9 +66,9 @@ struct BadInputTests {
     }
 
     @Test(
-        "in values that only look right",
+        "A value that does not fit its attribute gives a diagnostic, and the stored value stays",
         arguments: [("b", "\"aa=a\""), ("b", "\"aGVsbG9=\""), ("b", "\"aGk\""), ("s", "1e2000000"), ("s", "[1]")])
-    func value(_ key: String, _ json: String) async throws {
+    func misfitKeepsStoredValue(_ key: String, _ json: String) async throws {
         let entity = SyncModel.Entity(
             "File",
             attributes: [
@@ -159,8 +159,8 @@ struct BadInputTests {
         ),
     ]
 
-    @Test("in every call", arguments: calls.indices)
-    func call(_ index: Int) async throws {
+    @Test("A bad call gives an error with its code, and changes nothing", arguments: calls.indices)
+    func badCallIsRejected(_ index: Int) async throws {
         let (name, code, call) = Self.calls[index]
         let error = try await failure(call)
         #expect(error.code == code, "\(name): \(error)")
@@ -181,7 +181,7 @@ struct BadInputTests {
             found = error
         }
         #expect(try await stack.contents() == before)
-        // What only the deletions show is found after writing, and rolled back.
+        // These errors are found after rows are written. The sync then rolls back.
         if found?.code != .deletionGuard, found?.code != .deletionDenied {
             #expect(try await stack.totalChanges() == changes)
         }
@@ -219,14 +219,14 @@ struct BadInputTests {
     }
 }
 
-@Suite("A deletion guard")
+@Suite("Deletion limits")
 struct DeletionGuardOptionTests {
     @Test(
-        "that is no number of rows or no part of them is refused",
+        "A deletion limit that is negative, infinite or above 1 as a fraction gives invalidOption",
         arguments: [
             .rows(-1), .fraction(.nan), .fraction(.infinity), .fraction(-0.1), .fraction(1.5, above: 3),
         ] as [DeletionLimit])
-    func invalid(limit: DeletionLimit) async throws {
+    func invalidLimitIsRejected(limit: DeletionLimit) async throws {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack)
         let error = await #expect(throws: SyncError.self) {

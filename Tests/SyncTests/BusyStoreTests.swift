@@ -4,7 +4,7 @@ import Sync
 import SyncTools
 import Testing
 
-/// A store to which another process is writing just now.
+/// Calls on a store while another connection has an open write transaction.
 @Suite final class BusyStoreTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     private var url: URL { folder.appendingPathComponent("store.sqlite") }
@@ -28,7 +28,7 @@ import Testing
         ])
     }
 
-    /// Runs `body` while another connection is in the midst of a transaction.
+    /// Runs `body` while another connection has an open write transaction.
     private func whileWriting(_ mode: String = "wal", _ body: () async throws -> Void) async throws {
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
@@ -42,7 +42,7 @@ import Testing
         try writer.close()
     }
 
-    /// What kind of failure a call ends with.
+    /// Returns the error code that a call ends with.
     private func code(_ body: () async throws -> SyncResult) async -> SyncError.Code? {
         do {
             _ = try await body()
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: ["wal", "delete"])
-    func aPlanIsMadeOfWhatWasCommitted(_ mode: String) async throws {
+    func readerPlansFromCommittedRows(_ mode: String) async throws {
         try await whileWriting(mode) {
             let stack = try DataStack(reading: url)
             isWhatIsPlanned(try await Sync.plan(payload, inEntity: "User", stack: stack))
@@ -82,7 +82,7 @@ import Testing
         #expect(count == 1)
     }
 
-    @Test func aPlanOfAStoreThatIsOpenToWriteIsToo() async throws {
+    @Test func writableStorePlansFromCommittedRows() async throws {
         let stack = try DataStack(model: Self.model(), at: url)
         try await whileWriting {
             isWhatIsPlanned(try await Sync.plan(payload, inEntity: "User", stack: stack))
@@ -90,7 +90,7 @@ import Testing
         try stack.close()
     }
 
-    @Test func aWriterThatCannotWaitLongerIsToldThatTheStoreIsBusy() async throws {
+    @Test func syncWithoutWriteLockFailsAsStoreBusy() async throws {
         let stack = try DataStack(at: url)
         try await whileWriting {
             let code = await code { try await Sync.changes(payload, inEntity: "User", stack: stack) }
@@ -99,7 +99,7 @@ import Testing
         try stack.close()
     }
 
-    @Test func aPlanOfAChangedModelIsRefused() async throws {
+    @Test func planAndSyncFailAfterTheModelChanged() async throws {
         let stack = try DataStack(at: url)
         let other = try SyncModel(entities: [
             SyncModel.Entity(

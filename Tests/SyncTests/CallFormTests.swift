@@ -3,10 +3,10 @@ import Sync
 import Testing
 
 /// Every public way to call a sync, with the same payload.
-@Suite("The forms of the call")
+@Suite("Overloads of Sync.changes")
 struct CallFormTests {
-    /// A payload with what the forms hold in different ways: numbers of several kinds, booleans, null, text outside of
-    /// ASCII, nesting.
+    /// A payload with values that the overloads represent differently: numbers of several kinds, booleans, null, text
+    /// outside of ASCII, nesting.
     static let text = """
         [
           {"isbn": "978-1", "title": "Æpfel \\u2013 🍎", "page_count": 120, "price": 12.50, "rating": 4.25,
@@ -27,7 +27,7 @@ struct CallFormTests {
 
     static func store() throws -> DataStack { try DataStack.inMemory(Fixtures.model("library")) }
 
-    /// A caller as an app has it: on the main actor, with dictionaries that are not sendable.
+    /// Syncs as an app does: on the main actor, with dictionaries that are not sendable.
     @MainActor
     private func importBooks(_ books: [[String: Any]], into stack: DataStack) async throws -> SyncResult {
         let result = try await Sync.changes(books, inEntity: "Book", stack: stack)
@@ -35,8 +35,8 @@ struct CallFormTests {
         return result
     }
 
-    @Test("give the same result and the same rows")
-    func same() async throws {
+    @Test("Bytes, values and dictionaries give the same result and the same rows")
+    func overloadsGiveSameRows() async throws {
         let stacks = try (0..<4).map { _ in try Self.store() }
         let results = [
             try await Sync.changes(Self.data(), inEntity: "Book", stack: stacks[0]),
@@ -55,15 +55,15 @@ struct CallFormTests {
             #expect(result == first)
             #expect(try await stack.contents().differences(from: contents) == [])
         }
-        // What one form stored is no change for another.
+        // Rows that one overload stored are unchanged for the others.
         #expect(try await Sync.changes(Self.dictionaries(), inEntity: "Book", stack: stacks[0]).isEmpty)
         #expect(try await Sync.changes(Self.data(), inEntity: "Book", stack: stacks[2]).isEmpty)
         let value = try JSONValue(parsing: Self.data())
         #expect(try await Sync.changes(value, inEntity: "Book", stack: stacks[2]).isEmpty)
     }
 
-    @Test("take dictionaries with values of Swift, which JSON says as text or number")
-    func swiftValues() async throws {
+    @Test("Dictionaries may hold Swift values that have a JSON form, but no infinite number")
+    func dictionariesMayHoldSwiftValues() async throws {
         let uuid = UUID()
         let book: [String: Any?] = [
             "isbn": "978-3", "published_at": Date(timeIntervalSince1970: 0.5), "edition_uuid": uuid, "title": nil,
@@ -87,8 +87,8 @@ struct CallFormTests {
         #expect(try await stack.count("Book") == 1)
     }
 
-    @Test("take one record where others take an array")
-    func oneRecord() async throws {
+    @Test("One record is accepted in place of an array")
+    func singleRecordIsAccepted() async throws {
         let stacks = try (0..<2).map { _ in try Self.store() }
         let data = try await Sync.changes(Data(#"{"isbn": "1"}"#.utf8), inEntity: "Book", stack: stacks[0])
         let value: JSONValue = ["isbn": "1"]
@@ -96,8 +96,8 @@ struct CallFormTests {
         #expect(data["Book"].inserted == [.text("1")])
     }
 
-    @Test("call the completion handler once, with the result")
-    func completion() async throws {
+    @Test("The completion handler is called once, with the result")
+    func completionGetsResult() async throws {
         let stack = try Self.store()
         let calls = AsyncStream<Result<SyncResult, any Error>>.makeStream()
         let task = Sync.changes(Self.data(), inEntity: "Book", stack: stack) { calls.continuation.yield($0) }
@@ -110,8 +110,8 @@ struct CallFormTests {
         #expect(try await stack.contents().differences(from: other.contents()) == [])
     }
 
-    @Test("call the completion handler once, with the error")
-    func completionOfAFailure() async throws {
+    @Test("The completion handler is called once, with the error")
+    func completionGetsError() async throws {
         let stack = try Self.store()
         let calls = AsyncStream<Result<SyncResult, any Error>>.makeStream()
         let task = Sync.changes(Data(#"[{"isbn": "1"}, "#.utf8), inEntity: "Book", stack: stack) {

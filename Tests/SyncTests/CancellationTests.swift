@@ -3,12 +3,12 @@ import GRDB
 import Sync
 import Testing
 
-/// A cancelled sync is done or was never there.
-@Suite("A cancelled sync")
+/// A cancelled sync makes all of its changes or none.
+@Suite("Cancelled syncs")
 struct CancellationTests {
     static let count = 4_000
 
-    /// Two users that the payload changes, and one that it leaves out.
+    /// Returns a store with two users that the payload changes and one that it omits.
     private func store() async throws -> (DataStack, StoreDump) {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         let users: JSONValue = [["id": 1, "first_name": "A"], ["id": 2, "first_name": "B"], ["id": 1_000_000]]
@@ -22,7 +22,7 @@ struct CancellationTests {
                 #"{"id": \#($0), "first_name": "N", "notes": [{"id": \#($0)}], "company": {"id": \#($0 % 99)}}"#
             }.joined(separator: ",") + "]").utf8)
 
-    /// The store holds all of the payload, or exactly what it held before.
+    /// Expects that the store holds the whole payload, or exactly its contents from before the sync.
     private func expectWhole(_ result: Result<SyncResult, any Error>, _ stack: DataStack, _ before: StoreDump)
         async throws
     {
@@ -36,14 +36,14 @@ struct CancellationTests {
             #expect(try await stack.contents().differences(from: before) == [])
         }
         #expect(try await stack.damage() == [])
-        // The store is in order for the next one.
+        // The next sync works.
         let next: JSONValue = [["id": 1, "first_name": "again"]]
         #expect(try await Sync.changes(next, inEntity: "User", stack: stack)["User"].updatedCount == 1)
         #expect(try await stack.count("User") == 1)
     }
 
-    @Test("at once leaves the store as it was")
-    func atOnce() async throws {
+    @Test("A sync that is cancelled before it starts changes nothing")
+    func cancelledBeforeStart() async throws {
         let (stack, before) = try await store()
         let task = Task {
             while !Task.isCancelled { await Task.yield() }
@@ -55,11 +55,11 @@ struct CancellationTests {
         try await expectWhole(result, stack, before)
     }
 
-    /// The moments: the 2,000th new note, the first user updated, the first one deleted.
+    /// The trigger events: the 2,000th new note, the first updated user, the first deleted user.
     static let moments = ["INSERT ON Note WHEN NEW.id = 2000", "UPDATE ON User", "DELETE ON User"]
 
-    @Test("amid its writes leaves the store as it was", arguments: moments)
-    func amid(_ moment: String) async throws {
+    @Test("A sync that is cancelled during its writes changes nothing", arguments: moments)
+    func cancelledDuringWrites(_ moment: String) async throws {
         let (stack, before) = try await store()
         // A trigger that cancels the task it runs in.
         try await stack.write { db in
@@ -78,9 +78,9 @@ struct CancellationTests {
     }
 
     @Test(
-        "is whole or not there at all, when it is cancelled while it goes on",
+        "A sync that is cancelled while it maps or writes makes all of its changes or none",
         arguments: [SyncProgress.Phase.mapping, .writing])
-    func later(phase: SyncProgress.Phase) async throws {
+    func cancelledWhileRunning(phase: SyncProgress.Phase) async throws {
         let (stack, before) = try await store()
         let begun = AsyncStream<Void>.makeStream()
         var options = SyncOptions()
@@ -95,8 +95,8 @@ struct CancellationTests {
         try await expectWhole(await task.result, stack, before)
     }
 
-    @Test("tells its completion handler")
-    func completion() async throws {
+    @Test("The completion handler of a cancelled sync is called once")
+    func completionIsCalledOnce() async throws {
         let (stack, before) = try await store()
         let calls = AsyncStream<Result<SyncResult, any Error>>.makeStream()
         let task = Sync.changes(Self.payload, inEntity: "User", stack: stack) { calls.continuation.yield($0) }

@@ -30,7 +30,7 @@ struct ClosedStoreTests {
         try await body(DataStack(reading: folder.database))
     }
 
-    @Test("Synchronous calls fail with storeClosed", arguments: StoreKind.allCases)
+    @Test("Synchronous calls on a closed store fail with storeClosed", arguments: StoreKind.allCases)
     func synchronousCalls(_ kind: StoreKind) async throws {
         try await withStack(kind) { stack in
             try stack.close()
@@ -55,7 +55,7 @@ struct ClosedStoreTests {
         }
     }
 
-    @Test("Asynchronous calls fail with storeClosed", arguments: StoreKind.allCases)
+    @Test("Asynchronous calls on a closed store fail with storeClosed", arguments: StoreKind.allCases)
     func asynchronousCalls(_ kind: StoreKind) async throws {
         try await withStack(kind) { stack in
             try stack.close()
@@ -87,7 +87,7 @@ struct ClosedStoreTests {
         }
     }
 
-    @Test("Calls of an engine fail with storeClosed", arguments: [StoreKind.memory, .file])
+    @Test("Calls of an engine on a closed store fail with storeClosed", arguments: [StoreKind.memory, .file])
     func engineCalls(_ kind: StoreKind) async throws {
         try await withStack(kind) { stack in
             let engine = try SyncEngine(stack: stack, service: Self.service, entities: ["Job"])
@@ -110,7 +110,9 @@ struct ClosedStoreTests {
         }
     }
 
-    @Test("Observations fail with storeClosed, and syncResults ends at once", arguments: StoreKind.allCases)
+    @Test(
+        "Observations of a closed store fail with storeClosed, and syncResults ends at once",
+        arguments: StoreKind.allCases)
     func lateObservations(_ kind: StoreKind) async throws {
         try await withStack(kind) { stack in
             try stack.close()
@@ -129,7 +131,7 @@ struct ClosedStoreTests {
         }
     }
 
-    @Test("The close ends observations with storeClosed, and syncResults", arguments: StoreKind.allCases)
+    @Test("Closing a store ends observations with storeClosed, and syncResults", arguments: StoreKind.allCases)
     func runningObservations(_ kind: StoreKind) async throws {
         try await withStack(kind) { stack in
             var rows = stack.observe("Job").makeAsyncIterator()
@@ -157,7 +159,7 @@ struct ClosedStoreTests {
         }
     }
 
-    @Test("The close ends an observation that waits for a value", arguments: StoreKind.allCases)
+    @Test("Closing a store ends an observation that waits for a value", arguments: StoreKind.allCases)
     func waitingObservation(_ kind: StoreKind) async throws {
         try await withStack(kind) { stack in
             let (began, begin) = AsyncStream<Void>.makeStream()
@@ -172,7 +174,7 @@ struct ClosedStoreTests {
     }
 
     /// An access to a closed connection crashes.
-    @Test("Calls during the close succeed or fail with storeClosed", arguments: StoreKind.allCases)
+    @Test("Calls while a store closes succeed or fail with storeClosed", arguments: StoreKind.allCases)
     func concurrentCalls(_ kind: StoreKind) async throws {
         for _ in 0..<10 {
             try await withStack(kind) { stack in
@@ -209,7 +211,7 @@ struct ClosedStoreTests {
         } catch let error as SyncError where error.code == .storeClosed {}
     }
 
-    /// Runs calls that block, on a thread that no task needs.
+    /// Runs blocking calls on a thread outside the pool that runs tasks.
     private static func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
         do {
             try await withCheckedThrowingContinuation { continuation in

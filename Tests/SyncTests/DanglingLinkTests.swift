@@ -7,7 +7,7 @@ import Testing
 /// Links to rows that are not stored, left by a connection with foreign keys off.
 @Suite("Dangling links")
 struct DanglingLinkTests {
-    /// A store in a file, and what somebody else does to it.
+    /// A store in a file, with helpers that damage and read it.
     private final class Store {
         let folder: TemporaryFolder
         let stack: DataStack
@@ -55,13 +55,13 @@ struct DanglingLinkTests {
             return try await Sync.changes(Data(text.utf8), inEntity: entity, stack: stack, options: options)
         }
 
-        /// The keys at the other end of a user's links, in order.
+        /// Returns the keys of the rows linked to a user, in order.
         func targets(of id: JSONValue, _ relationship: String) throws -> [String] {
             let user = try #require(try stack.fetch("User", id: id))
             return try stack.targets(of: user, relationship).map { "\($0.key)" }
         }
 
-        /// With foreign keys off.
+        /// Executes SQL on a connection with foreign keys off.
         func leaveDangling(_ sql: String) throws {
             var configuration = Configuration()
             configuration.foreignKeysEnabled = false
@@ -94,8 +94,10 @@ struct DanglingLinkTests {
         "UPDATE Tag SET id = 'z' WHERE id = 'x'", "DELETE FROM Company; DELETE FROM User WHERE id = 2",
     ]
 
-    @Test("A snapshot makes good what was deleted, whatever is left of its links", arguments: damages)
-    func snapshot(_ damage: String) async throws {
+    @Test(
+        "A snapshot restores rows that were deleted with foreign keys off, and leaves no dangling link",
+        arguments: damages)
+    func snapshotRestoresDeletedRows(_ damage: String) async throws {
         let (fresh, store) = (try Store(), try Store())
         try await fresh.sync(users)
         for _ in 1...2 { try await store.sync(users) }
@@ -113,8 +115,8 @@ struct DanglingLinkTests {
         for id: JSONValue in [1, 2] { #expect(try store.targets(of: id, "tags") == fresh.targets(of: id, "tags")) }
     }
 
-    @Test("A single record makes good its own, and no other link is left dangling", arguments: damages)
-    func delta(_ damage: String) async throws {
+    @Test("A delta of one record restores its links, and leaves no dangling link", arguments: damages)
+    func deltaRestoresItsLinks(_ damage: String) async throws {
         let store = try Store()
         for _ in 1...2 { try await store.sync(users) }
         try store.leaveDangling(damage)
@@ -126,8 +128,8 @@ struct DanglingLinkTests {
         #expect(try await store.sync(one, "User", .delta).isEmpty)
     }
 
-    @Test("A row that comes back has the links that are said, and none of those it had", arguments: [false, true])
-    func comingBack(byHand: Bool) async throws {
+    @Test("A reinserted row has none of its earlier links", arguments: [false, true])
+    func reinsertedRowHasNoEarlierLinks(byHand: Bool) async throws {
         let store = try Store()
         try await store.sync(users)
         try store.leaveDangling("DELETE FROM User WHERE id = 2")
@@ -144,8 +146,8 @@ struct DanglingLinkTests {
         #expect(try store.rows("SELECT bossID FROM User WHERE id = 1") == ["NULL"])
     }
 
-    @Test("A row made or renamed by hand has none of the links that its key had")
-    func madeByHand() async throws {
+    @Test("A row that is inserted or gets its key by a single-row call has none of the key's earlier links")
+    func singleRowCallsRestoreNoLinks() async throws {
         let store = try Store()
         try await store.sync(users)
         try store.leaveDangling("DELETE FROM User WHERE id = 2; DELETE FROM Tag WHERE id = 'x'")
@@ -157,8 +159,8 @@ struct DanglingLinkTests {
         #expect(try store.rows("SELECT count(*) FROM Tag_users WHERE userID = 2") == ["0"])
     }
 
-    @Test("What was removed is reported: rows that lost a link as updated, and how many links there were")
-    func report() async throws {
+    @Test("Removed dangling links are reported as updates of their rows and as a diagnostic")
+    func removedLinksAreReported() async throws {
         let store = try Store()
         try await store.sync(users)
         try store.leaveDangling("DELETE FROM Company")
@@ -170,8 +172,8 @@ struct DanglingLinkTests {
         #expect(try await store.sync(#"[{"id": 1}]"#, "User", .delta).isEmpty)
     }
 
-    @Test("A link to a row that is not stored denies no deletion")
-    func rules() async throws {
+    @Test("A dangling link does not deny a deletion")
+    func danglingLinkDeniesNoDeletion() async throws {
         let store = try Store()
         try await store.sync(#"[{"id": 1, "holder": {"id": 5}}]"#, "Permit")
         await #expect(throws: SyncError.self) { try await store.sync("[]", "Permit") }
@@ -180,8 +182,8 @@ struct DanglingLinkTests {
         #expect(try store.rows("SELECT count(*) FROM Permit") == ["0"])
     }
 
-    @Test("A row without a key goes with the last row that led to it")
-    func keyless() async throws {
+    @Test("A keyless row is deleted if its last owner was deleted with foreign keys off")
+    func orphanIsDeleted() async throws {
         let store = try Store()
         try await store.sync(users)
         try store.leaveDangling("DELETE FROM User WHERE id = 1")
@@ -190,8 +192,8 @@ struct DanglingLinkTests {
         #expect(try store.rows("SELECT CAST(number AS INTEGER) FROM Phone") == ["3"])
     }
 
-    @Test("A row that comes back does not wait for what it waited for before")
-    func remembered() async throws {
+    @Test("A reinserted row has none of its earlier pending references")
+    func reinsertedRowHasNoPendingReferences() async throws {
         let store = try Store()
         try await store.sync(#"[{"id": 1, "company_id": 8, "tag_ids": ["z"]}]"#)
         try store.leaveDangling("DELETE FROM User")
@@ -202,8 +204,8 @@ struct DanglingLinkTests {
         #expect(try store.rows("SELECT count(*) FROM Tag_users") == ["0"])
     }
 
-    @Test("Pages and pieces find links as a whole payload does")
-    func pages() async throws {
+    @Test("Pages of a paged import leave no dangling link")
+    func pagesLeaveNoDanglingLink() async throws {
         let store = try Store()
         try await store.sync(users)
         try store.leaveDangling("DELETE FROM User WHERE id = 1; DELETE FROM Tag")
@@ -216,8 +218,8 @@ struct DanglingLinkTests {
         #expect(try store.rows("SELECT userID FROM Tag_users WHERE tagID = 'x' ORDER BY 1") == ["1", "2"])
     }
 
-    @Test("A plan says what the sync will do, and leaves the links")
-    func plan() async throws {
+    @Test("A plan gives the result of the sync and leaves dangling links in place")
+    func planLeavesDanglingLinks() async throws {
         let store = try Store()
         try await store.sync(users)
         try store.leaveDangling("DELETE FROM User WHERE id = 1")
@@ -229,8 +231,8 @@ struct DanglingLinkTests {
         #expect(try store.dangling() == [])
     }
 
-    @Test("The store can be read, exported and examined meanwhile")
-    func reading() async throws {
+    @Test("A store with dangling links can be read, exported and validated")
+    func storeStaysReadable() async throws {
         let store = try Store()
         try await store.sync(users)
         try store.leaveDangling("DELETE FROM User WHERE id = 2; DELETE FROM Company; DELETE FROM Tag WHERE id = 'x'")
@@ -242,8 +244,8 @@ struct DanglingLinkTests {
         #expect(!findings.isEmpty && findings.allSatisfy { $0.advice.hasPrefix("import") })
     }
 
-    @Test("A unique index of others holds for what a sync leads to, not for each of its steps")
-    func uniqueIndex() async throws {
+    @Test("A unique index of another program holds for the final rows of a sync, not for each step")
+    func uniqueIndexHoldsForFinalRows() async throws {
         let store = try Store()
         for _ in 1...2 { try await store.sync(users) }
         try await store.stack.write { try $0.execute(sql: "CREATE UNIQUE INDEX mine ON User (name)") }

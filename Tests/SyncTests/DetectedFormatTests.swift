@@ -2,8 +2,8 @@ import Foundation
 import Sync
 import Testing
 
-/// A payload that cannot be read is recognised, and the error names what reads it.
-@Suite("A payload of another form than was asked for")
+/// The error for a payload that cannot be read names its detected format and what reads it.
+@Suite("Detected payload formats")
 struct DetectedFormatTests {
     private static let model = """
         {"entities": {
@@ -38,29 +38,29 @@ struct DetectedFormatTests {
         ("---\n- id: 1\n", .yaml, "YAML"), ("id: 1\nname: a\n", .yaml, "YAML"), ("- id: 1\n  name: a\n", .yaml, "YAML"),
     ]
 
-    @Test("is told, with what reads it", arguments: forms)
-    func recognized(text: String, form: DetectedFormat, words: String) async throws {
+    @Test("The error for a payload of another format names that format and what reads it", arguments: forms)
+    func errorNamesDetectedFormat(text: String, form: DetectedFormat, words: String) async throws {
         let found = await error(text)
         #expect(found?.likelyForm == form)
         #expect(found?.description.contains(words) == true, "\(found.map { "\($0)" } ?? "")")
     }
 
-    @Test("is told of a large one by its beginning", arguments: [true, false])
-    func large(keyed: Bool) async throws {
+    @Test("The format of a large payload is detected by its beginning", arguments: [true, false])
+    func largePayloadIsDetected(keyed: Bool) async throws {
         let records = (1...20_000).map { keyed ? #""\#($0)": {"name": "a, [\"b"}"# : #"{"id": \#($0), "name": "a"}"# }
         let text = keyed ? "{" + records.joined(separator: ", ") + "}" : records.joined(separator: "\n")
         #expect(await error(text)?.likelyForm == (keyed ? .keyed(namesFitKey: true) : .ndjson))
     }
 
     @Test(
-        "is not told of what is broken or strange otherwise",
+        "No format is detected for a payload that is broken or of another kind",
         arguments: [
             "[{\"id\": 1}", "{\"id\": 1} {\"id\": 2}", "{\n}\n}", "nonsense", "one, two", "7",
             "{\"message\": \"none\"}",
             #"{"company": {"id": "7", "name": "x"}, "boss": {"name": "y"}}"#, #"{"a": {"x": 1}, "b": {"x": 2}}"#,
             #"{"results": [{"id": 1}], "errors": [{"id": 2}]}"#, #"[{"x": 1}]"#,
         ])
-    func others(text: String) async throws {
+    func unknownPayloadHasNoFormat(text: String) async throws {
         #expect(await error(text)?.likelyForm == nil)
     }
 }

@@ -33,8 +33,8 @@ struct DiagnosticTests {
             .map { "\($0.kind) \($0.entity) \($0.key ?? "-") \($0.path)" }
     }
 
-    @Test("name the record by its key, wherever in it the key stands")
-    func keys() async throws {
+    @Test("A diagnostic names its record by key, wherever the record has it")
+    func diagnosticNamesKey() async throws {
         let found = try await diagnostics(
             """
             [{"age": "old", "id": 1, "code": "a", "notes": [{"title": "t", "id": 5, "user": 7}, {"id": "x"}]},
@@ -47,8 +47,8 @@ struct DiagnosticTests {
             ])
     }
 
-    @Test("of the store have the path of the record, through lists and dotted keys")
-    func paths() async throws {
+    @Test("A diagnostic of the store has the path of the record, through lists and dotted keys")
+    func storeDiagnosticHasPath() async throws {
         let found = try await diagnostics(
             """
             [{"id": 1, "code": "a", "notes": [{"id": 5, "title": "t"}, {"id": 6}]}, {"id": 2},
@@ -61,8 +61,8 @@ struct DiagnosticTests {
             ])
     }
 
-    @Test("of a row that is of another entity have its path")
-    func mismatch() async throws {
+    @Test("A diagnostic for a row of another entity has the path of the record")
+    func mismatchHasPath() async throws {
         let stack = try DataStack.inMemory(model())
         try await Sync.changes([["id": 5, "title": "t"]], inEntity: "Memo", stack: stack)
         let result = try await Sync.changes(
@@ -72,10 +72,10 @@ struct DiagnosticTests {
     }
 }
 
-@Suite("What a child says about its owner")
+@Suite("Owners named by nested records")
 struct WayBackTests {
-    @Test("mentions the row it names, but does not change who the owner is")
-    func mentions() async throws {
+    @Test("A row that a nested record names as its owner is kept and updated, but the enclosing record is the owner")
+    func enclosingRecordStaysOwner() async throws {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         try await Sync.changes([["id": 7], ["id": 8], ["id": 9]], inEntity: "Company", stack: stack)
         let json: JSONValue = [

@@ -3,8 +3,8 @@ import GRDB
 import Sync
 import Testing
 
-/// Stores of earlier versions have tables and triggers of fingerprints, which are of no use any more.
-@Suite("A store of an earlier version")
+/// Stores of earlier versions have tables and triggers for fingerprints, which are no longer used.
+@Suite("Stores of earlier versions")
 struct EarlierStoreTests {
     private static let retiredTables = [
         """
@@ -92,7 +92,7 @@ struct EarlierStoreTests {
         """
     }
 
-    /// What may have become of the tables since.
+    /// A change of the tables by another program.
     enum Damage: String, CaseIterable {
         case none, tableMissing, viewInstead, otherColumns
 
@@ -118,7 +118,7 @@ struct EarlierStoreTests {
         ])
     }
 
-    /// Two people, and the tables of fingerprints as an earlier version made them.
+    /// Inserts two people, and creates the fingerprint tables of an earlier version.
     private static func makeEarlier(_ stack: DataStack, _ damage: Damage = .none) async throws {
         try await Sync.changes(people, inEntity: "Person", stack: stack)
         try await stack.write { db in
@@ -142,7 +142,7 @@ struct EarlierStoreTests {
         return folder.database
     }
 
-    /// What is left of the tables, views and triggers.
+    /// Returns the names of the fingerprint tables, views and triggers that are left.
     private static func retired(_ db: Database) throws -> [String] {
         try String.fetchAll(
             db,
@@ -152,7 +152,7 @@ struct EarlierStoreTests {
                 """)
     }
 
-    /// That nothing is left, and that a sync finds what differs.
+    /// Expects that nothing is left, and that a sync updates the rows that differ.
     private func check(_ stack: DataStack, updated: Int = 1) async throws {
         #expect(try await stack.read(Self.retired) == [])
         let result = try await Sync.changes(Self.people, inEntity: "Person", stack: stack)
@@ -164,15 +164,15 @@ struct EarlierStoreTests {
         #expect(try await Sync.changes(Self.people, inEntity: "Person", stack: stack).isEmpty)
     }
 
-    @Test("loses the tables, views and triggers of fingerprints where it is opened", arguments: Damage.allCases)
-    func file(_ damage: Damage) async throws {
+    @Test("Opening an earlier store removes its fingerprint tables, views and triggers", arguments: Damage.allCases)
+    func openingRemovesFingerprints(_ damage: Damage) async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         try await check(DataStack(model: Self.model(), at: Self.file(in: folder, damage)))
     }
 
-    @Test("loses them where it is opened with the model that it keeps, which has the key fingerprints")
-    func keptModel() async throws {
+    @Test("Opening an earlier store with its stored model, which has the member fingerprints, removes them")
+    func storedModelMayNameFingerprints() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let url = try await Self.file(in: folder)
@@ -184,8 +184,8 @@ struct EarlierStoreTests {
         try await check(DataStack(model: Self.model(), at: url), updated: 0)
     }
 
-    @Test("has table names that stay reserved")
-    func names() throws {
+    @Test("The names of fingerprint tables stay reserved")
+    func fingerprintNamesStayReserved() throws {
         let queue = try DatabaseQueue()
         try queue.write { db in try db.execute(sql: "CREATE TABLE sync_written (mine)") }
         let error = #expect(throws: SyncError.self) { try DataStack(model: Self.model(), in: queue) }
@@ -193,8 +193,8 @@ struct EarlierStoreTests {
         #expect(try queue.read { db in try db.tableExists("sync_written") })
     }
 
-    @Test("loses them where its model changes, and is read as it is before", arguments: Damage.allCases)
-    func migration(_ damage: Damage) async throws {
+    @Test("A migration removes fingerprint tables, which do not disturb a reader before it", arguments: Damage.allCases)
+    func migrationRemovesFingerprints(_ damage: Damage) async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let url = try await Self.file(in: folder, damage)
@@ -207,8 +207,10 @@ struct EarlierStoreTests {
         try await check(DataStack(model: wider, at: url))
     }
 
-    @Test("loses them in the database of an app, which keeps what is its own", arguments: Damage.allCases)
-    func guest(_ damage: Damage) async throws {
+    @Test(
+        "Opening an app database removes fingerprint tables and keeps the app's tables and triggers",
+        arguments: Damage.allCases)
+    func appDatabaseLosesOnlyFingerprints(_ damage: Damage) async throws {
         let queue = try DatabaseQueue()
         try AppDatabase.fill(queue)
         let ownTrigger = "CREATE TRIGGER written AFTER DELETE ON bookmark BEGIN DELETE FROM cursor; END"

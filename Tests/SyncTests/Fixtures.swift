@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Sync
 
-/// The files that tests share.
+/// Files that tests share.
 enum Fixtures {
     /// The `Fixtures` folder of the package.
     static let folder = URL(fileURLWithPath: #filePath)
@@ -19,7 +19,7 @@ enum Fixtures {
 }
 
 extension DataStack {
-    /// How many rows the store has ever written: the same number means that nothing was.
+    /// Returns the number of rows written so far. If it stays the same, nothing was written.
     func changesWritten() async throws -> Int {
         try await write { db in try Int.fetchOne(db, sql: "SELECT total_changes()") ?? 0 }
     }

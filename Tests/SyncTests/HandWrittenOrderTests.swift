@@ -3,14 +3,14 @@ import GRDB
 import Sync
 import Testing
 
-/// A program that writes rows of an ordered relationship itself need not say which place they have.
-@Suite("Rows of an ordered relationship that another program wrote without a place")
+/// Another program may write rows of an ordered relationship without a position.
+@Suite("Rows of an ordered relationship without a position")
 struct HandWrittenOrderTests {
     private static let reviews: JSONValue = [
         ["isbn": "a", "reviews": [["text": "one"], ["text": "two"], ["text": "by hand"]]]
     ]
 
-    /// A book with two reviews, and one without a place that is older by its key.
+    /// Returns a store with a book of two reviews, and a third review with a lower key and without a position.
     private func store() async throws -> DataStack {
         let stack = try DataStack.inMemory(Fixtures.model("library"))
         try await stack.write { db in
@@ -30,8 +30,8 @@ struct HandWrittenOrderTests {
         }
     }
 
-    @Test("come last, where rows without a key are matched by their places too")
-    func comeLast() async throws {
+    @Test("Rows without a position come last, also where keyless rows are matched by position")
+    func rowsWithoutPositionComeLast() async throws {
         let stack = try await store()
         let book = try #require(try await stack.fetch("Book").first)
         #expect(
@@ -50,8 +50,8 @@ struct HandWrittenOrderTests {
         #expect(try await stack.changesWritten() == written)
     }
 
-    @Test("are where the list has them, also where each row may be in many lists")
-    func pairs() async throws {
+    @Test("A list gives join rows without a position the order of its elements")
+    func listOrdersJoinRows() async throws {
         let model = try SyncModel(
             schema: Data(
                 """
@@ -77,8 +77,8 @@ struct HandWrittenOrderTests {
         #expect(try await Sync.changes(list, inEntity: "Task", stack: stack).isEmpty)
     }
 
-    @Test("may have the last possible place: rows that are linked later come after them")
-    func lastPlace() async throws {
+    @Test("Rows that are linked after the highest possible position come last")
+    func linksFollowHighestPosition() async throws {
         let model = try SyncModel(
             schema: Data(
                 """

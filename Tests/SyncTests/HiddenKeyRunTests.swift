@@ -2,8 +2,8 @@ import Foundation
 import Sync
 import Testing
 
-/// Rows of tables that have no key in common are stored under keys of the store's own, which are numbers as well.
-@Suite("Runs over rows with hidden keys")
+/// Tables whose rows have no key in common have a surrogate key, which is an integer as well.
+@Suite("Paged imports of rows with surrogate keys")
 struct HiddenKeyRunTests {
     private static let schema = """
         { "entities": {
@@ -13,8 +13,8 @@ struct HiddenKeyRunTests {
           "Book": { "parent": "Media", "attributes": { "isbn": "string" }, "primaryKey": "isbn" } } }
         """
 
-    @Test("An id of a row that is not stored says nothing of the row that is stored under this number")
-    func unmentioned() async throws {
+    @Test("A reference to a missing row does not keep the row whose surrogate key is that ID")
+    func referenceKeepsNoOtherRow() async throws {
         let stack = try DataStack.inMemory(SyncModel(schema: Data(Self.schema.utf8)))
         let first: JSONValue = [["code": 97], ["code": 98], ["code": 99]]
         try await Sync.changes(first, inEntity: "Film", stack: stack)

@@ -2,9 +2,9 @@ import Foundation
 import Sync
 import Testing
 
-@Suite("The hook before insertions")
+@Suite("The insert hook")
 struct HookTests {
-    /// What a hook was shown, in order. `@unchecked Sendable`: only touched while `lock` is held.
+    /// The insertions that a hook received, in order. `@unchecked Sendable`: only touched while `lock` is held.
     private final class Calls: @unchecked Sendable {
         private let lock = NSLock()
         private var calls: [SyncOptions.Insertion] = []
@@ -38,8 +38,8 @@ struct HookTests {
 
     private func store() throws -> DataStack { try DataStack.inMemory(Fixtures.model("company")) }
 
-    @Test("sees every new row at every level once, outer ones first, and no stored row")
-    func calls() async throws {
+    @Test("The insert hook receives each new row once, outer rows first, and no stored row")
+    func hookReceivesEachNewRow() async throws {
         let stack = try store()
         try await Sync.changes([["id": 1, "company": ["id": 7]]], inEntity: "User", stack: stack)
         let calls = Calls()
@@ -62,8 +62,8 @@ struct HookTests {
         #expect(calls.all.count == 10)
     }
 
-    @Test("changes what is stored, whichever mention of the row said otherwise")
-    func answers() async throws {
+    @Test("The record of the insert hook replaces all occurrences of the row")
+    func hookReplacesAllOccurrences() async throws {
         let stack = try store()
         let options = changing { insertion in
             insertion.entity == "Company" ? Self.adding("name", "hook", to: insertion.record) : insertion.record
@@ -76,8 +76,8 @@ struct HookTests {
         #expect(try await stack.count("User", where: "company.id == 8") == 2)
     }
 
-    @Test("takes keys out of all mentions, and brings rows of its own, which it is then shown")
-    func nested() async throws {
+    @Test("The insert hook may remove keys of all occurrences, and add rows, which it receives too")
+    func hookMayAddRows() async throws {
         let stack = try store()
         let calls = Calls()
         let options = changing { insertion in
@@ -96,8 +96,8 @@ struct HookTests {
         #expect(try await stack.count("Company") == 0)
     }
 
-    @Test("is shown objects under dotted keys, rows without a key, and the parent of the sync")
-    func places() async throws {
+    @Test("The insert hook receives records under dotted keys, keyless records, and the parent of the call")
+    func hookReceivesParents() async throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "Post", attributes: [SyncModel.Attribute("id", .integer)],
@@ -129,8 +129,8 @@ struct HookTests {
         #expect(calls.texts.last == "Post 3 in Person 2")
     }
 
-    @Test("may give what a new row must have, also where misfits are errors")
-    func required() async throws {
+    @Test("The insert hook may supply required values, also if the sync is strict")
+    func hookMaySupplyRequiredValues() async throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "Item",
@@ -152,8 +152,8 @@ struct HookTests {
         #expect(error?.code == .valueDoesNotFit)
     }
 
-    @Test("fails the sync by an error, another key, or an answer that is no record")
-    func failures() async throws {
+    @Test("An error, another key or a value that is no record, from the insert hook, fails the sync")
+    func hookMayFailTheSync() async throws {
         struct Refused: Error {}
         let stack = try store()
         let json: JSONValue = [["id": 1]]
@@ -171,8 +171,8 @@ struct HookTests {
         #expect(try await stack.count("User") == 0)
     }
 
-    @Test("works for every form of payload")
-    func forms() async throws {
+    @Test("The insert hook works for bytes, NDJSON, dictionaries and single rows")
+    func hookWorksInEveryFormat() async throws {
         let options = changing { Self.adding("first_name", "hook", to: $0.record) }
         for form in 0..<4 {
             let stack = try store()

@@ -4,18 +4,18 @@ import SyncTools
 import TestSize
 import Testing
 
-@Suite("A model inferred from JSON")
+@Suite("Models inferred from JSON")
 struct InferredModelTests {
     @Test(
-        "reads every key of its samples, reports nothing, and a second sync writes nothing",
+        "An inferred model reads every key of its samples, and a second sync writes nothing",
         arguments: RandomTest.inference.range)
-    func random(_ seed: Int) async throws {
+    func randomSamplesAreComplete(_ seed: Int) async throws {
         var generator = RandomRecords(seed: UInt64(seed))
         try await expectComplete(generator.payload(), key: [])
     }
 
-    @Test("reads the orders of a shop")
-    func shop() async throws {
+    @Test("An inferred model reads the orders of a shop")
+    func shopOrdersAreComplete() async throws {
         let orders = Fixtures.folder.appendingPathComponent("Samples/shop-orders.json")
         let (result, stack) = try await expectComplete(
             Data(contentsOf: orders), entity: "Order", key: ["orders"])
@@ -25,22 +25,25 @@ struct InferredModelTests {
         #expect(prices.count == 2)
     }
 
-    @Test("reads the payloads of the package", arguments: try PayloadFile.own().filter { $0.keyPath.isEmpty })
-    func own(_ payload: PayloadFile) async throws { try await expectComplete(payload) }
+    @Test(
+        "An inferred model reads the payloads of the package",
+        arguments: try PayloadFile.own().filter { $0.keyPath.isEmpty })
+    func packagePayloadsAreComplete(_ payload: PayloadFile) async throws { try await expectComplete(payload) }
 
     @Test(
-        "reads the payloads of the corpus", .enabled(if: PayloadFile.corpus != nil, "SYNC_CONFORMANCE is not set"),
+        "An inferred model reads the payloads of the corpus",
+        .enabled(if: PayloadFile.corpus != nil, "SYNC_CONFORMANCE is not set"),
         arguments: try PayloadFile.corpus.map(PayloadFile.shared) ?? [])
-    func shared(_ payload: PayloadFile) async throws { try await expectComplete(payload) }
+    func corpusPayloadsAreComplete(_ payload: PayloadFile) async throws { try await expectComplete(payload) }
 
     @Test(
-        "reads the lists of iso-codes",
+        "An inferred model reads the lists of iso-codes",
         arguments: [IsoCodes.countries, IsoCodes.languages, IsoCodes.currencies, IsoCodes.subdivisions])
-    func isoCodes(_ list: IsoCodes) async throws {
+    func isoCodesAreComplete(_ list: IsoCodes) async throws {
         try await expectComplete(list.file(), entity: list.entity, primaryKey: list.key, key: [list.list])
     }
 
-    /// With the key that the payload's own model has. A payload without any is refused.
+    /// Expects a complete import with the key of the payload's model, or an error if no record has that key.
     private func expectComplete(_ payload: PayloadFile) async throws {
         let json = try Data(contentsOf: payload.file)
         let key = try SyncModel(contentsOf: payload.model).primaryKey(of: payload.entity)?.remote ?? "id"
@@ -70,7 +73,7 @@ struct InferredModelTests {
         let first = try await Sync.changes(json, inEntity: entity, stack: stack, options: options)
         let text = String(decoding: model.schemaFile(), as: UTF8.self)
         #expect(first.unmappedKeys == [], "\(text)")
-        // Of a root record without a key nothing can be kept; the inference says so.
+        // A root record without a key cannot be stored. A note of the inference says so.
         let skipped = first.diagnostics.filter { $0.kind == .recordWithoutKey && !$0.path.contains(".") }
         #expect(first.diagnostics == skipped, "\(text)")
         #expect(skipped.isEmpty || inferred.remarks.contains { $0.message.contains("\(skipped.count) without it") })

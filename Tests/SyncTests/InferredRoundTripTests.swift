@@ -3,10 +3,10 @@ import Sync
 import SyncTools
 import Testing
 
-@Suite("What a model inferred from JSON exports")
+@Suite("Round trips with inferred models")
 struct InferredRoundTripTests {
     @Test(
-        "is what came: keys with dots, and lists in their order",
+        "An export with an inferred model equals the payload, with dotted keys and the order of lists",
         arguments: [
             #"[{"id":1,"@odata.etag":"x"}]"#,
             #"[{"id":1,"a.b":1,"a":{"b":2}}]"#,
@@ -19,7 +19,7 @@ struct InferredRoundTripTests {
             #"[{"id":1,"artists":[{"id":10},{"id":9},{"id":100}]}]"#,
             #"[{"id":1,"rows":[{"text":"b"},{"text":"a"}]}]"#,
         ])
-    func sameJSON(json: String) async throws {
+    func exportEqualsPayload(json: String) async throws {
         let (stack, result) = try await imported(json)
         #expect(result.unmappedKeys.isEmpty)
         #expect(result.diagnostics.isEmpty)
@@ -30,7 +30,7 @@ struct InferredRoundTripTests {
     }
 
     @Test(
-        "has an order only where lists are in another one than that of their keys",
+        "An inferred relationship is ordered only if a list differs from the order of its keys",
         arguments: [
             (#"[{"id":1,"artists":[{"id":2},{"id":9},{"id":10}]},{"id":2,"artists":[{"id":9}]}]"#, false),
             (#"[{"id":1,"artists":[{"id":"10"},{"id":"9"}]}]"#, false),
@@ -38,27 +38,27 @@ struct InferredRoundTripTests {
             (#"[{"id":1,"artists":[{"id":1},{"id":2}]},{"id":2,"artists":[{"id":2},{"id":1}]}]"#, true),
             (#"[{"id":1,"artists":[{"id":1},{"id":1}]}]"#, false),
         ])
-    func order(json: String, isOrdered: Bool) throws {
+    func orderedOnlyIfNeeded(json: String, isOrdered: Bool) throws {
         let model = try SyncModel(inferredFrom: Data(json.utf8), entity: "R")
         #expect(model.entity(named: "R")?.relationships.map(\.isOrdered) == [isOrdered])
     }
 
-    @Test("has an order where ids are in another one than that of their keys")
-    func orderOfIDs() throws {
+    @Test("An inferred relationship is ordered if a list of IDs differs from the order of its keys")
+    func listOfIDsIsOrdered() throws {
         let json = #"[{"id":1,"tag_ids":[3,1],"tag":{"id":1}},{"id":2,"tag":{"id":3}}]"#
         let model = try SyncModel(inferredFrom: Data(json.utf8), entity: "R")
         let tags = model.entity(named: "R")?.relationships.first { $0.isToMany }
         #expect(tags?.isOrdered == true)
     }
 
-    // MARK: Types that are open
+    // MARK: Attributes with null samples only
 
     @Test(
-        "is of the relationship that objects make of a key of which only null was seen",
+        "An attribute with null samples only becomes a relationship when samples have objects",
         arguments: [
             (#"{"id":5,"n":"a"}"#, false), (#"[{"id":6,"n":"b"},{"id":5,"n":"a"}]"#, true), (#"{"n":"a"}"#, false),
         ])
-    func openTypes(value: String, isToMany: Bool) async throws {
+    func nullAttributeBecomesRelationship(value: String, isToMany: Bool) async throws {
         let before = try SyncModel(inferredFrom: Data(#"[{"id":1,"x":null}]"#.utf8), entity: "R")
         let json = Data("[{\"id\":1,\"x\":\(value)}]".utf8)
         let found = try ModelEvolution(of: before, by: [InferenceSample(json, entity: "R")])
@@ -72,8 +72,8 @@ struct InferredRoundTripTests {
         #expect(result.unmappedKeys.isEmpty && result.diagnostics.isEmpty)
     }
 
-    @Test("is of one relationship where objects and ids come under two keys of it")
-    func twoKeys() async throws {
+    @Test("Objects under one key and IDs under its ID key make one relationship")
+    func twoKeysMakeOneRelationship() async throws {
         let before = try SyncModel(inferredFrom: Data(#"[{"id":1,"y_id":null}]"#.utf8), entity: "R")
         let json = Data(#"[{"id":1,"y":{"id":"q","s":1}},{"id":2,"y_id":"q"}]"#.utf8)
         let found = try ModelEvolution(of: before, by: [InferenceSample(json, entity: "R")])
@@ -85,8 +85,8 @@ struct InferredRoundTripTests {
         #expect(try await stack.count("R", where: "y.s == 1") == 2)
     }
 
-    @Test("stays an attribute where rows have values of it, and where nothing but null comes")
-    func keptTypes() throws {
+    @Test("An attribute with null samples stays if rows have values of it, or if new samples are null too")
+    func attributeStays() throws {
         let before = try SyncModel(inferredFrom: Data(#"[{"id":1,"x":null}]"#.utf8), entity: "R")
         let objects = InferenceSample(Data(#"[{"id":1,"x":{"id":5}}]"#.utf8), entity: "R")
         let kept = try ModelEvolution(of: before, by: [objects]) { entity, attribute in

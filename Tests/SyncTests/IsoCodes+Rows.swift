@@ -4,7 +4,7 @@ import Sync
 import Testing
 
 extension IsoCodes {
-    /// A new store with this list, and what its sync gave. Subdivisions come after the countries they belong to.
+    /// Returns a new store with this list, and the result of the sync. Countries are synced before their subdivisions.
     func synced() async throws -> (DataStack, SyncResult) {
         let stack = try DataStack.inMemory(Fixtures.model("iso-codes"))
         if entity == "Subdivision" {
@@ -14,15 +14,15 @@ extension IsoCodes {
         return (stack, try await sync(payload(), stack))
     }
 
-    /// Subdivisions refer to themselves, so only rows without a parent would be compared for deletion: `.all` says
-    /// that the list speaks for every row.
+    /// Syncs the payload with all rows in scope. Subdivisions reference each other, so the automatic scope covers only
+    /// rows without a parent.
     func sync(_ payload: Data, _ stack: DataStack) async throws -> SyncResult {
         var options = options
         options.scope = .all
         return try await Sync.changes(payload, inEntity: entity, stack: stack, options: options)
     }
 
-    /// Compares these records with the rows as any GRDB program reads them; nulls are absent.
+    /// Expects that the rows, as GRDB reads them, equal the records. Null values are left out.
     func expectRows(_ records: [[String: String]], in stack: DataStack) throws {
         let expected = try Dictionary(
             uniqueKeysWithValues: records.map { record in

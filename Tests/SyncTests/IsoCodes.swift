@@ -7,9 +7,9 @@ struct IsoCodes: Sendable, CustomTestStringConvertible {
     /// The name of the list: the part of the file's name after `iso_`, and the key of the list inside the file.
     var list: String
     var entity: String
-    /// The JSON key of the entity's key.
+    /// The remote key of the primary key.
     var key: String
-    /// JSON key → column; all that the list has.
+    /// The column of each JSON key of the list.
     var columns: [String: String]
     var testDescription: String { list }
 
@@ -42,7 +42,7 @@ struct IsoCodes: Sendable, CustomTestStringConvertible {
         return options
     }
 
-    /// The file as it is.
+    /// Returns the content of the file.
     func file(in folder: String = "/usr/share/iso-codes/json") throws -> Data {
         let url = URL(fileURLWithPath: folder).appendingPathComponent("iso_\(list).json")
         do {
@@ -52,14 +52,14 @@ struct IsoCodes: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The file's records as Foundation reads them, subdivisions completed.
+    /// Returns the records as Foundation parses them. Those of subdivisions are completed.
     func records() throws -> [[String: String]] {
         let root = try JSONSerialization.jsonObject(with: file()) as? [String: [[String: String]]]
         guard let records = root?[list] else { throw MissingIsoCodes(file: "the list \(list)") }
         return entity == "Subdivision" ? records.map(Self.completed) : records
     }
 
-    /// What a sync reads: the file; of subdivisions, its completed records.
+    /// Returns the payload of a sync: the file, or the completed records of subdivisions.
     func payload() throws -> Data {
         try entity == "Subdivision" ? payload(records()) : file()
     }
@@ -68,8 +68,8 @@ struct IsoCodes: Sendable, CustomTestStringConvertible {
         try JSONSerialization.data(withJSONObject: [list: records])
     }
 
-    /// A subdivision's country is the first part of its code. Its parent is given by its full code in some countries,
-    /// without the country in others (`NX` means `AZ-NX` in a record of Azerbaijan).
+    /// Adds the country, which is the first part of the code, and the full code of the parent. Some countries give the
+    /// parent's code without the country (`NX` means `AZ-NX` in a record of Azerbaijan).
     private static func completed(_ record: [String: String]) -> [String: String] {
         guard let code = record["code"] else { return record }
         let country = String(code.prefix { $0 != "-" })
@@ -80,7 +80,7 @@ struct IsoCodes: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// The package `iso-codes` is not installed, or its files are other than they were.
+/// The package `iso-codes` is not installed, or its files have changed.
 struct MissingIsoCodes: Error, CustomStringConvertible {
     var file: String
     var description: String { "\(file) is missing: 'make test' installs the package iso-codes" }

@@ -4,16 +4,16 @@ import Sync
 import TestSize
 import Testing
 
-/// Countries, languages, currencies and subdivisions of the package `iso-codes`: 13,000 records that nobody wrote for
-/// a test. The first three are synced from their files as they are; subdivisions name their country only in their code
+/// Countries, languages, currencies and subdivisions of the package `iso-codes`: 13,000 records that were not written
+/// for a test. The files of the first three are synced unchanged. Subdivisions name their country only in their code,
 /// and their parent in two ways, so `IsoCodes` completes them first.
 @Suite("The lists of iso-codes")
 struct IsoCodesTests {
-    /// Languages and subdivisions are thousands.
+    /// Languages and subdivisions have thousands of records.
     static let lists = [IsoCodes.countries, .currencies] + (LongTests.areWanted ? [.languages, .subdivisions] : [])
 
-    @Test("arrive whole: every record, every field", arguments: lists)
-    func whole(_ list: IsoCodes) async throws {
+    @Test("Every record and every field of a list is stored", arguments: lists)
+    func everyFieldIsStored(_ list: IsoCodes) async throws {
         let (stack, result) = try await list.synced()
         let records = try list.records()
         #expect(records.count > 150)
@@ -26,8 +26,8 @@ struct IsoCodesTests {
         #expect(try await stack.read { db in try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").count } == 0)
     }
 
-    @Test("write nothing a second time", arguments: lists)
-    func again(_ list: IsoCodes) async throws {
+    @Test("A second sync of a list writes nothing", arguments: lists)
+    func secondSyncWritesNothing(_ list: IsoCodes) async throws {
         let (stack, _) = try await list.synced()
         let written = try await stack.changesWritten()
         #expect(written > 150)
@@ -37,8 +37,8 @@ struct IsoCodesTests {
         #expect(try await stack.changesWritten() == written)
     }
 
-    @Test("are the same one record a line")
-    func lines() async throws {
+    @Test("A list as NDJSON gives the same rows as its file")
+    func linesChangeNothing() async throws {
         let list = IsoCodes.languages
         let (stack, _) = try await list.synced()
         let lines = try list.records().map { try JSONSerialization.data(withJSONObject: $0) }
@@ -50,7 +50,7 @@ struct IsoCodesTests {
         #expect(result[list.entity].unchangedCount == lines.count)
     }
 
-    /// What is edited besides the name: JSON key and attribute.
+    /// The JSON key and the attribute that are edited besides the name.
     struct Edit: Sendable, CustomTestStringConvertible {
         var list: IsoCodes
         var field: String
@@ -65,8 +65,8 @@ struct IsoCodesTests {
         Edit(list: .subdivisions, field: "type", attribute: "type"),
     ].filter { edit in lists.contains { $0.list == edit.list.list } }
 
-    @Test("change where a record was edited, removed or added, and nowhere else", arguments: edits)
-    func edited(_ edit: Edit) async throws {
+    @Test("Only records that were edited, removed or added change rows", arguments: edits)
+    func onlyEditedRecordsChange(_ edit: Edit) async throws {
         let list = edit.list
         let (stack, _) = try await list.synced()
         var records = try list.records()
@@ -96,8 +96,8 @@ struct IsoCodesTests {
         #expect(try await stack.changesWritten() == written)
     }
 
-    @Test("fail where the package is not installed, and say how it comes")
-    func missing() throws {
+    @Test("A missing package gives an error that says how to install it")
+    func missingPackageIsError() throws {
         let error = #expect(throws: MissingIsoCodes.self) { try IsoCodes.countries.file(in: "/nonexistent") }
         #expect("\(try #require(error))".contains("make test"))
     }
@@ -107,8 +107,8 @@ struct IsoCodesTests {
 struct IsoSubdivisionTests {
     private let list = IsoCodes.subdivisions
 
-    @Test("go with their country, and leave no link behind")
-    func countryGoes() async throws {
+    @Test("A deleted country deletes its subdivisions and leaves no link")
+    func deletedCountryDeletesSubdivisions() async throws {
         let (stack, _) = try await list.synced()
         let british = try list.records().filter { $0["country"] == "GB" }.count
         #expect(british > 200)
@@ -121,9 +121,11 @@ struct IsoSubdivisionTests {
         try list.expectRows(list.records().filter { $0["country"] != "GB" }, in: stack)
     }
 
-    /// The entity refers to itself, so a payload speaks for the rows without a parent unless the caller says `.all`.
-    @Test("with a parent are deleted only in the scope of all", arguments: [SyncOptions.Scope.automatic, .all])
-    func scope(_ scope: SyncOptions.Scope) async throws {
+    /// The entity references itself, so the automatic scope covers only the rows without a parent.
+    @Test(
+        "An omitted subdivision with a parent is deleted only in the scope of all rows",
+        arguments: [SyncOptions.Scope.automatic, .all])
+    func scopeOfSubdivisions(_ scope: SyncOptions.Scope) async throws {
         let (stack, _) = try await list.synced()
         let rest = try list.records().filter { $0["code"] != "GB-BKM" && $0["code"] != "AD-02" }
         var options = list.options
@@ -134,8 +136,8 @@ struct IsoSubdivisionTests {
         #expect(result["Subdivision"].updatedCount == 0)
     }
 
-    @Test("move to the parent their record names, or to none")
-    func moved() async throws {
+    @Test("A subdivision moves to the parent that its record names, or to none")
+    func subdivisionsMove() async throws {
         let (stack, _) = try await list.synced()
         var records: [[String: Any]] = try list.records()
         let index = { (code: String) in try #require(records.firstIndex { $0["code"] as? String == code }) }

@@ -2,7 +2,7 @@ import Foundation
 import Sync
 import Testing
 
-@Suite("A key path to the records")
+@Suite("Key paths to the records")
 struct KeyPathTests {
     private func options(_ keyPath: [String]) -> SyncOptions {
         var options = SyncOptions()
@@ -11,13 +11,13 @@ struct KeyPathTests {
     }
 
     @Test(
-        "leads to them in bytes and in values alike",
+        "A key path finds the records in bytes and in values",
         arguments: [
             (#"{"page": {"books": [{"isbn": "1"}, {"isbn": "2"}]}}"#, ["page", "books"], 2),
             (#"{"3166-1": {"isbn": "1"}, "a.b": 0}"#, ["3166-1"], 1), (#"{"a.b": [{"isbn": "1"}]}"#, ["a.b"], 1),
             (#"{"": [{"isbn": "1"}]}"#, [""], 1), (#"[{"isbn": "1"}]"#, [], 1), (#"{"books": []}"#, ["books"], 0),
         ] as [(String, [String], Int)])
-    func found(_ text: String, _ keyPath: [String], _ count: Int) async throws {
+    func keyPathFindsRecords(_ text: String, _ keyPath: [String], _ count: Int) async throws {
         let stacks = try (0..<2).map { _ in try CallFormTests.store() }
         let json = Data(text.utf8)
         let options = options(keyPath)
@@ -29,12 +29,12 @@ struct KeyPathTests {
     }
 
     @Test(
-        "that leads nowhere is an error, in every form",
+        "A key path that does not exist gives the same error for bytes and for values",
         arguments: [
             (#"{"pages": [{"isbn": "1"}]}"#, ["page"]), (#"{"page": [{"isbn": "1"}]}"#, ["page", "books"]),
             (#"[{"isbn": "1"}]"#, ["page"]), (#"{"isbn": "1"}"#, ["page"]),
         ] as [(String, [String])])
-    func missing(_ text: String, _ keyPath: [String]) async throws {
+    func missingKeyPathIsError(_ text: String, _ keyPath: [String]) async throws {
         let stack = try CallFormTests.store()
         let json = Data(text.utf8)
         let options = options(keyPath)
@@ -50,8 +50,8 @@ struct KeyPathTests {
         #expect(try await stack.count("Book") == 0)
     }
 
-    @Test("has no place in an array of dictionaries")
-    func dictionaries() async throws {
+    @Test("A key path for an array of dictionaries is an error")
+    func dictionariesTakeNoKeyPath() async throws {
         let stack = try CallFormTests.store()
         let options = options(["page"])
         let books: [[String: Any]] = [["isbn": "1"]]
@@ -61,8 +61,8 @@ struct KeyPathTests {
         #expect(try await stack.count("Book") == 0)
     }
 
-    @Test("has no place in lines of records")
-    func lines() async throws {
+    @Test("A key path for NDJSON gives invalidOption")
+    func linesTakeNoKeyPath() async throws {
         let stack = try CallFormTests.store()
         var lines = options(["page"])
         lines.form = .ndjson

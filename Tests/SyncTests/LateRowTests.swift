@@ -3,12 +3,12 @@ import GRDB
 import Sync
 import Testing
 
-/// A store that remembers many references still finds every row that comes by other means than a sync.
-@Suite("A row that many references of a store do not wait for, written by other means,")
+/// A store with many pending references links rows that were not inserted by a sync.
+@Suite("Rows that are awaited and not inserted by a sync")
 struct LateRowTests {
     private struct Undone: Error {}
 
-    /// A hundred users whose companies, of the same numbers and a thousand more, are not there.
+    /// Runs `body` with a store of a hundred users. The companies they reference, with keys 1,000 higher, are missing.
     private func withStore(_ body: (DataStack, URL) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -20,7 +20,7 @@ struct LateRowTests {
         try stack.close()
     }
 
-    /// A sync that says nothing about the users with companies to come.
+    /// Syncs one user without a pending reference.
     private func touch(_ stack: DataStack) async throws {
         try await Sync.insertOrUpdate(["id": 7_777, "first_name": "x"], inEntity: "User", stack: stack)
     }
@@ -35,8 +35,8 @@ struct LateRowTests {
         }
     }
 
-    @Test("is linked at the next sync of the rows that wait, each time")
-    func insertedByTheApp() async throws {
+    @Test("A row that the app inserts is linked by the next sync of the referencing entity")
+    func rowOfTheAppIsLinked() async throws {
         try await withStore { stack, _ in
             for number in 1...3 {
                 try await stack.write { db in try Self.insert(1_000 + number, db) }
@@ -48,8 +48,8 @@ struct LateRowTests {
         }
     }
 
-    @Test("by another connection, is linked")
-    func insertedByAnotherConnection() async throws {
+    @Test("A row that another connection inserts is linked by the next sync")
+    func rowOfAnotherConnectionIsLinked() async throws {
         try await withStore { stack, url in
             let other = try DatabaseQueue(path: url.path)
             try await other.write { db in try Self.insert(1_005, db) }
@@ -59,8 +59,8 @@ struct LateRowTests {
         }
     }
 
-    @Test("is linked at a sync of its entity, not at one of others")
-    func otherEntities() async throws {
+    @Test("An inserted row is linked by a sync of its entity, not by one of an unrelated entity")
+    func unrelatedSyncLinksNothing() async throws {
         try await withStore { stack, _ in
             try await stack.write { db in try Self.insert(1_006, db) }
             try await Sync.insertOrUpdate(["id": 1], inEntity: "Tag", stack: stack)
@@ -70,8 +70,8 @@ struct LateRowTests {
         }
     }
 
-    @Test("is linked after a sync that was undone, or only planned")
-    func undone() async throws {
+    @Test("An inserted row is linked after a sync that was rolled back, and after a plan")
+    func rowIsLinkedAfterRollback() async throws {
         try await withStore { stack, _ in
             try await stack.write { db in try Self.insert(1_007, db) }
             try await #require(throws: Undone.self) {
@@ -88,8 +88,8 @@ struct LateRowTests {
         }
     }
 
-    @Test("in a transaction that was undone, is waited for")
-    func insertionUndone() async throws {
+    @Test("A row whose insertion was rolled back is linked when it is inserted again")
+    func rolledBackRowIsLinkedLater() async throws {
         try await withStore { stack, _ in
             try await #require(throws: Undone.self) {
                 try await stack.write { db in
@@ -105,8 +105,8 @@ struct LateRowTests {
         }
     }
 
-    @Test("in the transaction of a sync, before it or after it, is linked")
-    func sameTransaction() async throws {
+    @Test("Rows that are inserted before or after a sync in its transaction are linked")
+    func rowOfSameTransactionIsLinked() async throws {
         try await withStore { stack, _ in
             try await stack.write { db in
                 try Self.insert(1_009, db)

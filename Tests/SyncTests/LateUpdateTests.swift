@@ -1,10 +1,10 @@
 import Sync
 import Testing
 
-@Suite("A row that loses a deleted target")
+@Suite("Rows whose referenced row is deleted")
 struct LateUpdateTests {
-    /// Company 1 has users 1 to 4. It is left out, while a tag of another company's user names users 1 and 2, user 1 with
-    /// another name.
+    /// Returns the result of a sync that omits company 1, which has users 1 to 4. A tag of another company's user names
+    /// users 1 and 2, and gives user 1 another name.
     private func result(collectsKeys: Bool) async throws -> SyncResult {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         let users = JSONValue.array(
@@ -16,8 +16,8 @@ struct LateUpdateTests {
             companies, inEntity: "Company", stack: stack, options: SyncOptions(collectsKeys: collectsKeys))
     }
 
-    @Test("is updated once, with all that changed")
-    func updates() async throws {
+    @Test("A row whose referenced row is deleted is updated once, with all changes")
+    func rowIsUpdatedOnce() async throws {
         let users = try await result(collectsKeys: true)["User"]
         #expect(users.updated.map(\.key) == [.integer(1), .integer(2), .integer(3), .integer(4)])
         #expect(users.updated.map(\.changed) == [["firstName", "company"], ["company"], ["company"], ["company"]])
@@ -25,8 +25,8 @@ struct LateUpdateTests {
         #expect(users.unchangedCount == 0)
     }
 
-    @Test("is counted the same where keys are not collected")
-    func counts() async throws {
+    @Test("A result without collected keys has the same counts")
+    func countsNeedNoKeys() async throws {
         let listed = try await result(collectsKeys: true)
         let counted = try await result(collectsKeys: false)
         #expect(listed.entities.keys.sorted() == counted.entities.keys.sorted())

@@ -2,8 +2,8 @@ import Foundation
 import Sync
 import Testing
 
-/// One object in no array says what it is, not what else there is, in whatever it arrives.
-@Suite("A lone object")
+/// A payload of one object, outside of an array, describes one row and deletes no other, however it arrives.
+@Suite("Payloads of one object")
 struct LoneObjectTests {
     private static let boom = #"{"id": 500, "error": "boom"}"#
 
@@ -73,8 +73,8 @@ struct LoneObjectTests {
         ),
     ]
 
-    @Test("deletes no row of its entity, and an array of one does", arguments: calls.indices)
-    func alone(_ index: Int) async throws {
+    @Test("One object deletes no row of its entity, and an array of one does", arguments: calls.indices)
+    func oneObjectDeletesNothing(_ index: Int) async throws {
         let (name, call) = Self.calls[index]
         for (text, keyPath) in [(Self.boom, []), (#"{"data": {"user": \#(Self.boom)}}"#, ["data", "user"])] {
             let stack = try await store()
@@ -91,8 +91,8 @@ struct LoneObjectTests {
         #expect(try await stack.count("User") == 1, "\(name)")
     }
 
-    @Test("leaves out nothing when it comes again either")
-    func again() async throws {
+    @Test("One object deletes nothing when it is synced again")
+    func repeatedObjectDeletesNothing() async throws {
         let stack = try await store()
         for _ in 1...2 {
             #expect(try await Sync.changes(Data(Self.boom.utf8), inEntity: "User", stack: stack).root.deleted == 0)
@@ -100,16 +100,16 @@ struct LoneObjectTests {
         #expect(try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack).root.deleted == 1)
     }
 
-    @Test("is planned as it is done")
-    func planned() async throws {
+    @Test("The plan of one object equals its sync")
+    func planEqualsSync() async throws {
         let stack = try await store()
         let planned = try await Sync.plan(Data(Self.boom.utf8), inEntity: "User", stack: stack)
         #expect(planned["User"].insertedCount == 1 && planned["User"].deletedCount == 0)
         #expect(try await Sync.changes(Data(Self.boom.utf8), inEntity: "User", stack: stack) == planned)
     }
 
-    @Test("on the only line is a list of one")
-    func line() async throws {
+    @Test("One line of NDJSON is a list of one record")
+    func oneLineIsAList() async throws {
         let stack = try await store()
         var options = SyncOptions()
         options.form = .ndjson
@@ -117,8 +117,10 @@ struct LoneObjectTests {
         #expect(try await stack.count("User") == 1)
     }
 
-    @Test("speaks for the rows of a predicate or a parent, in pieces too", arguments: [true, false])
-    func scoped(inPieces: Bool) async throws {
+    @Test(
+        "One object with a predicate or a parent deletes the other rows in scope, in chunks too",
+        arguments: [true, false])
+    func scopedObjectDeletes(inPieces: Bool) async throws {
         let stack = try await store()
         let text = #"{"id": 1}"#
         var options = SyncOptions()

@@ -2,7 +2,8 @@ import Foundation
 import Sync
 import Testing
 
-/// Texts of other bytes that are drawn alike. Swift's strings are equal, those of JSON and of the database are not.
+/// Texts that look alike and have different bytes. They are equal as Swift strings, but not in JSON and in the
+/// database.
 @Suite("Texts that look alike")
 struct LookalikeTextTests {
     private let composed = "Caf\u{E9}"
@@ -21,8 +22,8 @@ struct LookalikeTextTests {
         ["id": .string(id), "name": .string(name), "extra": extra]
     }
 
-    @Test("are a change, and then none")
-    func change() async throws {
+    @Test("A text that looks like the stored one and has other bytes is an update, once")
+    func lookalikeIsAnUpdate() async throws {
         _ = try await Sync.changes([place("1", name: composed)], inEntity: "Place", stack: stack)
         let second = try await Sync.changes([place("1", name: combined)], inEntity: "Place", stack: stack)
         #expect(second["Place"].updatedCount == 1)
@@ -32,8 +33,8 @@ struct LookalikeTextTests {
         #expect(try await Sync.changes([place("1", name: combined)], inEntity: "Place", stack: stack).isEmpty)
     }
 
-    @Test("are a change of a single row too")
-    func fill() throws {
+    @Test("A text that looks like the stored one and has other bytes updates a single row")
+    func lookalikeUpdatesSingleRow() throws {
         _ = try stack.fill("Place", with: place("1", name: composed))
         let predicate = RowPredicate.where("id == '1'")
         let filled = try stack.fill("Place", with: ["name": .string(combined)], where: predicate)
@@ -41,8 +42,8 @@ struct LookalikeTextTests {
         #expect(Array(name.utf8) == Array(combined.utf8))
     }
 
-    @Test("are different keys of rows")
-    func keys() async throws {
+    @Test("Texts that look alike and have different bytes are different row keys")
+    func lookalikesAreDifferentKeys() async throws {
         let payload: JSONValue = [place(composed, name: "a"), place(combined, name: "b")]
         let result = try await Sync.changes(payload, inEntity: "Place", stack: stack)
         #expect(result["Place"].insertedCount == 2)
@@ -58,8 +59,8 @@ struct LookalikeTextTests {
         #expect(try await stack.fetch("Place", id: .string(composed)) != nil)
     }
 
-    @Test("are different keys inside a JSON attribute")
-    func jsonKeys() async throws {
+    @Test("Texts that look alike and have different bytes are different keys in a JSON attribute")
+    func lookalikesAreDifferentJSONKeys() async throws {
         let extra = JSONValue.object([.init(combined, 1), .init(composed, 2)])
         _ = try await Sync.changes([place("1", name: "a", extra: extra)], inEntity: "Place", stack: stack)
         let stored = try #require(try await stack.fetch("Place", id: "1")?["extra"]?.json)

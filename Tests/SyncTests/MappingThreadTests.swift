@@ -3,7 +3,7 @@ import Sync
 import Testing
 
 /// Mapping must not block the few threads that run tasks.
-@Suite("Payloads are mapped on threads of their own")
+@Suite("Payloads are mapped on dedicated threads")
 struct MappingThreadTests {
     /// `@unchecked Sendable`: the variable is only touched while `lock` is held.
     private final class Places: @unchecked Sendable {
@@ -39,9 +39,9 @@ struct MappingThreadTests {
         return try DataStack.inMemory(model.registering(note))
     }
 
-    @Test("Bytes, values, several lists, chunks and pages, and the same as plans")
+    @Test("Bytes, values, several lists, chunks and pages are mapped on mapping threads, in plans too")
     @MainActor
-    func forms() async throws {
+    func payloadsAreMappedOnMappingThreads() async throws {
         let places = Places()
         let stack = try stack(places)
         let value = try JSONValue(parsing: Self.json)
@@ -76,17 +76,17 @@ struct MappingThreadTests {
         #expect(try await stack.count("Word") == 2)
     }
 
-    @Test("Values that cannot be sent are mapped where the caller is")
+    @Test("Values that are not sendable are mapped on the thread of the caller")
     @MainActor
-    func unsendable() async throws {
+    func unsendableValuesStay() async throws {
         let places = Places()
         let stack = try stack(places)
         try await Sync.changes([["id": 1, "text": "a"] as [String: Any]], inEntity: "Word", stack: stack)
         #expect(places.take() == [false])
     }
 
-    @Test("There are as many as processors, and more syncs than that wait without one")
-    func bounded() async throws {
+    @Test("More syncs than mapping threads all finish")
+    func moreSyncsThanThreads() async throws {
         let count = 4 * ProcessInfo.processInfo.activeProcessorCount
         let results = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<count {
@@ -100,8 +100,8 @@ struct MappingThreadTests {
         #expect(results == 2 * count)
     }
 
-    @Test("A task that is cancelled while its payload waits to be mapped changes nothing")
-    func cancelled() async throws {
+    @Test("A task that is cancelled before its payload is mapped changes nothing")
+    func cancelledMappingChangesNothing() async throws {
         let stack = try stack(Places())
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }

@@ -4,7 +4,7 @@ import Sync
 import SyncTools
 import Testing
 
-@Suite("A transformer that nobody registered")
+@Suite("Missing transformers")
 struct MissingTransformerTests {
     static let vault = AttributeTransformer("Vault") { json in
         .json(json)
@@ -36,8 +36,8 @@ struct MissingTransformerTests {
         #expect(error.description.contains("'Vault', 'Other'") || error.description.contains("'Vault' and 'Other'"))
     }
 
-    @Test("is an error where a store is opened, which makes no file")
-    func opening() throws {
+    @Test("Opening a store with a missing transformer is an error and creates no file")
+    func openingIsAnError() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let url = folder.url.appendingPathComponent("app.sqlite")
@@ -55,8 +55,8 @@ struct MissingTransformerTests {
         #expect(try DataStack(reading: url, registering: [Self.vault, other]).model.missingTransformers.isEmpty)
     }
 
-    @Test("is left out of the chain where that is allowed, and named")
-    func allowed() async throws {
+    @Test("A missing transformer is skipped if transformers are optional, and reported")
+    func optionalTransformerIsSkipped() async throws {
         let stack = try DataStack.inMemory(model(), transformers: .optional)
         #expect(stack.model.missingTransformers.map(\.name) == ["Vault", "Vault", "Other"])
         try await Sync.changes([["id": 1, "code": " a ", "mail": "A@B"]], inEntity: "Safe", stack: stack)
@@ -67,8 +67,8 @@ struct MissingTransformerTests {
         #expect(found.map(\.path).count == 3)
     }
 
-    @Test("or has no way back leaves its attribute out of exports, which say so")
-    func leftOut() async throws {
+    @Test("An attribute whose transformer cannot export is left out of exports and reported")
+    func attributeIsNotExported() async throws {
         let oneWay = AttributeTransformer("Other") { .json($0) }
         let stack = try DataStack.inMemory(model().registering(Self.vault, oneWay))
         try await Sync.changes([["id": 1, "code": "a", "note": "b"]], inEntity: "Safe", stack: stack)
@@ -82,8 +82,8 @@ struct MissingTransformerTests {
         #expect(found.map(\.path) == ["entities.Safe.attributes.note"])
     }
 
-    @Test("an export names what of related rows is left out too, and what has no key of its own")
-    func omissions() throws {
+    @Test("Export omissions cover attributes of related rows")
+    func omissionsCoverRelatedRows() throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "User",
@@ -104,8 +104,8 @@ struct MissingTransformerTests {
         #expect(try names(ExportOptions(relationships: .none)) == ["User.picture"])
     }
 
-    @Test("built in needs none")
-    func builtIn() async throws {
+    @Test("A standard transformer needs no registration")
+    func standardTransformersAreRegistered() async throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "User",

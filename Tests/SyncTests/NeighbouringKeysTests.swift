@@ -3,7 +3,7 @@ import GRDB
 import Sync
 import Testing
 
-/// Some records beside many stored rows: those between the records' keys are read too, and must not matter.
+/// A sync of a few records in a large table also reads rows with keys between theirs. Those rows must not change.
 @Suite("A few records of a large table")
 struct NeighbouringKeysTests {
     private static func model() throws -> SyncModel {
@@ -36,8 +36,10 @@ struct NeighbouringKeysTests {
         return try await Sync.changes(Data(json.utf8), inEntity: entity, stack: stack, options: options)
     }
 
-    @Test("changes these and no others", arguments: [[1, 2, 3, 4, 5, 6], [900, 902, 907, 911], [1, 1000, 2000]])
-    func update(ids: [Int]) async throws {
+    @Test(
+        "A few records of a large table update their rows and no others",
+        arguments: [[1, 2, 3, 4, 5, 6], [900, 902, 907, 911], [1, 1000, 2000]])
+    func onlyNamedRowsChange(ids: [Int]) async throws {
         let stack = try await Self.stack()
         #expect(try await Self.sync(ids.map { Self.user($0) }, "User", stack).isEmpty)
         let result = try await Self.sync(ids.map { Self.user($0, name: "new", tags: [7]) }, "User", stack)
@@ -52,8 +54,8 @@ struct NeighbouringKeysTests {
         #expect(try await stack.count("User", where: "tags.@count == 2") == 2000 - ids.count)
     }
 
-    @Test("inserts those that are missing between stored ones")
-    func insert() async throws {
+    @Test("A few records of a large table insert the rows that are missing between stored ones")
+    func gapsAreFilled() async throws {
         let stack = try await Self.stack()
         try await stack.write { db in try db.execute(sql: "DELETE FROM User WHERE id IN (500, 502)") }
         let result = try await Self.sync((498...504).map { Self.user($0) }, "User", stack)

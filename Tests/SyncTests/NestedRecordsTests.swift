@@ -38,8 +38,8 @@ struct NestedRecordsTests {
         ["id": 2, "company": ["id": 7]],
     ]
 
-    @Test("become rows of their own, linked to their owners")
-    func inserted() async throws {
+    @Test("Nested records are inserted as rows and linked to their owners")
+    func nestedRecordsAreLinked() async throws {
         let stack = try DataStack.inMemory(Self.model())
         let result = try await Sync.changes(Self.users, inEntity: "User", stack: stack)
         #expect(result["User"].inserted == [.integer(1), .integer(2)])
@@ -55,8 +55,8 @@ struct NestedRecordsTests {
         #expect(try await stack.count("Tag", where: .where("ANY users.name == 'Ada'")) == 2)
     }
 
-    @Test("are not written a second time")
-    func again() async throws {
+    @Test("A second sync of nested records writes nothing")
+    func secondSyncWritesNothing() async throws {
         let stack = try DataStack.inMemory(Self.model())
         try await Sync.changes(Self.users, inEntity: "User", stack: stack)
         let written = try await stack.changesWritten()
@@ -66,8 +66,8 @@ struct NestedRecordsTests {
         #expect(try await stack.changesWritten() == written)
     }
 
-    @Test("go with their owner where the model says so")
-    func deleted() async throws {
+    @Test("Rows of nested records are deleted with their owner if the delete rule is cascade")
+    func cascadeDeletesNestedRows() async throws {
         let stack = try DataStack.inMemory(Self.model())
         try await Sync.changes(Self.users, inEntity: "User", stack: stack)
         let later: JSONValue = [["id": 2, "company_id": nil, "name": "x"]]
@@ -80,8 +80,8 @@ struct NestedRecordsTests {
         #expect(try await stack.count("Tag") == 2)
     }
 
-    @Test("count each link once, made or gone")
-    func links() async throws {
+    @Test("A result counts each added or removed link once")
+    func linksAreCountedOnce() async throws {
         let stack = try DataStack.inMemory(Self.model())
         let first = try await Sync.changes(Self.users, inEntity: "User", stack: stack)
         // Two to the company, two to notes, two to tags.
@@ -89,12 +89,12 @@ struct NestedRecordsTests {
         let one: JSONValue = [["id": 2]]
         let second = try await Sync.changes(one, inEntity: "User", stack: stack)
         #expect(second.linksAdded == 0)
-        // Those of user 1, whose notes went along: the company, two notes, two tags.
+        // The links of user 1, which is deleted with its notes: the company, two notes, two tags.
         #expect(second.linksRemoved == 5)
     }
 
-    @Test("that are ids of missing rows are linked when the rows arrive")
-    func lateTargets() async throws {
+    @Test("IDs of missing rows are linked when the rows arrive")
+    func missingRowsAreLinkedLater() async throws {
         let stack = try DataStack.inMemory(Self.model())
         let users: JSONValue = [["id": 2, "tag_ids": [2, 9]]]
         let first = try await Sync.changes(users, inEntity: "User", stack: stack)

@@ -2,8 +2,8 @@ import Foundation
 import Sync
 import Testing
 
-/// A payload in which no record can be read is not the answer that was asked for.
-@Suite("A payload without a record that can be read")
+/// A payload without a readable record, such as an error message of a service, is an error.
+@Suite("Payloads without a readable record")
 struct NoRecordsTests {
     private func store() async throws -> DataStack {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
@@ -18,8 +18,8 @@ struct NoRecordsTests {
         }
     }
 
-    @Test("whose key needs an owner says that a parent may be named, where none is")
-    func missingOwner() async throws {
+    @Test("The error for keys that need an owner advises to name a parent if the call names none")
+    func errorAdvisesToNameAParent() async throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "Repository", attributes: [SyncModel.Attribute("id", .integer)],
@@ -44,7 +44,7 @@ struct NoRecordsTests {
 
     private typealias Call = @Sendable (SyncOptions) async throws -> SyncResult
 
-    /// Fails every call with this payload in the same way, and expects that nothing was written.
+    /// Expects that every call fails with the same error for this payload and writes nothing, and returns the error.
     private func error(_ text: String, _ options: SyncOptions = SyncOptions()) async throws -> SyncError {
         let stack = try await store()
         let before = try await stack.contents()
@@ -88,22 +88,22 @@ struct NoRecordsTests {
     }
 
     @Test(
-        "fails and changes nothing, not by what is nested in it either",
+        "A payload without a readable record fails and writes nothing, not even nested records",
         arguments: [
             #"{"message": "Bad credentials"}"#, "{}", "[{}]", #"[{"x": 1}, {"y": 2}]"#, #"[{"id": null}]"#,
             #"[{"id": "first"}]"#, #"[{"id": {"value": 1}}]"#,
             #"[{"company": {"id": 1, "name": "Other"}, "notes": [{"id": 77}]}, {"tag_ids": [4]}]"#,
             #"{"company": {"id": 1, "name": "Other"}, "notes": [{"id": 77}]}"#,
         ])
-    func unreadable(text: String) async throws {
+    func unreadableRecordsWriteNothing(text: String) async throws {
         let found = try await error(text)
         #expect(found.entity == "User")
         #expect(found.path == "$")
         #expect(found.message.contains("'id'"), "\(found)")
     }
 
-    @Test("fails where there is nothing at all, in every form", arguments: ["", " \n\r\t\n", "\u{FEFF}"])
-    func empty(text: String) async throws {
+    @Test("An empty payload fails in every format", arguments: ["", " \n\r\t\n", "\u{FEFF}"])
+    func emptyPayloadFails(text: String) async throws {
         var lines = SyncOptions()
         lines.form = .ndjson
         var below = SyncOptions()
@@ -113,7 +113,7 @@ struct NoRecordsTests {
         }
     }
 
-    @Test("fails where lines have no record with a key")
+    @Test("NDJSON without a key in any record fails")
     func lines() async throws {
         var lines = SyncOptions()
         lines.form = .ndjson
@@ -121,7 +121,7 @@ struct NoRecordsTests {
     }
 
     @Test(
-        "names the lists that are inside it",
+        "The error for an object without a key names the lists inside it",
         arguments: [
             (#"{"count": 2, "next": null, "results": [{"id": 1}, {"id": 2}]}"#, [], [["results"]]),
             (#"{"users": [{"id": 1}], "errors": [], "groups": [{"id": 2}], "x": ["a"]}"#, [], [["users"], ["groups"]]),
@@ -134,7 +134,7 @@ struct NoRecordsTests {
             (#"{"data": {"items": [{"id": 1}]}}"#, ["data"], [["data", "items"]]),
             (#"{"message": "none", "codes": [1, 2]}"#, [], []), (#"[{"results": [{"id": 1}]}]"#, [], []),
         ] as [(String, [String], [[String]])])
-    func envelope(text: String, keyPath: [String], lists: [[String]]) async throws {
+    func errorNamesLists(text: String, keyPath: [String], lists: [[String]]) async throws {
         var options = SyncOptions()
         options.keyPath = keyPath
         let found = try await error(text, options)
@@ -143,8 +143,8 @@ struct NoRecordsTests {
         for list in lists { #expect(found.description.contains("\(list)")) }
     }
 
-    @Test("fails for a parent too")
-    func parent() async throws {
+    @Test("A payload without a readable record fails for a parent too")
+    func parentNeedsRecords() async throws {
         let stack = try await store()
         let before = try await stack.contents()
         for payload in [[["text": "a"]], ["message": "Not found"]] as [JSONValue] {
@@ -156,8 +156,8 @@ struct NoRecordsTests {
         #expect(try await stack.contents() == before)
     }
 
-    @Test("fails as dictionaries")
-    func dictionaries() async throws {
+    @Test("Dictionaries without a key fail, and an empty array of them deletes all rows")
+    func dictionariesWithoutKeyFail() async throws {
         let stack = try await store()
         let records: [[String: Any]] = [["message": "Bad credentials"]]
         let error = await #expect(throws: SyncError.self) {
@@ -170,8 +170,8 @@ struct NoRecordsTests {
         #expect(try await stack.count("User") == 0)
     }
 
-    @Test("is not one of which a single record has a key, in whichever piece", arguments: 0..<3)
-    func oneKey(place: Int) async throws {
+    @Test("A payload in chunks succeeds if one record in any chunk has a key", arguments: 0..<3)
+    func oneKeyIsEnough(place: Int) async throws {
         let records = (0..<3).map { $0 == place ? #"{"id": 1}"# : #"{"first_name": "nobody"}"# }
         var options = SyncOptions()
         options.pieces.size = 1
@@ -181,8 +181,8 @@ struct NoRecordsTests {
         #expect(try await stack.fetch("User").map(\.key) == [.integer(1)])
     }
 
-    @Test("is not an empty list, which is an answer")
-    func emptyList() async throws {
+    @Test("An empty list is valid and deletes all rows")
+    func emptyListIsValid() async throws {
         for text in ["[]", " [ ] ", "\u{FEFF}[]"] {
             let stack = try await store()
             let whole = try await Sync.changes(Data(text.utf8), inEntity: "User", stack: stack)
@@ -193,8 +193,8 @@ struct NoRecordsTests {
         }
     }
 
-    @Test("is not one whose records are refused for something else: they were read")
-    func refused() async throws {
+    @Test("Records that are rejected for a missing value count as readable")
+    func rejectedRecordsAreReadable() async throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "User",
@@ -209,8 +209,8 @@ struct NoRecordsTests {
         #expect(result["User"].deleted == [.integer(1)])
     }
 
-    @Test("is for a single row the error it always was")
-    func singleRow() async throws {
+    @Test("A single row without a key gives primaryKeyMissing")
+    func singleRowNeedsItsKey() async throws {
         let stack = try await store()
         let error = await #expect(throws: SyncError.self) {
             try await Sync.insertOrUpdate(["first_name": "nobody"], inEntity: "User", stack: stack)

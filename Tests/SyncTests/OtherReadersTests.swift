@@ -3,8 +3,8 @@ import GRDB
 import Sync
 import Testing
 
-/// The database of an import, opened by programs that know nothing of the library.
-@Suite("An imported database")
+/// The database of an import, opened by programs that do not use Sync.
+@Suite("Other readers of an imported database")
 struct OtherReadersTests {
     private struct Company: Codable, FetchableRecord, TableRecord, Equatable {
         var id: Int64
@@ -37,8 +37,8 @@ struct OtherReadersTests {
         var company: Company?
     }
 
-    @Test("is read by plain Codable records, dates and missing links included")
-    func records() async throws {
+    @Test("Plain Codable records read an imported database, with dates and missing links")
+    func codableRecordsReadRows() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         try await folder.importDay1()
@@ -56,8 +56,8 @@ struct OtherReadersTests {
         #expect(notes.first?.createdAt == Date(timeIntervalSince1970: 1_704_879_000))
     }
 
-    @Test("has foreign keys that plain associations follow")
-    func associations() async throws {
+    @Test("Plain associations follow the foreign keys of an imported database")
+    func associationsFollowForeignKeys() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         try await folder.importDay1()
@@ -76,8 +76,8 @@ struct OtherReadersTests {
         #expect(counts == [2, 0, 2, 1, 0, 2, 0, 0])
     }
 
-    @Test("is read by the sqlite3 shell, which finds no damage")
-    func shell() async throws {
+    @Test("The sqlite3 shell reads an imported database and finds no damage")
+    func shellReadsDatabase() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         try await folder.importDay1()
@@ -90,8 +90,8 @@ struct OtherReadersTests {
         #expect(try sqlite3(folder.database, "SELECT joinedAt FROM User WHERE id = 1") == "2023-03-01 08:00:00.000\n")
     }
 
-    @Test("takes rows from the sqlite3 shell, which the next sync matches or deletes")
-    func rowsOfTheShell() async throws {
+    @Test("Rows that the sqlite3 shell inserts are matched or deleted by the next sync")
+    func shellRowsAreMatched() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         try await folder.importDay1()
@@ -106,7 +106,7 @@ struct OtherReadersTests {
         try stack.close()
     }
 
-    /// What the shell prints.
+    /// Returns the output of the sqlite3 shell.
     private func sqlite3(_ database: URL, _ sql: String) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -4,7 +4,7 @@ import Sync
 import TestSize
 import Testing
 
-@Suite("Pages of one snapshot")
+@Suite("Paged imports")
 struct PageTests {
     private func store() async throws -> DataStack {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
@@ -17,7 +17,7 @@ struct PageTests {
         return records
     }
 
-    /// Every way to cut a list into neighbouring pages.
+    /// Cuts a list into consecutive pages. Each bit of `cuts` stands for a cut after one record.
     private static func pages(of records: [JSONValue], cuts: Int) -> [[JSONValue]] {
         var pages: [[JSONValue]] = [[]]
         for (index, record) in records.enumerated() {
@@ -27,7 +27,7 @@ struct PageTests {
         return pages
     }
 
-    /// Each of them takes back what the page before it said.
+    /// Paged imports whose second page contradicts a link assertion of the first.
     static let contradictions: [(String, before: JSONValue, pages: [[JSONValue]], String)] = [
         (
             "Note", [["id": 1, "user": ["id": 3]]],
@@ -50,8 +50,10 @@ struct PageTests {
         ),
     ]
 
-    @Test("with an awaited row that says otherwise end as one payload would", arguments: contradictions)
-    func contradiction(entity: String, before: JSONValue, pages: [[JSONValue]], about: String) async throws {
+    @Test(
+        "Pages that contradict a pending reference of an earlier page give the rows of one payload",
+        arguments: contradictions)
+    func contradictedPages(entity: String, before: JSONValue, pages: [[JSONValue]], about: String) async throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "Note", attributes: [SyncModel.Attribute("id", .integer)],
@@ -78,8 +80,8 @@ struct PageTests {
         #expect(try await paged.contents().differences(from: whole.contents()) == [], "\(about)")
     }
 
-    @Test("leave the store as the whole snapshot would, however it is cut")
-    func equivalence() async throws {
+    @Test("Pages give the rows of the whole snapshot, however it is cut")
+    func pagesEqualSnapshot() async throws {
         let whole = try await store()
         let expected = try await Sync.changes(Fixtures.payload("day2"), inEntity: "User", stack: whole)
         let records = try records("day2")
@@ -100,8 +102,8 @@ struct PageTests {
         }
     }
 
-    @Test("keep children that a later page gives to another owner")
-    func movingChildren() async throws {
+    @Test("A child that a later page gives to another owner is kept")
+    func movedChildIsKept() async throws {
         let stack = try await store()
         try await stack.write { db in try db.execute(sql: "ALTER TABLE Note ADD COLUMN mark TEXT") }
         try await stack.write { db in try db.execute(sql: "UPDATE Note SET mark = 'kept' WHERE id = 11") }
@@ -117,8 +119,8 @@ struct PageTests {
         #expect(mark == "kept2")
     }
 
-    @Test("unlink a child that a page mentions without its owner, and delete one that none mentions")
-    func unlisted() async throws {
+    @Test("A child with an occurrence but no owner is unlinked, and a child that no page mentions is deleted")
+    func unlistedChildren() async throws {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         let notes: JSONValue = [["id": 1], ["id": 2], ["id": 3]]
         try await Sync.changes([["id": 1, "notes": notes]], inEntity: "User", stack: stack)
@@ -126,7 +128,7 @@ struct PageTests {
         let options = SyncOptions(payload: .page(of: run))
         try await Sync.changes([["id": 1, "notes": [["id": 1]]]], inEntity: "User", stack: stack, options: options)
         #expect(try await stack.count("Note") == 3)
-        // Mentioned by id under another user, which then goes: the note is mentioned, so it stays.
+        // The note occurs under user 5, whose list then omits it. It has an occurrence, so it stays.
         let last: JSONValue = [["id": 5, "note_ids": [2]], ["id": 5, "note_ids": []]]
         try await Sync.changes(last, inEntity: "User", stack: stack, options: options)
         let result = try await run.finish()
@@ -137,8 +139,8 @@ struct PageTests {
         #expect(owners == ["1:1", "2:none"])
     }
 
-    @Test("order rows that stay by a later page's word after those that are listed")
-    func orderOfRowsThatStay() async throws {
+    @Test("A child that a later page links by its foreign key is ordered after the listed ones")
+    func childLinkedLaterComesLast() async throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "Item", attributes: [SyncModel.Attribute("id", .integer)],
@@ -163,8 +165,8 @@ struct PageTests {
         #expect(children == ["3:0", "2:1"])
     }
 
-    @Test("of a sequence that ends early delete nothing")
-    func interrupted() async throws {
+    @Test("A sequence of pages that fails deletes nothing")
+    func failedSequenceDeletesNothing() async throws {
         struct Lost: Error {}
         let stack = try await store()
         let pages = AsyncThrowingStream<Data, any Error> { stream in
@@ -177,8 +179,8 @@ struct PageTests {
         #expect(counts.0 > 0 && counts.1 > 0)
     }
 
-    @Test("of a sequence that ends well are one snapshot")
-    func sequence() async throws {
+    @Test("A sequence of pages that finishes is one snapshot")
+    func finishedSequenceIsASnapshot() async throws {
         let stack = try await store()
         let pages = AsyncStream<Data> { stream in
             stream.yield(Data(#"[{"id": 1, "notes": []}]"#.utf8))
@@ -191,8 +193,8 @@ struct PageTests {
         #expect(try await Sync.changes(pages: pages, inEntity: "User", stack: stack).isEmpty)
     }
 
-    @Test("that failed keep their run from deleting anything")
-    func failedPage() async throws {
+    @Test("A paged import with a failed page cannot finish and deletes nothing")
+    func failedPagePreventsTheEnd() async throws {
         let stack = try await store()
         let run = PagedImport()
         let options = SyncOptions(payload: .page(of: run))
@@ -206,8 +208,8 @@ struct PageTests {
         #expect(try await stack.contents() == before)
     }
 
-    @Test("must all be of one call, and of a run that is not finished")
-    func oneCall() async throws {
+    @Test("A page of another call or after the end of the paged import is an error")
+    func pagesAreOfOneCall() async throws {
         let stack = try await store()
         let run = PagedImport()
         let options = SyncOptions(payload: .page(of: run))
@@ -223,8 +225,8 @@ struct PageTests {
         }
     }
 
-    @Test("of which one cannot be read keep their run from deleting anything, and no page changes nothing")
-    func unreadable() async throws {
+    @Test("A paged import with an unreadable page cannot finish, and one without pages changes nothing")
+    func unreadablePagePreventsTheEnd() async throws {
         let stack = try await store()
         let run = PagedImport()
         let options = SyncOptions(payload: .page(of: run))
@@ -241,8 +243,8 @@ struct PageTests {
         #expect(try await stack.contents() == before)
     }
 
-    @Test("of which one is an object in no array delete no rows of the entity, unless it is said what they speak for")
-    func loneObject() async throws {
+    @Test("A page of one object prevents deletions of its entity, unless a predicate sets the scope")
+    func objectPageDeletesNothing() async throws {
         let predicate = RowPredicate.where("id < 4")
         for (pages, predicate, remaining) in [
             ([["id": 1]], nil, 8), ([["id": 1], ["id": 2]], nil, 8), ([[["id": 1]], ["id": 500]], nil, 9),
@@ -260,8 +262,8 @@ struct PageTests {
         }
     }
 
-    @Test("that are an object in no array still say which children there are")
-    func childrenOfALoneObject() async throws {
+    @Test("A page of one object replaces the lists in it")
+    func objectPageReplacesLists() async throws {
         let stack = try await store()
         let run = PagedImport()
         try await Sync.changes(
@@ -270,8 +272,8 @@ struct PageTests {
         #expect(try await stack.count("User") == 8)
     }
 
-    @Test("are swept by scope, guard and operations like a snapshot")
-    func scopes() async throws {
+    @Test("A paged import deletes within its predicate, operations and deletion limit")
+    func pagesDeleteWithinLimits() async throws {
         for (predicate, operations, remaining) in [
             (RowPredicate.where("id < 4"), SyncOperations.all, 6),
             (nil, SyncOperations.all.subtracting(.delete), 8),
@@ -294,8 +296,8 @@ struct PageTests {
         #expect(try await stack.count("User") == 8)
     }
 
-    @Test("for a parent delete what the parent had before and no page lists")
-    func parent() async throws {
+    @Test("A paged import for a parent deletes the children that no page lists")
+    func pagesForAParent() async throws {
         let stack = try await store()
         let stored = try await stack.fetch("Note", where: "user.id == 1").count
         #expect(stored > 0)
@@ -310,8 +312,8 @@ struct PageTests {
         #expect(try await stack.fetch("Note", where: "user.id == 1").map(\.key) == [.integer(100), .integer(101)])
     }
 
-    @Test("of a delta keep what it leaves out, but not the children a list leaves out")
-    func delta() async throws {
+    @Test("A delta keeps the rows that it omits, and deletes children that its lists omit")
+    func deltaReplacesLists() async throws {
         let stack = try await store()
         let users = try await stack.count("User")
         try await Sync.changes(

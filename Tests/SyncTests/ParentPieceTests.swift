@@ -3,8 +3,8 @@ import GRDB
 import Sync
 import Testing
 
-/// The list of a parent that arrives in pieces, whose marks may not fit in memory.
-@Suite("A parent's rows in pieces")
+/// The list of a parent that arrives in chunks, with row flags in memory or beyond the memory limit.
+@Suite("Chunks for a parent")
 struct ParentPieceTests {
     private static let schema = """
         { "entities": {
@@ -14,8 +14,9 @@ struct ParentPieceTests {
                     "relationships": { "list": { "entity": "List", "inverse": "items" } } } } }
         """
 
-    @Test("are in the order of the payload, those that may not be updated too", arguments: [0, 1 << 20])
-    func order(markLimit: Int) async throws {
+    @Test(
+        "The rows of a parent have the order of the chunks, also if they may not be updated", arguments: [0, 1 << 20])
+    func childrenKeepPayloadOrder(markLimit: Int) async throws {
         let stack = try DataStack.inMemory(SyncModel(schema: Data(Self.schema.utf8)))
         let lists: JSONValue = [["id": 1, "items": [["id": 1], ["id": 2], ["id": 3]]]]
         try await Sync.changes(lists, inEntity: "List", stack: stack)

@@ -6,16 +6,16 @@ struct PayloadFile: Sendable, Hashable, CustomStringConvertible {
     var file: URL
     var entity: String
     var model: URL
-    /// The keys to the records inside the file.
+    /// The key path to the records in the file.
     var keyPath: [String] = []
     var description: String { "\(file.lastPathComponent) as \(entity) of \(model.lastPathComponent)" }
 
-    /// The folder with `cases`, `models` and `json` that other implementations share, where the environment has one.
+    /// The folder with `cases`, `models` and `json` that implementations share, if the environment names one.
     static let corpus = ProcessInfo.processInfo.environment["SYNC_CONFORMANCE"].flatMap {
         $0.isEmpty ? nil : URL(fileURLWithPath: $0)
     }
 
-    /// What the scenarios of the package sync, and the two days of the sample.
+    /// Returns the payloads of the package's scenarios, and of the two days of the sample.
     static func own() throws -> [PayloadFile] {
         let model = Fixtures.folder.appendingPathComponent("Models/company.json")
         let days = ["day1", "day2"].map { day in
@@ -26,18 +26,18 @@ struct PayloadFile: Sendable, Hashable, CustomStringConvertible {
         return try days + uses(in: scenarios) { $0.deletingLastPathComponent() }
     }
 
-    /// What the scenarios of the corpus sync.
+    /// Returns the payloads of the corpus's scenarios.
     static func shared(_ corpus: URL) throws -> [PayloadFile] {
         try uses(in: corpus.appendingPathComponent("cases")) { _ in corpus }
     }
 
-    /// The files below a folder, at any depth.
+    /// Returns the JSON files below a folder, at any depth.
     static func files(in folder: URL) throws -> [URL] {
         try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".json") }.sorted()
             .map { folder.appendingPathComponent($0).standardizedFileURL }
     }
 
-    /// Each file that a scenario syncs, once for each entity, model and place of the records.
+    /// Returns each file that a scenario syncs, once for each entity, model and key path.
     private static func uses(in folder: URL, relativeTo base: (URL) -> URL) throws -> [PayloadFile] {
         var uses: [PayloadFile] = []
         for scenarios in try files(in: folder) {

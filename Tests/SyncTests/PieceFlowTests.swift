@@ -3,10 +3,10 @@ import GRDB
 import Sync
 import Testing
 
-/// The task that reads and the thread that writes, when one of them ends before the other.
-@Suite("Reading in pieces")
+/// Syncs in chunks in which the reading task or the writing thread ends before the other.
+@Suite("Syncs in chunks that end early")
 struct PieceFlowTests {
-    /// Chunks that a closure gives, by their number; nil ends them.
+    /// Buffers that a closure returns by number. Nil ends them.
     private struct Chunks: AsyncSequence, Sendable {
         let chunk: @Sendable (Int) async throws -> [UInt8]?
 
@@ -31,7 +31,7 @@ struct PieceFlowTests {
         return options
     }()
 
-    /// A list that goes on for ever, ten users a chunk.
+    /// Returns a buffer of an endless list, with ten users.
     private static func endless(_ number: Int) -> [UInt8] {
         let records = (0..<10).map { #"{"id": \#(number * 10 + $0), "first_name": "New"}"# }
         return Array(((number == 0 ? "[" : ",") + records.joined(separator: ",")).utf8)
@@ -49,8 +49,8 @@ struct PieceFlowTests {
         #expect(try await stack.count("User") == 1)
     }
 
-    @Test("passes on what the source throws, at any time", arguments: [0, 1, 5, 50])
-    func sourceThrows(after count: Int) async throws {
+    @Test("An error of the source fails a sync in chunks, at any time", arguments: [0, 1, 5, 50])
+    func sourceErrorFailsTheSync(after count: Int) async throws {
         let (stack, before) = try await store()
         let chunks = Chunks { number in
             if number == count { throw Lost() }
@@ -62,8 +62,8 @@ struct PieceFlowTests {
         try await expectUnchanged(stack, before)
     }
 
-    @Test("stops reading when a piece cannot be written", arguments: [0, 35, 420])
-    func writerThrows(at id: Int) async throws {
+    @Test("A chunk that cannot be written stops the reading", arguments: [0, 35, 420])
+    func writeErrorStopsReading(at id: Int) async throws {
         let (stack, before) = try await store()
         var options = Self.options
         options.willInsert = { insertion in
@@ -76,14 +76,14 @@ struct PieceFlowTests {
         try await expectUnchanged(stack, before)
     }
 
-    @Test("ends at once when it is cancelled while the source has nothing to give", arguments: [0, 3])
-    func cancelledWaiting(after count: Int) async throws {
+    @Test("A sync in chunks that waits for its source ends at once when it is cancelled", arguments: [0, 3])
+    func cancelledWhileWaiting(after count: Int) async throws {
         let (stack, before) = try await store()
         let waits = AsyncStream<Void>.makeStream()
         let chunks = Chunks { number in
             guard number == count else { return Self.endless(number) }
             waits.continuation.yield()
-            // Until the task is cancelled.
+            // Sleeps until the task is cancelled.
             try await Task.sleep(for: .seconds(3600))
             return nil
         }
@@ -95,8 +95,8 @@ struct PieceFlowTests {
         try await expectUnchanged(stack, before)
     }
 
-    @Test("ends when it is cancelled amid reading or writing", arguments: [true, false], [0, 1, 50])
-    func cancelled(isReading: Bool, chunk: Int) async throws {
+    @Test("A sync in chunks that reads or writes ends when it is cancelled", arguments: [true, false], [0, 1, 50])
+    func cancelledWhileRunning(isReading: Bool, chunk: Int) async throws {
         let (stack, before) = try await store()
         let moment = AsyncStream<Void>.makeStream()
         let chunks = Chunks { number in
@@ -108,7 +108,7 @@ struct PieceFlowTests {
             if !isReading, insertion.record["id"] == JSONValue(chunk * 10) { moment.continuation.yield() }
             return insertion.record
         }
-        // It goes on for ever, so that it is not done when this task is told of the moment.
+        // The list is endless, so the sync still runs when this task learns of the moment.
         let task = Task { [options] in
             try await Sync.changes(chunks, inEntity: "User", stack: stack, options: options)
         }
@@ -119,8 +119,8 @@ struct PieceFlowTests {
         try await expectUnchanged(stack, before)
     }
 
-    @Test("reads no more than a piece ahead of what is written")
-    func backpressure() async throws {
+    @Test("Reading is at most a chunk ahead of writing")
+    func readingWaitsForWriting() async throws {
         final class Counts: @unchecked Sendable {
             private let lock = NSLock()
             private var read = 0
@@ -135,7 +135,7 @@ struct PieceFlowTests {
         var options = Self.options
         options.willInsert = { insertion in
             guard case .number(let id)? = insertion.record["id"], let id = Int(id) else { return insertion.record }
-            // Gives a reader that does not wait the time to run ahead.
+            // Gives a reader without backpressure the time to run ahead.
             usleep(200)
             counts.writing(id)
             return insertion.record
@@ -146,12 +146,12 @@ struct PieceFlowTests {
         }
         try await Sync.changes(chunks, inEntity: "User", stack: stack, options: options)
         #expect(try await stack.count("User") == 200)
-        // A chunk is several pieces long: the one in use, the one that waits, and what of the next is read.
+        // A buffer has several chunks: one is written, one waits, and a part of the next is read.
         #expect(counts.ahead <= 3)
     }
 
-    @Test("takes turns with other syncs of the store")
-    func together() async throws {
+    @Test("Syncs in chunks take turns with other syncs of the store")
+    func syncsTakeTurns() async throws {
         let (stack, _) = try await store()
         let names = ["User", "Company", "Note"]
         try await withThrowingTaskGroup(of: Void.self) { group in

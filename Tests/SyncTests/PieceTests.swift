@@ -4,7 +4,7 @@ import Sync
 import TestSize
 import Testing
 
-@Suite("A payload in pieces")
+@Suite("Payloads in chunks")
 struct PieceTests {
     private func store(_ day: String = "day1") async throws -> DataStack {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
@@ -12,7 +12,7 @@ struct PieceTests {
         return stack
     }
 
-    /// The bytes in chunks.
+    /// Returns the bytes as a stream of buffers.
     private static func chunks(_ data: Data, of size: Int = 50) -> AsyncStream<[UInt8]> {
         AsyncStream { stream in
             for start in stride(from: 0, to: data.count, by: size) {
@@ -30,8 +30,8 @@ struct PieceTests {
 
     static let sizes = LongTests.areWanted ? [1, 100, 400, 1000, 1_000_000] : [1, 400, 1_000_000]
 
-    @Test("leaves the store as the whole would, and reports the same", arguments: sizes, [true, false])
-    func equivalence(size: Int, remembersInMemory: Bool) async throws {
+    @Test("A payload in chunks gives the rows and the result of the whole payload", arguments: sizes, [true, false])
+    func chunksEqualWhole(size: Int, remembersInMemory: Bool) async throws {
         var options = Self.options(size)
         if !remembersInMemory { options.pieces.markLimit = 0 }
         var counting = options
@@ -61,8 +61,8 @@ struct PieceTests {
         }
     }
 
-    @Test("writes nothing the second time, and nothing for a dry run", arguments: sizes)
-    func second(size: Int) async throws {
+    @Test("A second sync in chunks writes nothing, and neither does a plan, which equals its sync", arguments: sizes)
+    func secondSyncWritesNothing(size: Int) async throws {
         let stack = try await store()
         let written = try await stack.changesWritten()
         let again = Self.chunks(try Fixtures.payload("day1"))
@@ -78,8 +78,8 @@ struct PieceTests {
         #expect(planned == done)
     }
 
-    @Test("is all or nothing: an error in the last piece undoes the first", arguments: sizes)
-    func errors(size: Int) async throws {
+    @Test("An error in the last chunk rolls back the first", arguments: sizes)
+    func laterErrorRollsBack(size: Int) async throws {
         let stack = try await store()
         let before = try await stack.contents()
         for (end, code, place) in [
@@ -96,8 +96,8 @@ struct PieceTests {
         }
     }
 
-    @Test("A record whose key is made of a row of a later piece is refused, and said to be; the owner first is well")
-    func laterOwners() async throws {
+    @Test("A key part that is a row of a later chunk is missing, and one of an earlier chunk is found")
+    func keyPartOfALaterChunk() async throws {
         let schema = """
             {"entities": {"Owner": {"attributes": {"id": "integer"}},
               "Issue": {"primaryKey": ["owner", "number"], "attributes": {"number": "integer"},
@@ -116,8 +116,8 @@ struct PieceTests {
         }
     }
 
-    @Test("reports what does not fit by its place in the whole payload", arguments: sizes)
-    func places(size: Int) async throws {
+    @Test("Diagnostics and errors of chunks have the path in the whole payload", arguments: sizes)
+    func pathsAreOfTheWholePayload(size: Int) async throws {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         let records = (0..<40).map { $0 == 33 ? #"{"id": 33, "notes": [{"id": "x"}]}"# : #"{"id": \#($0)}"# }
         let json = Data("[\(records.joined(separator: ","))]".utf8)
@@ -136,8 +136,8 @@ struct PieceTests {
         }
     }
 
-    @Test("of a file is read below a key and line by line")
-    func files() async throws {
+    @Test("A file is read in chunks below a key path and as NDJSON")
+    func fileIsReadInChunks() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let records = (0..<100).map { #"{"id": \#($0)}"# }
@@ -166,13 +166,13 @@ struct PieceTests {
         #expect(missing?.code == .unreadableFile)
     }
 
-    @Test("counts what it may delete over all of it")
-    func guarded() async throws {
+    @Test("The deletion limit counts the deletions of all chunks")
+    func limitCountsAllChunks() async throws {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         let old = Data("[\((0..<40).map { #"{"id": \#($0)}"# }.joined(separator: ","))]".utf8)
         try await Sync.changes(old, inEntity: "User", stack: stack)
         let before = try await stack.contents()
-        // Nine tenths of the old rows go, but a third of the rows that are there then.
+        // Nine tenths of the old rows are deleted, but only a third of the rows stored by then.
         let new = Data("[\((36..<120).map { #"{"id": \#($0)}"# }.joined(separator: ","))]".utf8)
         var options = Self.options(50)
         options.deletionGuard = .half
@@ -184,8 +184,8 @@ struct PieceTests {
         #expect(try await stack.contents() == before)
     }
 
-    @Test("may be a page of a longer run, and be written in a transaction per piece")
-    func pages() async throws {
+    @Test("A payload in chunks may be a page, and may have a transaction per chunk")
+    func chunksOfAPage() async throws {
         for transactions in PieceOptions.Transactions.allCases {
             let whole = try await store()
             try await Sync.changes(Fixtures.payload("day2"), inEntity: "User", stack: whole)

@@ -2,10 +2,10 @@ import Foundation
 import Sync
 import Testing
 
-@Suite("A plan")
+@Suite("Plans")
 struct PlanTests {
-    @Test("is the result of the sync that follows, and writes nothing", arguments: ["day1", "day2"])
-    func plan(_ day: String) async throws {
+    @Test("A plan is the result of its sync, and writes nothing", arguments: ["day1", "day2"])
+    func planEqualsSync(_ day: String) async throws {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         if day == "day2" { try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack) }
         let json = try Fixtures.payload(day)
@@ -19,8 +19,8 @@ struct PlanTests {
         #expect(try await Sync.plan(json, inEntity: "User", stack: stack).isEmpty)
     }
 
-    @Test("of new rows leaves no trace in the file")
-    func file() async throws {
+    @Test("A plan of new rows leaves the file unchanged")
+    func planLeavesTheFile() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         try await folder.importDay1()
@@ -32,9 +32,9 @@ struct PlanTests {
         #expect(try Data(contentsOf: folder.database) == before)
     }
 
-    /// Keys for rows without one are made while writing; a plan makes the same.
-    @Test("is the same where keyless rows, scopes and parents take part")
-    func options() async throws {
+    /// A sync assigns surrogate keys of keyless rows while it writes. A plan must give the same result.
+    @Test("A plan equals its sync with keyless rows, predicates and parents")
+    func planWithParents() async throws {
         let stack = try CallFormTests.store()
         try await Sync.changes(CallFormTests.data(), inEntity: "Book", stack: stack)
         let json = Data(
@@ -53,8 +53,8 @@ struct PlanTests {
         #expect(try await stack.damage() == [])
     }
 
-    @Test("fails as its sync would")
-    func failure() async throws {
+    @Test("A plan fails with the error of its sync")
+    func planFailsLikeSync() async throws {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         let json = Data(#"[{"id": 1}, 2]"#.utf8)
         let plan = await #expect(throws: SyncError.self) {

@@ -6,7 +6,8 @@ import Testing
 struct ProgressTests {
     private static let count = 20_000
 
-    /// Gathers what a sync tells. `@unchecked Sendable`: `gathered` is only touched while `lock` is held.
+    /// Collects the progress that a sync reports. `@unchecked Sendable`: `gathered` is only touched while `lock` is
+    /// held.
     private final class Watch: @unchecked Sendable {
         private let lock = NSLock()
         private var gathered: [SyncProgress] = []
@@ -22,8 +23,8 @@ struct ProgressTests {
     private static let payload = Data(
         ("[" + (1...count).map { #"{"id": \#($0), "first_name": "N"}"# }.joined(separator: ",") + "]").utf8)
 
-    @Test("of a first sync is told in bytes, then in rows written, and never goes back")
-    func firstSync() async throws {
+    @Test("A first sync reports bytes, then written rows, and never goes back")
+    func firstSyncReportsRows() async throws {
         let watch = Watch()
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         try await Sync.changes(Self.payload, inEntity: "User", stack: stack, options: watch.options)
@@ -41,8 +42,8 @@ struct ProgressTests {
         }
     }
 
-    @Test("of a second sync is told in rows compared")
-    func secondSync() async throws {
+    @Test("A second sync reports compared rows")
+    func secondSyncReportsComparedRows() async throws {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         try await Sync.changes(Self.payload, inEntity: "User", stack: stack)
         let watch = Watch()
@@ -51,8 +52,8 @@ struct ProgressTests {
         #expect(!watch.told.contains { $0.phase == .writing })
     }
 
-    @Test("of a payload of values is told in records")
-    func values() async throws {
+    @Test("A sync of values reports records")
+    func valuesReportRecords() async throws {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         let watch = Watch()
         let json = JSONValue.array((1...Self.count).map { ["id": JSONValue($0)] })

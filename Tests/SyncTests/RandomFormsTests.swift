@@ -4,11 +4,13 @@ import SyncTools
 import TestSize
 import Testing
 
-/// What a payload does does not depend on what it is held in.
-@Suite("Random records in every form")
+/// A payload gives the same result as bytes, as values and as dictionaries.
+@Suite("Random records as bytes, values and dictionaries")
 struct RandomFormsTests {
-    @Test("give the same store and the same result", arguments: RandomTest.forms.range)
-    func same(seed: Int) async throws {
+    @Test(
+        "Random records give the same rows and result as bytes, values and dictionaries",
+        arguments: RandomTest.forms.range)
+    func formsGiveSameRows(seed: Int) async throws {
         var generator = RandomRecords(seed: UInt64(seed))
         let value = try JSONValue(parsing: generator.payload()).sorted
         let bytes = Data(try value.text.utf8)

@@ -1,7 +1,7 @@
 import Foundation
 import Sync
 
-/// Records of random shape: keys that clash, values of mixed types, nesting, links. The same for the same seed.
+/// Records of random shape: keys that clash, values of mixed types, nesting, links. Equal seeds give equal records.
 struct RandomRecords {
     private var state: UInt64
 

@@ -3,8 +3,8 @@ import Sync
 import SyncTools
 import Testing
 
-/// Records that share a key are merged, and told.
-@Suite("Records that share a key")
+/// Records with one key are merged and reported.
+@Suite("Records with one key")
 struct RepeatedRecordTests {
     private static let model = """
         {"entities": {
@@ -23,7 +23,7 @@ struct RepeatedRecordTests {
             .filter { $0.kind == .contradictingRecords }
     }
 
-    /// Payload, repeated root records, contradictions.
+    /// Payload, repeated root records, inconsistent records.
     static let payloads: [(String, Int, Int)] = [
         (#"[{"id": 1, "name": "a"}, {"id": 2}, {"id": 1, "name": "b"}]"#, 1, 1),
         (#"[{"id": 1, "name": "a"}, {"id": 1, "name": "a"}, {"id": 1}]"#, 2, 0),
@@ -41,8 +41,8 @@ struct RepeatedRecordTests {
         (#"[{"id": 1, "notes": [{"id": 5}, {"id": 5}]}, {"id": 2}]"#, 0, 0),
     ]
 
-    @Test("are counted, and those that contradict an earlier one, at any depth", arguments: payloads)
-    func counts(json: String, repeated: Int, contradictions: Int) async throws {
+    @Test("Repeated records are counted, and inconsistent ones at any depth", arguments: payloads)
+    func inconsistentRecordsAreCounted(json: String, repeated: Int, contradictions: Int) async throws {
         let data = Data(json.utf8)
         var hooked = SyncOptions()
         hooked.willInsert = { $0.record }
@@ -75,8 +75,8 @@ struct RepeatedRecordTests {
         }
     }
 
-    @Test("and contradict each other are found by their places, with the values if they may be shown")
-    func places() async throws {
+    @Test("Inconsistent records are reported by path, with values if they may be revealed")
+    func inconsistentRecordsHavePaths() async throws {
         let json = #"[{"id": 1, "name": "a", "company_id": 7}, {"id": 2}, {"id": 1, "company_id": 8, "name": "b"}]"#
         let plain = try await findings(json)
         #expect(plain.map(\.path) == ["[2]"])
@@ -95,8 +95,8 @@ struct RepeatedRecordTests {
         #expect(error?.message.contains("contradicts [0]: 'name' and 'company' differ") == true)
     }
 
-    @Test("on several pages are counted as repeated; a result that was encoded before has none")
-    func pages() async throws {
+    @Test("Records that several pages repeat are counted, and an older encoded result has no count")
+    func repeatedRecordsOfPages() async throws {
         let (run, stack) = (PagedImport(), try stack())
         var options = SyncOptions()
         options.payload = .page(of: run)

@@ -2,7 +2,7 @@ import Foundation
 import Sync
 import Testing
 
-@Suite("Values in a result")
+@Suite("Values in results")
 struct ResultValuesTests {
     private static let asked: SyncOptions = {
         var options = SyncOptions()
@@ -16,16 +16,16 @@ struct ResultValuesTests {
         return stack
     }
 
-    @Test("are not there unless they are asked for")
-    func notAskedFor() async throws {
+    @Test("A result has values only if the options request them")
+    func valuesAreOptional() async throws {
         let result = try await Sync.changes(Fixtures.payload("day2"), inEntity: "User", stack: day1())
         #expect(result.addedLinks == nil && result.removedLinks == nil)
         #expect(result.entities.values.allSatisfy { $0.insertedRows == nil && $0.deletedRows == nil })
         #expect(result.entities.values.allSatisfy { $0.updated.allSatisfy { $0.values == nil } })
     }
 
-    @Test("are those before and after of every changed attribute and to-one relationship")
-    func updated() async throws {
+    @Test("An update has the old and new value of every changed attribute and to-one relationship")
+    func updatesHaveOldAndNewValues() async throws {
         let result = try await Sync.plan(
             Fixtures.payload("day2"), inEntity: "User", stack: day1(), options: Self.asked)
         let user = try #require(result["User"].updated.first { $0.key == .integer(8) })
@@ -42,8 +42,8 @@ struct ResultValuesTests {
         }
     }
 
-    @Test("are those of new rows, without nil, and those that deleted rows had")
-    func insertedAndDeleted() async throws {
+    @Test("A result has the values of inserted rows, without null, and of deleted rows")
+    func insertedAndDeletedRowsHaveValues() async throws {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         let first: JSONValue = [
             [
@@ -61,8 +61,8 @@ struct ResultValuesTests {
         #expect(deleted["Note"].deletedRows?.first?.values == ["id": 3, "text": "n", "user": 1])
     }
 
-    @Test("come with every link added and removed", arguments: [true, false])
-    func links(isDryRun: Bool) async throws {
+    @Test("A result with values lists every added and removed link, of a sync and of a plan", arguments: [true, false])
+    func linksAreListed(isDryRun: Bool) async throws {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         func sync(_ json: JSONValue) async throws -> SyncResult {
             try await Sync.changes(json, inEntity: "User", stack: stack, options: Self.asked)
@@ -82,8 +82,8 @@ struct ResultValuesTests {
         "\(link.entity) \(link.key) \(link.relationship) \(link.target)"
     }
 
-    @Test("list as many links as are counted, in every kind of change", arguments: ["day1", "day2"])
-    func counts(_ day: String) async throws {
+    @Test("A result with values lists as many links as it counts", arguments: ["day1", "day2"])
+    func listedLinksEqualCounts(_ day: String) async throws {
         let stack = day == "day1" ? try DataStack.inMemory(Fixtures.model("company")) : try await day1()
         let result = try await Sync.changes(
             Fixtures.payload(day), inEntity: "User", stack: stack, options: Self.asked)
@@ -92,8 +92,8 @@ struct ResultValuesTests {
         #expect(result.removedLinks?.count == result.linksRemoved)
     }
 
-    @Test("are there for links that waited for their target")
-    func lateReference() async throws {
+    @Test("A result with values lists the links of resolved pending references")
+    func resolvedReferencesAreListed() async throws {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         let users: JSONValue = [["id": 1, "company_id": 7, "tag_ids": [5]]]
         try await Sync.changes(users, inEntity: "User", stack: stack)
@@ -106,8 +106,8 @@ struct ResultValuesTests {
         #expect(linked.addedLinks?.map(Self.text) == ["Tag 5 users 1"])
     }
 
-    @Test("survive encoding and decoding")
-    func coding() async throws {
+    @Test("A result with values survives encoding and decoding")
+    func valuesAreCodable() async throws {
         let result = try await Sync.changes(
             Fixtures.payload("day2"), inEntity: "User", stack: day1(), options: Self.asked)
         #expect(result["User"].insertedRows?.isEmpty == false)
@@ -115,8 +115,8 @@ struct ResultValuesTests {
         #expect(try JSONDecoder().decode(SyncResult.self, from: data) == result)
     }
 
-    @Test("do not change what is written or counted")
-    func sameOtherwise() async throws {
+    @Test("Requested values change neither the rows nor the counts")
+    func valuesChangeNothingElse() async throws {
         let (plain, asked) = (try await day1(), try await day1())
         let day2 = try Fixtures.payload("day2")
         let expected = try await Sync.changes(day2, inEntity: "User", stack: plain)
@@ -131,8 +131,8 @@ struct ResultValuesTests {
         #expect(try await asked.contents() == plain.contents())
     }
 
-    @Test("of a run of pages are those before the first page and after the last")
-    func pages() async throws {
+    @Test("A paged import reports the values before its first page and after its last")
+    func pagesReportFirstAndLastValues() async throws {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         let before: JSONValue = [["id": 1, "first_name": "A", "age": 1], ["id": 2, "first_name": "B"]]
         try await Sync.changes(before, inEntity: "User", stack: stack)
@@ -154,8 +154,8 @@ struct ResultValuesTests {
         #expect(user.deletedRows == [.init(key: .integer(2), values: ["id": 2, "firstName": "B"])])
     }
 
-    @Test("show the key before and after of a row that was given another one")
-    func changedKey() async throws {
+    @Test("A changed key is reported with its old and new value")
+    func changedKeyIsReported() async throws {
         let stack = try await day1()
         let updated = try await Sync.update(
             id: 1, with: ["id": 99], inEntity: "User", stack: stack, options: Self.asked)

@@ -2,8 +2,8 @@ import Foundation
 import Sync
 import Testing
 
-/// Of the records of one row one may be allowed to insert it and another only to update it.
-@Suite("A row given as a root record and as a child, where only one of them may insert it,")
+/// The operations may allow one record of a row to insert it, and another only to update it.
+@Suite("Rows with a root record and a nested record")
 struct RowGivenTwiceTests {
     private func store() async throws -> DataStack {
         let stack = try DataStack.inMemory(Fixtures.model("tasks"))
@@ -21,8 +21,10 @@ struct RowGivenTwiceTests {
         #expect(try await stack.changesWritten() == written)
     }
 
-    @Test("is updated and linked as the child that the root record inserts", arguments: [true, false])
-    func insertedAsRoot(childFirst: Bool) async throws {
+    @Test(
+        "A row that only its root record may insert is updated and linked by its nested record",
+        arguments: [true, false])
+    func rootRecordInserts(childFirst: Bool) async throws {
         let child = #"{"id": 1, "steps": [{"id": 2, "name": "child", "after": {"id": 5}}, {"id": 3}]}"#
         let root = #"{"id": 2, "name": "root"}"#
         let json = childFirst ? "[\(child), \(root)]" : "[\(root), \(child)]"
@@ -34,8 +36,8 @@ struct RowGivenTwiceTests {
         try await expectSettled(json, operations, stack)
     }
 
-    @Test("is updated as the root record that a list inserts", arguments: [true, false])
-    func insertedAsChild(childFirst: Bool) async throws {
+    @Test("A row that only its nested record may insert is updated by its root record", arguments: [true, false])
+    func nestedRecordInserts(childFirst: Bool) async throws {
         let child = #"{"id": 1, "steps": [{"id": 2, "name": "child"}]}"#
         let root = #"{"id": 2, "name": "root", "steps": [{"id": 4}]}, {"id": 3}"#
         let json = childFirst ? "[\(child), \(root)]" : "[\(root), \(child)]"

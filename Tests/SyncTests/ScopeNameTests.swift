@@ -2,15 +2,17 @@ import Foundation
 import Sync
 import Testing
 
-@Suite("The scope of an entity that refers to itself")
+@Suite("The scope of an entity that references itself")
 struct ScopeNameTests {
     static let names = [
         "parent", "all", "any", "in", "not", "nil", "between", "self", "count", "parent node", "parent-node", "o'clock",
         "parent`s", "über", "$ref", "@id", "@count", "id > 0 OR id", "1 == 1 OR id", "id == nil) OR (id",
     ]
 
-    @Test("is its roots, whatever the relationship is called", arguments: names)
-    func roots(name: String) async throws {
+    @Test(
+        "The scope of an entity that references itself is its roots, whatever the relationship is called",
+        arguments: names)
+    func scopeIsTheRoots(name: String) async throws {
         let stack = try stack(name)
         let json = #"[{"id": 1}, {"id": 2, "up": 1}, {"id": 3, "up": 2}, {"id": 8}]"#
         try await Sync.changes(Data(json.utf8), inEntity: "Node", stack: stack)
@@ -19,8 +21,8 @@ struct ScopeNameTests {
         #expect(try await stack.count("Node") == 3)
     }
 
-    @Test("is asked for by its name, escaped", arguments: names)
-    func escaped(name: String) async throws {
+    @Test("A condition finds the roots by the escaped name of the relationship", arguments: names)
+    func escapedNames(name: String) async throws {
         let stack = try stack(name)
         try await Sync.changes(Data(#"[{"id": 1}, {"id": 2, "up": 1}]"#.utf8), inEntity: "Node", stack: stack)
         let escaped = name.replacing("\\", with: "\\\\").replacing("'", with: "\\'")

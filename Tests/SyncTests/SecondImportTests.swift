@@ -2,24 +2,25 @@ import Foundation
 import Sync
 import Testing
 
-/// Scenarios make each of their syncs twice in `OwnScenarioTests` and `ConformanceTests`; here every payload file is
-/// synced whole, without the operations, predicates and parents that scenarios give.
+/// Syncs every payload file whole, without the operations, predicates and parents of scenarios. `OwnScenarioTests` and
+/// `ConformanceTests` make each sync of a scenario twice.
 @Suite("A second import of a payload file")
 struct SecondImportTests {
-    @Test("writes nothing", arguments: try PayloadFile.own())
-    func own(_ payload: PayloadFile) async throws {
+    @Test("A second import of a payload of the package writes nothing", arguments: try PayloadFile.own())
+    func packagePayloadsWriteNothing(_ payload: PayloadFile) async throws {
         try await expectNothingWritten(payload)
     }
 
     @Test(
-        "of the corpus writes nothing", .enabled(if: PayloadFile.corpus != nil, "SYNC_CONFORMANCE is not set"),
+        "A second import of a payload of the corpus writes nothing",
+        .enabled(if: PayloadFile.corpus != nil, "SYNC_CONFORMANCE is not set"),
         arguments: try PayloadFile.corpus.map(PayloadFile.shared) ?? [])
-    func shared(_ payload: PayloadFile) async throws {
+    func corpusPayloadsWriteNothing(_ payload: PayloadFile) async throws {
         try await expectNothingWritten(payload)
     }
 
-    @Test("is tried with every file")
-    func complete() throws {
+    @Test("Second imports cover every payload file")
+    func everyFileIsImported() throws {
         let own = try Set(PayloadFile.own().map(\.file.path))
         let files = try PayloadFile.files(in: Fixtures.folder.appendingPathComponent("Payloads")).map(\.path)
         #expect(files.count > 3)

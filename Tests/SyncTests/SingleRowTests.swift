@@ -11,8 +11,8 @@ struct SingleRowTests {
         return stack
     }
 
-    @Test("are inserted or updated with all that is nested in them, and no sibling is deleted")
-    func insertOrUpdate() async throws {
+    @Test("A single row is inserted or updated with its nested records, and no sibling is deleted")
+    func nestedRecordsAreWritten() async throws {
         let stack = try await store()
         let users = try await stack.count("User")
         let record: JSONValue = ["id": 1, "first_name": "New", "notes": [["id": 900, "text": "only"]]]
@@ -27,8 +27,8 @@ struct SingleRowTests {
         #expect(made.result["User"].inserted == [.integer(77)])
     }
 
-    @Test("without a readable key are an error that changes nothing")
-    func withoutKey() async throws {
+    @Test("A single row without a readable key is an error and changes nothing")
+    func rowWithoutKeyIsError() async throws {
         let stack = try await store()
         let before = try await stack.contents()
         for record in [["first_name": "x"], ["id": "no number"], ["id": nil]] as [JSONValue] {
@@ -44,8 +44,8 @@ struct SingleRowTests {
         #expect(try await stack.contents() == before)
     }
 
-    @Test("that lack a required value, or are of another entity, are an error that changes nothing")
-    func refused() async throws {
+    @Test("A single row that lacks a required value or is of another entity is an error and changes nothing")
+    func unfitRowIsError() async throws {
         let stack = try DataStack.inMemory(
             SyncModel(entities: [
                 SyncModel.Entity(
@@ -66,8 +66,8 @@ struct SingleRowTests {
         #expect(try await stack.fetch("Animal").map(\.entity) == ["Cat"])
     }
 
-    @Test("are updated by id, as the entity they are of; an unknown id is nil")
-    func update() async throws {
+    @Test("A row is updated by its ID, and an unknown ID gives nil")
+    func rowIsUpdatedByID() async throws {
         let stack = try await store()
         let updated = try await Sync.update(id: 1, with: ["age": 99, "company_id": 2], inEntity: "User", stack: stack)
         #expect(updated?.row["age"]?.int == 99)
@@ -78,8 +78,8 @@ struct SingleRowTests {
         #expect(try await stack.fetch("User", id: 1)?["age"] == .null)
     }
 
-    @Test("change their key, and what refers to them follows")
-    func rekey() async throws {
+    @Test("A row may change its key, and referencing rows follow")
+    func changedKeyIsFollowed() async throws {
         let stack = try await store()
         let notes = try await stack.count("Note", where: "user.id == 1")
         #expect(notes > 0)
@@ -91,8 +91,8 @@ struct SingleRowTests {
         #expect(try await stack.damage() == [])
     }
 
-    @Test("do not take a key that another row has")
-    func keyTaken() async throws {
+    @Test("A key that another row has is an error and changes nothing")
+    func takenKeyIsError() async throws {
         let stack = try await store()
         let before = try await stack.contents()
         let error = await #expect(throws: SyncError.self) {
@@ -102,8 +102,8 @@ struct SingleRowTests {
         #expect(try await stack.contents() == before)
     }
 
-    @Test("made here take over the key of the service, and the references they waited for")
-    func adopt() async throws {
+    @Test("A row without a remote ID takes one later and keeps its pending references")
+    func temporaryKeyIsReplaced() async throws {
         let stack = try await store()
         let draft = try await stack.insert("User", values: ["firstName": "Draft"])
         #expect(draft["id"] == .null)
@@ -117,8 +117,8 @@ struct SingleRowTests {
         #expect(try await stack.fetch("User", where: "company.id == 555").map(\.key) == [.integer(500)])
     }
 
-    @Test("are deleted by the delete rules, silently if there is none")
-    func delete() async throws {
+    @Test("A single row is deleted by the delete rules, and an unknown ID changes nothing")
+    func deletionFollowsRules() async throws {
         let stack = try await store()
         let notes = try await stack.count("Note", where: "user.id == 1")
         let result = try await Sync.delete(id: 1, inEntity: "User", stack: stack)
@@ -129,8 +129,8 @@ struct SingleRowTests {
         #expect(try await stack.damage() == [])
     }
 
-    @Test("work inside a write, all of which is undone by an error")
-    func insideWrite() async throws {
+    @Test("Calls on single rows inside a write are rolled back with it")
+    func callsAreRolledBack() async throws {
         struct Stop: Error {}
         let stack = try await store()
         let before = try await stack.contents()
@@ -149,8 +149,8 @@ struct SingleRowTests {
         #expect(try await stack.contents() == before)
     }
 
-    @Test("that are refused inside a write leave what was written before them")
-    func refusedInsideWrite() async throws {
+    @Test("A call that fails inside a write keeps what was written before it")
+    func failedCallKeepsEarlierRows() async throws {
         let stack = try await store()
         try await stack.write { db in
             try stack.insertOrUpdate("User", with: ["id": 70], in: db)

@@ -2,7 +2,7 @@ import Foundation
 import Sync
 
 extension JSONValue {
-    /// The same with the members of all objects in the order of their keys, as dictionaries are read.
+    /// The value with the members of all objects sorted by key, as dictionaries are read.
     var sorted: JSONValue {
         switch self {
         case .array(let elements): .array(elements.map(\.sorted))
@@ -12,7 +12,7 @@ extension JSONValue {
         }
     }
 
-    /// As JSON text.
+    /// The JSON text.
     var text: String {
         get throws {
             switch self {
@@ -31,7 +31,7 @@ extension JSONValue {
         String(decoding: try JSONEncoder().encode(text), as: UTF8.self)
     }
 
-    /// As values of Swift, or, where a type is none of Swift's own, of Foundation.
+    /// Converts the value to Swift values, with numbers, booleans and null as Foundation objects if `isBoxed`.
     func native(isBoxed: Bool) -> any Sendable {
         switch self {
         case .null: isBoxed ? NSNull() : String?.none
@@ -44,7 +44,7 @@ extension JSONValue {
         }
     }
 
-    /// A number of the simplest type that is it exactly.
+    /// Returns the number in the simplest type that represents it exactly.
     private static func number(_ text: String, isBoxed: Bool) -> any Sendable {
         if let value = Int(text) { return isBoxed ? NSNumber(value: value) : value }
         if let value = UInt64(text) { return isBoxed ? NSNumber(value: value) : value }

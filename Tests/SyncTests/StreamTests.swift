@@ -2,8 +2,8 @@ import Foundation
 import Sync
 import Testing
 
-/// The sequences that clients and files hand out.
-@Suite("A stream")
+/// Asynchronous sequences, as HTTP clients and files provide them.
+@Suite("Streams")
 struct StreamTests {
     private struct Failure: Error {}
 
@@ -21,8 +21,8 @@ struct StreamTests {
         #expect(try await stack.count("User") == 8)
     }
 
-    @Test("of bytes, of byte arrays, of slices and of data is synced")
-    func elements() async throws {
+    @Test("Streams of bytes, byte arrays, slices and data are synced")
+    func elementsOfStreams() async throws {
         let bytes = [UInt8](try Fixtures.payload("day1"))
         let slices = stride(from: 0, to: bytes.count, by: 100).map { bytes[$0..<min($0 + 100, bytes.count)] }
         try await check { try await Sync.changes(Self.stream(bytes), inEntity: "User", stack: $0) }
@@ -31,8 +31,8 @@ struct StreamTests {
         try await check { try await Sync.changes(Self.stream(slices.map { Data($0) }), inEntity: "User", stack: $0) }
     }
 
-    @Test("of bytes is planned, and may have several entities")
-    func otherCalls() async throws {
+    @Test("A stream of bytes can be planned, and may have several entities")
+    func streamsArePlanned() async throws {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         let plan = try await Sync.plan(
             Self.stream([UInt8](try Fixtures.payload("day1"))), inEntity: "User", stack: stack)
@@ -44,8 +44,8 @@ struct StreamTests {
         #expect(try await stack.count("Company") == 1)
     }
 
-    @Test("of bytes that is longer than a chunk is synced whole")
-    func long() async throws {
+    @Test("A stream of bytes that is longer than a chunk is synced whole")
+    func longStreamIsSynced() async throws {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         let records = (1...5000).map { "{\"id\":\($0),\"first_name\":\"name of \($0)\"}" }.joined(separator: ",")
         try await Sync.changes(Self.stream([UInt8]("[\(records)]".utf8)), inEntity: "User", stack: stack)
@@ -53,8 +53,8 @@ struct StreamTests {
         #expect(try await stack.fetch("User", id: 5000)?["firstName"]?.string == "name of 5000")
     }
 
-    @Test("of bytes that fails leaves the store as it was")
-    func failing() async throws {
+    @Test("A stream of bytes that fails changes nothing")
+    func failedStreamChangesNothing() async throws {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         let bytes = AsyncThrowingStream<UInt8, any Error> { stream in
             for byte in "[{\"id\":1},".utf8 { stream.yield(byte) }

@@ -29,8 +29,8 @@ struct TransformerTests {
             model.registering(Self.shout).registering(Self.first), transformers: .optional)
     }
 
-    @Test("run instead of the coercion, their JSON is coerced, and null is not theirs to see")
-    func values() async throws {
+    @Test("A transformer runs before the coercion of its result, and is not called for null")
+    func transformersReplaceCoercion() async throws {
         let stack = try store()
         let record: JSONValue = [
             "id": 1, "text": "loud", "count": ["7"], "any": [["a": 1]], "none": "x", "unknown": 5,
@@ -47,8 +47,8 @@ struct TransformerTests {
         #expect(try await stack.fetch("Word", id: 1)?["text"] == .null)
     }
 
-    @Test("that refuse a value keep the stored one, which is reported")
-    func misfit() async throws {
+    @Test("A value that a transformer rejects keeps the stored value and is reported")
+    func rejectedValueKeepsTheStoredOne() async throws {
         let stack = try store()
         try await Sync.changes([["id": 1, "count": [7]]], inEntity: "Word", stack: stack)
         let result = try await Sync.changes([["id": 1, "count": 8]], inEntity: "Word", stack: stack)

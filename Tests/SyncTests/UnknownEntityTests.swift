@@ -3,8 +3,8 @@ import GRDB
 import Sync
 import Testing
 
-/// Which entity a row is of stands in a column, in which another program may write what it likes.
-@Suite("A row of an entity that the model does not have")
+/// The entity of a row is stored in a column, and another program may write any text there.
+@Suite("Rows of an unknown entity")
 struct UnknownEntityTests {
     private static let schema = """
         { "entities": {
@@ -13,8 +13,8 @@ struct UnknownEntityTests {
           "Stone": { "attributes": { "id": "integer" } } } }
         """
 
-    @Test("is refused when a sync meets it, and nothing is changed", arguments: ["Fish", "Stone"])
-    func refused(_ name: String) async throws {
+    @Test("A row of an unknown entity fails the sync, which changes nothing", arguments: ["Fish", "Stone"])
+    func unknownEntityFailsTheSync(_ name: String) async throws {
         let stack = try DataStack.inMemory(SyncModel(schema: Data(Self.schema.utf8)))
         try await Sync.changes([["id": 1, "name": "a"], ["id": 2, "name": "b"]], inEntity: "Animal", stack: stack)
         try await stack.write { db in

@@ -2,7 +2,7 @@ import Foundation
 import Sync
 import Testing
 
-@Suite("A root record whose key cannot be read")
+@Suite("Root records with an unreadable key")
 struct UnreadRecordTests {
     private static let before = Data(#"[{"id": 1}, {"id": 2}, {"id": 3}]"#.utf8)
     private static let after = Data(#"[{"id": 1}, {"id": "x"}, {"id": 4}]"#.utf8)
@@ -32,8 +32,9 @@ struct UnreadRecordTests {
     }
 
     @Test(
-        "deletes no row that the payload leaves out, read whole, as values and with a hook", arguments: [false, true])
-    func whole(hasHook: Bool) async throws {
+        "An unreadable key prevents deletions, in bytes and values, with and without an insert hook",
+        arguments: [false, true])
+    func unreadKeyPreventsDeletions(hasHook: Bool) async throws {
         var options = SyncOptions()
         if hasHook { options.willInsert = { $0.record } }
         let stack = try await stack()
@@ -44,8 +45,10 @@ struct UnreadRecordTests {
         try await expectKept(Sync.changes(value, inEntity: "Part", stack: other, options: options), other)
     }
 
-    @Test("deletes none in pieces", arguments: [1, 20, 1000], PieceOptions.Transactions.allCases)
-    func pieces(size: Int, transactions: PieceOptions.Transactions) async throws {
+    @Test(
+        "An unreadable key prevents deletions in chunks, unless the options allow them",
+        arguments: [1, 20, 1000], PieceOptions.Transactions.allCases)
+    func unreadKeyInChunks(size: Int, transactions: PieceOptions.Transactions) async throws {
         let stack = try await stack()
         var options = SyncOptions(pieces: PieceOptions(size: size, transactions: transactions))
         try await expectKept(
@@ -56,8 +59,8 @@ struct UnreadRecordTests {
         #expect(again["Part"].deleted == [.integer(2), .integer(3)])
     }
 
-    @Test("deletes none in a run of pages, also where a later page can be read whole")
-    func pages() async throws {
+    @Test("An unreadable key prevents deletions of a paged import, also if a later page is readable")
+    func unreadKeyInPages() async throws {
         let stack = try await stack()
         let run = PagedImport()
         let options = SyncOptions(payload: .page(of: run))
@@ -69,8 +72,8 @@ struct UnreadRecordTests {
         #expect(try await stack.count("Part") == 5)
     }
 
-    @Test("deletes none when it comes again, and what is left out once every record can be read")
-    func again() async throws {
+    @Test("An unreadable key prevents deletions until every key is readable")
+    func unreadKeyAgain() async throws {
         let stack = try await stack()
         try await expectKept(Sync.changes(Self.after, inEntity: "Part", stack: stack), stack)
         let again = try await Sync.changes(Self.after, inEntity: "Part", stack: stack)
@@ -80,8 +83,8 @@ struct UnreadRecordTests {
         #expect(whole["Part"].deleted == [.integer(2), .integer(3)])
     }
 
-    @Test("deletes none in a plan either, and all that is left out where the call wants it")
-    func plan() async throws {
+    @Test("An unreadable key prevents deletions in a plan, and the options may allow them")
+    func unreadKeyInAPlan() async throws {
         let stack = try await stack()
         let plan = try await Sync.plan(Self.after, inEntity: "Part", stack: stack)
         #expect(plan["Part"].deletedCount == 0)
@@ -92,9 +95,9 @@ struct UnreadRecordTests {
     }
 
     @Test(
-        "is refused by a strict sync with its place, as one without any key is",
+        "An unreadable or missing key fails a strict sync with its path",
         arguments: [(#"{"id": "x"}"#, SyncError.Code.valueDoesNotFit), ("{}", .primaryKeyMissing)], [false, true])
-    func strict(record: (json: String, code: SyncError.Code), inPieces: Bool) async throws {
+    func unreadKeyFailsStrictSync(record: (json: String, code: SyncError.Code), inPieces: Bool) async throws {
         let stack = try await stack()
         let json = Data("[{\"id\": 9}, \(record.json), {\"id\": 8}]".utf8)
         let options = SyncOptions(isStrict: true, pieces: PieceOptions(size: 1))
@@ -108,8 +111,8 @@ struct UnreadRecordTests {
         #expect(try await stack.count("Part", where: "id > 3") == 0)
     }
 
-    @Test("is refused after a later value that does not fit, whole and in pieces", arguments: [false, true])
-    func strictOrder(inPieces: Bool) async throws {
+    @Test("A strict sync reports a value that does not fit before an earlier missing key", arguments: [false, true])
+    func misfitPrecedesMissingKey(inPieces: Bool) async throws {
         let stack = try await stack()
         let json = Data(#"[{}, {"id": 9}, {"id": 8, "name": [1]}]"#.utf8)
         let options = SyncOptions(isStrict: true, pieces: PieceOptions(size: 1))
@@ -123,8 +126,8 @@ struct UnreadRecordTests {
         #expect(try await stack.count("Part", where: "id > 3") == 0)
     }
 
-    @Test("is said to have kept rows beside more diagnostics than are listed", arguments: [false, true])
-    func manyDiagnostics(inPieces: Bool) async throws {
+    @Test("Skipped deletions are reported beside more diagnostics than a result lists", arguments: [false, true])
+    func skippedDeletionsAreAlwaysReported(inPieces: Bool) async throws {
         let stack = try await stack()
         let names = String(repeating: #", {"id": 1, "name": [1]}"#, count: 10_001)
         let json = Data("[{\"id\": \"x\"}, {\"id\": 1}\(names)]".utf8)
@@ -137,8 +140,8 @@ struct UnreadRecordTests {
         #expect(result.diagnostics.contains { $0.kind == .deletionsSkipped })
     }
 
-    @Test("is one of a first piece or page that has no other record, too")
-    func first() async throws {
+    @Test("An unreadable key that is alone in the first chunk prevents deletions, or fails a strict sync")
+    func unreadKeyInTheFirstChunk() async throws {
         let stack = try await stack()
         let json = Data(#"[{"id": "x"}, {"id": 1}]"#.utf8)
         let options = SyncOptions(pieces: PieceOptions(size: 1))

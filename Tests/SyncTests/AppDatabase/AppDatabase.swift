@@ -2,14 +2,14 @@ import Foundation
 import GRDB
 import Sync
 
-/// The database of an app that was there before: its migrator, its tables, its records.
+/// An app database that exists before the stack: migrator, tables and records.
 struct AppDatabase {
     struct Bookmark: Codable, FetchableRecord, PersistableRecord, Equatable {
         var id: Int64
         var title: String
     }
 
-    /// Where the app is with a service.
+    /// The app's position in the data of a service.
     struct Cursor: Codable, FetchableRecord, PersistableRecord, Equatable {
         var name: String
         var etag: String
@@ -35,7 +35,7 @@ struct AppDatabase {
         try writer.write { db in try Bookmark(id: 1, title: "kept").insert(db) }
     }
 
-    /// What the schema has, by name.
+    /// Returns the entries of the schema.
     static func schema(_ reader: some DatabaseReader) throws -> [String] {
         try reader.read { db in
             try String.fetchAll(

@@ -3,7 +3,7 @@ import GRDB
 import Sync
 import Testing
 
-@Suite("A store in the database of an app")
+@Suite("Stores in an app database")
 struct AppDatabaseStoreTests {
     private let bookmark = AppDatabase.Bookmark(id: 1, title: "kept")
 
@@ -13,8 +13,8 @@ struct AppDatabaseStoreTests {
 
     // MARK: Any writer
 
-    @Test("has the rows that a store of its own has, in a queue and in a pool with a configuration of the app's")
-    func sameRows() async throws {
+    @Test("A store in an app database has the rows of a store in its own file, in a queue and in a pool")
+    func appDatabaseHasSameRows() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let model = try Fixtures.model("company")
@@ -44,8 +44,8 @@ struct AppDatabaseStoreTests {
         }
     }
 
-    @Test("is found again by the next stack, by a stack of the file, and by an app that opens a file of ours")
-    func foundAgain() async throws {
+    @Test("A store in an app database is found by the next stack, and an app may open the file of a stack")
+    func storeIsFoundAgain() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         try await folder.importDay1()
@@ -63,8 +63,8 @@ struct AppDatabaseStoreTests {
         #expect(try await file.read { db in try AppDatabase.Bookmark.fetchCount(db) } == 1)
     }
 
-    @Test("leaves the database open that the app opened")
-    func stayOpen() async throws {
+    @Test("A closed stack leaves the app database open")
+    func databaseStaysOpen() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let pool = try DatabasePool(path: folder.database.path)
@@ -77,8 +77,8 @@ struct AppDatabaseStoreTests {
         #expect(try await pool.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM User") } ?? 0 > 0)
     }
 
-    @Test("gives the connection back with the page cache and the way to wait that the app set")
-    func settings() async throws {
+    @Test("A sync keeps the page cache and the busy handler of the app's connection")
+    func connectionSettingsAreKept() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let waits = WaitCounter()
@@ -107,8 +107,8 @@ struct AppDatabaseStoreTests {
         #expect(try await Sync.plan(Data("[]".utf8), inEntity: "Company", stack: stack).isEmpty)
     }
 
-    @Test("is in the main database, whatever is attached")
-    func attached() async throws {
+    @Test("A store in an app database is in the main database, not in an attached one")
+    func mainDatabaseIsUsed() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         try await folder.importDay1()
@@ -127,7 +127,7 @@ struct AppDatabaseStoreTests {
     // MARK: Names
 
     @Test(
-        "is refused where names that it needs are taken, which the error lists; nothing is made then",
+        "Opening an app database with taken names is an error that lists them, and creates nothing",
         arguments: [
             ("CREATE TABLE user (x)", "user", "a table of the database, and a table of the model"),
             ("CREATE VIEW Note AS SELECT 1 AS x", "Note", "a view of the database, and a table of the model"),
@@ -138,7 +138,7 @@ struct AppDatabaseStoreTests {
             ("CREATE TEMP TABLE Tag (x)", "Tag", "a table of the database, and a table of the model"),
             ("CREATE TABLE sync_pending (x)", "sync_pending", "a table of the database, and a table of the model"),
         ])
-    func collisions(sql: String, name: String, message: String) async throws {
+    func takenNamesAreErrors(sql: String, name: String, message: String) async throws {
         let queue = try DatabaseQueue()
         try await queue.write { db in try db.execute(sql: sql) }
         let schema = try AppDatabase.schema(queue)
@@ -148,8 +148,8 @@ struct AppDatabaseStoreTests {
         #expect(try AppDatabase.schema(queue) == schema)
     }
 
-    @Test("is not brought to a model that needs a name that was taken meanwhile")
-    func laterCollision() async throws {
+    @Test("A migration that needs a name taken by the app is an error and changes nothing")
+    func laterTakenNameIsError() async throws {
         let queue = try DatabaseQueue()
         let small = try SyncModel(entities: [
             SyncModel.Entity("User", attributes: [SyncModel.Attribute("id", .integer)])
@@ -172,8 +172,8 @@ struct AppDatabaseStoreTests {
 
     // MARK: Settings
 
-    @Test("is refused on a connection that it cannot work with, by an error that has the line to add")
-    func unsuitable() async throws {
+    @Test("An unsuitable connection is an error that names the setting")
+    func unsuitableConnectionIsError() async throws {
         var withoutKeys = Configuration()
         withoutKeys.foreignKeysEnabled = false
         let queue = try DatabaseQueue(configuration: withoutKeys)
@@ -190,8 +190,8 @@ struct AppDatabaseStoreTests {
         #expect(encoding?.message.contains("UTF-16le") == true)
     }
 
-    @Test("notices that foreign keys were switched off after it was opened")
-    func switchedOff() async throws {
+    @Test("A sync fails if foreign keys were switched off after the store was opened")
+    func foreignKeysSwitchedOff() async throws {
         let queue = try DatabaseQueue()
         let stack = try DataStack(model: Fixtures.model("company"), in: queue)
         try await queue.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA foreign_keys = OFF") }
@@ -202,8 +202,8 @@ struct AppDatabaseStoreTests {
         #expect(try await stack.count("User") == 0)
     }
 
-    @Test("of a database that cannot be written can be read, and is not written or brought to another model")
-    func readOnly() async throws {
+    @Test("A read-only app database can be read, and is neither written nor migrated")
+    func readOnlyDatabase() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         try await folder.importDay1()
@@ -226,8 +226,8 @@ struct AppDatabaseStoreTests {
         #expect(error?.code == .storeReadOnly)
     }
 
-    @Test("has what conditions need on every connection of a pool, also beside a running statement")
-    func functions() async throws {
+    @Test("Conditions work on every connection of a pool, also beside a running statement")
+    func conditionsWorkOnEveryConnection() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let pool = try DatabasePool(path: folder.database.path)
@@ -240,7 +240,7 @@ struct AppDatabaseStoreTests {
             for _ in 0..<20 {
                 group.addTask {
                     try await pool.read { db throws in
-                        // Prepared before the functions are there.
+                        // The statement is prepared before the functions are added.
                         let cursor = try Row.fetchCursor(db, sql: "SELECT * FROM User")
                         _ = try cursor.next()
                         let count = try stack.count("User", where: condition, in: db)
@@ -254,7 +254,7 @@ struct AppDatabaseStoreTests {
     }
 }
 
-/// Counts how often a connection was asked whether to go on waiting.
+/// Counts the calls of a busy handler.
 private final class WaitCounter: @unchecked Sendable {
     private let lock = NSLock()
     private var waits = 0

@@ -3,8 +3,8 @@ import GRDB
 import Sync
 import Testing
 
-/// The app's `DatabaseMigrator` and the migration of our tables.
-@Suite("Migrations of an app and of a store in its database")
+/// Migrations by the app's `DatabaseMigrator` and by the store.
+@Suite("Migrations of an app database")
 struct GuestMigrationTests {
     private let first: SyncModel
     private let second: SyncModel
@@ -24,7 +24,7 @@ struct GuestMigrationTests {
         ])
     }
 
-    /// The app's next version: its bookmarks are of our people, and a trigger of its own notes who goes.
+    /// The migrator of the app's next version. Bookmarks reference people, and a trigger records deleted people.
     private var laterMigrator: DatabaseMigrator {
         var migrator = AppDatabase.migrator
         migrator.registerMigration("owners") { db in
@@ -53,8 +53,8 @@ struct GuestMigrationTests {
 
     private let people: JSONValue = [["id": 1, "name": "Ann"], ["id": 2, "name": "Bob"]]
 
-    @Test("hold where the app migrates first")
-    func appFirst() async throws {
+    @Test("An app may migrate before the store")
+    func appMigratesFirst() async throws {
         let queue = try DatabaseQueue()
         try AppDatabase.fill(queue)
         try await Sync.changes(people, inEntity: "Person", stack: DataStack(model: first, in: queue))
@@ -62,8 +62,8 @@ struct GuestMigrationTests {
         try await check(queue, DataStack(model: second, in: queue))
     }
 
-    @Test("hold where the store is there first, and where both go on while a stack is open")
-    func storeFirst() async throws {
+    @Test("A store may migrate before the app while a stack is open, which then fails with modelMismatch")
+    func storeMigratesFirst() async throws {
         let queue = try DatabaseQueue()
         let old = try DataStack(model: first, in: queue)
         try await Sync.changes(people, inEntity: "Person", stack: old)
@@ -78,8 +78,8 @@ struct GuestMigrationTests {
         try await check(queue, stack)
     }
 
-    @Test("of the app keep its references to tables that the store makes anew")
-    func references() async throws {
+    @Test("A migration of the store keeps the app's references to its tables")
+    func referencesOfTheAppAreKept() async throws {
         let queue = try DatabaseQueue()
         try AppDatabase.fill(queue)
         let stack = try DataStack(model: first, in: queue)
@@ -95,8 +95,8 @@ struct GuestMigrationTests {
         try await check(queue, migrated)
     }
 
-    @Test("that would lose rows are refused, and the app's tables are as they were")
-    func losses() async throws {
+    @Test("A migration that would lose rows is an error, and the app's tables stay")
+    func lossIsAnError() async throws {
         let queue = try DatabaseQueue()
         try AppDatabase.fill(queue)
         try await Sync.changes(people, inEntity: "Person", stack: DataStack(model: first, in: queue))
@@ -111,8 +111,8 @@ struct GuestMigrationTests {
         #expect(try await queue.read { db in try AppDatabase.Bookmark.fetchCount(db) } == 1)
     }
 
-    @Test("of an app that erases its database when the schema changes keep it, where they make our tables")
-    func erasing() async throws {
+    @Test("A migrator that erases the database on schema changes keeps it if it creates the store's tables")
+    func erasingMigratorKeepsDatabase() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         for launch in 1...2 {
@@ -128,8 +128,8 @@ struct GuestMigrationTests {
         }
     }
 
-    @Test("of the store do not judge what the app has in its own tables")
-    func foreignViolations() async throws {
+    @Test("A migration of the store ignores foreign key violations in the app's tables")
+    func violationsOfTheAppAreIgnored() async throws {
         let queue = try DatabaseQueue()
         try AppDatabase.fill(queue)
         try await queue.writeWithoutTransaction { db throws in
@@ -146,8 +146,8 @@ struct GuestMigrationTests {
         #expect(try await stack.count("Person") == 2)
     }
 
-    @Test("of the app can sync where their foreign keys are on, and say how where they are off")
-    func insideAMigration() async throws {
+    @Test("A migration of the app can sync if foreign keys are on, and fails with advice if they are off")
+    func syncInsideAMigration() async throws {
         let queue = try DatabaseQueue()
         let stack = try DataStack(model: first, in: queue)
         var migrator = DatabaseMigrator()

@@ -3,7 +3,7 @@ import GRDB
 import Sync
 import Testing
 
-@Suite("A sync in the caller's transaction")
+@Suite("Syncs in the caller's transaction")
 struct TransactionSyncTests {
     private struct Undone: Error {}
 
@@ -15,8 +15,8 @@ struct TransactionSyncTests {
         return (queue, try DataStack(model: Fixtures.model(model), in: queue))
     }
 
-    @Test("is committed with the app's own rows, and undone with them")
-    func together() async throws {
+    @Test("A sync in a transaction is committed and rolled back with the app's rows")
+    func syncIsCommittedWithRowsOfTheApp() async throws {
         let (queue, stack) = try app()
         let cursor = cursor
         let day1 = try Fixtures.payload("day1")
@@ -40,8 +40,8 @@ struct TransactionSyncTests {
         #expect(try await Sync.changes(day1, inEntity: "User", stack: stack).isEmpty)
     }
 
-    @Test("that fails takes back what it did, and the transaction goes on")
-    func failure() async throws {
+    @Test("A sync that fails in a transaction rolls back its own changes only")
+    func failedSyncRollsBackAlone() async throws {
         let (queue, stack) = try app()
         let cursor = cursor
         try await queue.write { db throws in
@@ -60,8 +60,8 @@ struct TransactionSyncTests {
         #expect(try await queue.read { db in try AppDatabase.Cursor.fetchCount(db) } == 1)
     }
 
-    @Test("that is a dry run sees what the transaction wrote, and changes nothing")
-    func dryRun() async throws {
+    @Test("A plan in a transaction sees its writes and changes nothing")
+    func planSeesTheTransaction() async throws {
         let (queue, stack) = try app()
         try await queue.write { db throws in
             try Sync.changes(["users": [["id": 1], ["id": 2]]], entities: ["users": "User"], stack: stack, in: db)
@@ -83,8 +83,8 @@ struct TransactionSyncTests {
         #expect(try await stack.count("User") == 2)
     }
 
-    @Test("outside of a transaction makes one of its own")
-    func alone() async throws {
+    @Test("A sync outside of a transaction opens its own")
+    func syncOpensATransaction() async throws {
         let (queue, stack) = try app()
         try await queue.writeWithoutTransaction { db throws in
             try Sync.changes([["id": 1]] as JSONValue, inEntity: "User", stack: stack, in: db)
@@ -93,8 +93,8 @@ struct TransactionSyncTests {
         #expect(try await stack.count("User") == 1)
     }
 
-    @Test("is not of a page, which the run would remember")
-    func page() async throws {
+    @Test("A page in the caller's transaction is an error")
+    func pageIsAnError() async throws {
         let (queue, stack) = try app()
         let run = PagedImport()
         let error = await #expect(throws: SyncError.self) {
@@ -108,8 +108,8 @@ struct TransactionSyncTests {
         #expect(try await stack.count("User") == 0)
     }
 
-    @Test("works with a stack of its own file too, and on another connection to it")
-    func ownFile() async throws {
+    @Test("A sync in a transaction works with a stack's own file, and on another connection to it")
+    func ownFileTakesTransactions() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         try await folder.importDay1()
@@ -125,8 +125,8 @@ struct TransactionSyncTests {
         #expect(try await Sync.changes(day2, inEntity: "User", stack: stack).isEmpty)
     }
 
-    @Test("of another database is an error")
-    func wrongDatabase() async throws {
+    @Test("A sync in a transaction of another database is an error")
+    func otherDatabaseIsAnError() async throws {
         let (_, stack) = try app()
         let other = try DatabaseQueue()
         let error = await #expect(throws: SyncError.self) {
@@ -138,8 +138,8 @@ struct TransactionSyncTests {
         #expect(try AppDatabase.schema(other) == [])
     }
 
-    @Test("remembers nothing of what was undone")
-    func undone() async throws {
+    @Test("A sync that was rolled back does not affect the next one")
+    func rolledBackSyncLeavesNoState() async throws {
         let queue = try DatabaseQueue()
         let model = try SyncModel(entities: [
             SyncModel.Entity(
@@ -163,14 +163,14 @@ struct TransactionSyncTests {
         #expect(try await stack.fetch("Item").map { $0["name"]?.string } == ["b", nil])
     }
 
-    @Test("that was taken back leaves references to late rows as they were", arguments: [false, true])
-    func lateReferences(isSingleRow: Bool) async throws {
+    @Test("A sync that was rolled back keeps pending references", arguments: [false, true])
+    func rolledBackSyncKeepsReferences(isSingleRow: Bool) async throws {
         let (queue, stack) = try app()
-        // So many that a small payload does not look through all of them.
+        // There are so many that a sync of a small payload does not check them all.
         let waiting = (1...20).map { JSONValue.object([.init("id", JSONValue($0)), .init("company_id", 7)]) }
         try await Sync.changes(JSONValue.array(waiting), inEntity: "User", stack: stack)
         let other: JSONValue = [["id": 99]]
-        // The row came by other means. What does not see it is undone, alone.
+        // The row is inserted without a sync. The savepoint, in which the row is missing, is rolled back alone.
         try await queue.write { db throws in
             try db.execute(sql: "INSERT INTO Company (id, name) VALUES (7, 'Acme')")
             try db.inSavepoint {
@@ -187,8 +187,8 @@ struct TransactionSyncTests {
         #expect(try await stack.count("User", where: "company.name == 'Acme'") == 20)
     }
 
-    @Test("beside a link of the app's that leads nowhere yet is not refused for it")
-    func openLink() async throws {
+    @Test("A sync in a transaction ignores a deferred foreign key violation of the app")
+    func deferredViolationIsIgnored() async throws {
         let (queue, stack) = try app()
         try await queue.write { db throws in
             try db.execute(
@@ -209,8 +209,8 @@ struct TransactionSyncTests {
         #expect(try await stack.fetch("Tag").map(\.key) == [.integer(1)])
     }
 
-    @Test("of a queue that only reads says so")
-    func reading() async throws {
+    @Test("A plan on a read-only connection is an error")
+    func readOnlyConnectionIsAnError() async throws {
         let (queue, stack) = try app()
         let error = await #expect(throws: SyncError.self) {
             try await queue.read { db throws in
@@ -220,8 +220,8 @@ struct TransactionSyncTests {
         #expect(error?.message == "this connection to the database is read-only")
     }
 
-    @Test("of a database with other tables is refused, also where its schema has changed as often")
-    func otherModel() async throws {
+    @Test("A sync in a database with other tables is an error, also if its schema version is the same")
+    func otherTablesAreAnError() async throws {
         let (queue, stack) = try app()
         try await Sync.changes([["id": 1]] as JSONValue, inEntity: "User", stack: stack)
         let other = try DatabaseQueue()
@@ -241,8 +241,8 @@ struct TransactionSyncTests {
         }
     }
 
-    @Test("wakes an observer once, where it changes something that is observed")
-    func observers() async throws {
+    @Test("A sync in a transaction notifies an observer once, and only if it changes observed rows")
+    func observersAreNotifiedOnce() async throws {
         let (queue, stack) = try app()
         let regions = Wakes()
         let observation = DatabaseRegionObservation(tracking: Table("User"))
@@ -261,7 +261,7 @@ struct TransactionSyncTests {
     }
 }
 
-/// Counts from any thread.
+/// A counter for any thread.
 private final class Wakes: @unchecked Sendable {
     private let lock = NSLock()
     private var wakes = 0

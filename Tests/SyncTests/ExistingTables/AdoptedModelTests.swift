@@ -3,7 +3,7 @@ import GRDB
 import Sync
 import Testing
 
-@Suite("The model of tables that are there")
+@Suite("Models of existing tables")
 struct AdoptedModelTests {
     static let schema = """
         CREATE TABLE authors (id INTEGER PRIMARY KEY AUTOINCREMENT, full_name TEXT NOT NULL, joined_at DATETIME,
@@ -26,8 +26,8 @@ struct AdoptedModelTests {
         return queue
     }
 
-    @Test("has entities, attributes, keys and relationships by the names of the library's rules")
-    func names() throws {
+    @Test("A model of existing tables has entities, attributes, keys and relationships by the naming rules")
+    func namesFollowTheRules() throws {
         let adopted = try AdoptedModel(of: database())
         let model = adopted.model
         #expect(model.entities.map(\.name) == ["Author", "BlogPost", "Profile", "Repo", "Tag"])
@@ -57,8 +57,8 @@ struct AdoptedModelTests {
         #expect(adopted.remarks.count == 4)
     }
 
-    @Test("opens the tables without a problem, after it was written and read, and is synced")
-    func opens() async throws {
+    @Test("A model of existing tables opens them, also from its schema file, and is synced")
+    func modelOpensItsTables() async throws {
         let queue = try database()
         let model = try SyncModel(schema: AdoptedModel(of: queue).model.schemaFile())
         let stack = try DataStack(model: model, adopting: queue)
@@ -73,12 +73,12 @@ struct AdoptedModelTests {
         #expect(try queue.lines("SELECT * FROM post_tags") == ["1 a"])
         #expect(try queue.lines("SELECT * FROM profile") == ["3 7"])
         #expect(try queue.lines("SELECT is_admin FROM authors") == ["0"])
-        // What is ours by now is not taken for the app's.
+        // Tables of the store are not taken for tables of the app.
         #expect(try AdoptedModel(of: queue).model == model)
     }
 
-    @Test("leaves out what it has no name for, and has others in the spelling of the library")
-    func oddNames() throws {
+    @Test("A model of existing tables omits unsuitable columns and tables, and adapts odd names")
+    func oddNamesAreAdapted() throws {
         let queue = try DatabaseQueue()
         try queue.write { db in
             try db.execute(
@@ -101,8 +101,8 @@ struct AdoptedModelTests {
         _ = try DataStack(model: adopted.model, adopting: queue)
     }
 
-    @Test("says of each foreign key that is no relationship why, and which SQL makes it one")
-    func foreignKeys() async throws {
+    @Test("A foreign key that is no relationship is reported with the reason and the SQL that makes it one")
+    func foreignKeysAreExplained() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { db in
             try db.execute(
@@ -136,8 +136,8 @@ struct AdoptedModelTests {
         _ = try DataStack(model: again.model, adopting: queue)
     }
 
-    @Test("may be of some tables only")
-    func some() throws {
+    @Test("A model may be of some of the existing tables")
+    func modelOfSomeTables() throws {
         let queue = try database()
         let model = try AdoptedModel(of: queue, tables: ["Blog_Posts"]).model
         #expect(model.entities.map(\.name) == ["BlogPost"])

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Sync
 
-/// The database of an app whose tables a sync is to fill: its migrator, its records, columns of its own.
+/// An app database whose tables a sync fills: migrator, records, and columns that only the app uses.
 enum AppTables {
     struct Post: Codable, FetchableRecord, PersistableRecord, Equatable {
         static let databaseTableName = "blog_posts"
@@ -74,7 +74,7 @@ enum AppTables {
         return queue
     }
 
-    /// Posts with what hangs on them: authors after the posts that lead to them.
+    /// Posts with authors and tags. Authors come after the posts that reference them.
     static let day1 = Data(
         #"""
         [
@@ -85,7 +85,7 @@ enum AppTables {
         ]
         """#.utf8)
 
-    /// One is gone, one is changed, one is new, one has another author.
+    /// One post is deleted, one is changed, one is new, one has another author.
     static let day2 = Data(
         #"""
         [
@@ -98,7 +98,7 @@ enum AppTables {
 }
 
 extension DatabaseReader {
-    /// The rows of a query, the values of each in a line.
+    /// Returns the rows of a query, each as one line.
     func lines(_ sql: String) throws -> [String] {
         try read { db in
             try Row.fetchAll(db, sql: sql).map { row in
@@ -108,7 +108,7 @@ extension DatabaseReader {
         }
     }
 
-    /// The schema but for what is ours.
+    /// Returns the schema without the tables of the store.
     func appSchema() throws -> [String] {
         try lines(
             "SELECT type, name, sql FROM sqlite_schema WHERE tbl_name NOT LIKE 'sync~_%' ESCAPE '~' ORDER BY 1, 2")

@@ -3,7 +3,7 @@ import GRDB
 import Sync
 import Testing
 
-@Suite("A constraint that a sync fails")
+@Suite("Constraint failures")
 struct ConstraintTests {
     private func stack(_ sql: String) throws -> (DatabaseQueue, DataStack) {
         let queue = try DatabaseQueue()
@@ -31,8 +31,8 @@ struct ConstraintTests {
         return error?.description ?? ""
     }
 
-    @Test("names the record, whether its row is inserted alone, with many, or updated")
-    func named() async throws {
+    @Test("A constraint failure names the record, whether its row is inserted alone, with many, or updated")
+    func failureNamesTheRecord() async throws {
         let (_, stack) = try stack(Self.tables)
         let one = try await description(#"[{"id": 7, "n": 100}]"#, "O", stack)
         #expect(one.contains("CHECK constraint failed") && one.hasSuffix("by the record 7 of O"))
@@ -47,20 +47,20 @@ struct ConstraintTests {
         #expect(update.contains("UNIQUE constraint failed: O.code") && update.hasSuffix("by the record 2 of O"))
     }
 
-    @Test("names the record by all parts of its key")
-    func parts() async throws {
+    @Test("A constraint failure names all parts of a composite key")
+    func failureNamesAllKeyParts() async throws {
         let (_, stack) = try stack(Self.tables)
         let error = try await description(#"[{"a": "x", "b": 2, "n": 100}]"#, "P", stack)
         #expect(error.hasSuffix(#"by the record "x", 2 of P"#))
     }
 
-    @Test("names the row that the app has lead nowhere")
-    func links() async throws {
+    @Test("A foreign key failure names the row of the app that references the deleted row")
+    func failureNamesReferencingRow() async throws {
         let queue = try AppTables.database()
         let stack = try DataStack(model: AppTables.model(), adopting: queue)
         try await Sync.changes(AppTables.day1, inEntity: "Post", stack: stack)
         try await queue.write { db in
-            // An app's trigger that makes a row of the model lead nowhere.
+            // A row of the app references post 2, which the sync deletes.
             try db.execute(
                 sql: """
                     CREATE TABLE extra (id INTEGER PRIMARY KEY, post INT REFERENCES blog_posts);

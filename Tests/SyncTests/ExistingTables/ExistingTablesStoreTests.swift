@@ -3,7 +3,7 @@ import GRDB
 import Sync
 import Testing
 
-@Suite("A store whose tables are an app's own")
+@Suite("Stores with existing tables")
 struct ExistingTablesStoreTests {
     private func adopted(_ queue: DatabaseQueue) throws -> DataStack {
         try DataStack(model: AppTables.model(), adopting: queue)
@@ -13,8 +13,8 @@ struct ExistingTablesStoreTests {
 
     // MARK: Syncing
 
-    @Test("is synced, and records of the app read what came")
-    func syncs() async throws {
+    @Test("Existing tables are synced, and records of the app read the rows")
+    func recordsOfTheAppReadRows() async throws {
         let queue = try AppTables.database()
         let before = try queue.appSchema()
         let stack = try adopted(queue)
@@ -30,8 +30,8 @@ struct ExistingTablesStoreTests {
         #expect(try queue.appSchema() == before)
     }
 
-    @Test("keeps what the app has in columns of its own")
-    func extraColumns() async throws {
+    @Test("A sync keeps the values of columns that only the app uses")
+    func extraColumnsAreKept() async throws {
         let queue = try AppTables.database()
         let stack = try adopted(queue)
         try await Sync.changes(AppTables.day1, inEntity: "Post", stack: stack)
@@ -53,8 +53,8 @@ struct ExistingTablesStoreTests {
         #expect(try queue.lines("SELECT DISTINCT color FROM tags") == ["red"])
     }
 
-    @Test("does what a store of its own does with the same payloads")
-    func sameAsOwn() async throws {
+    @Test("Existing tables give the results of a store's own tables")
+    func resultsEqualOwnTables() async throws {
         let adopted = try adopted(AppTables.database())
         let own = try DataStack.inMemory(AppTables.model())
         for payload in [AppTables.day1, AppTables.day2, AppTables.day1, Data("[]".utf8)] {
@@ -76,8 +76,8 @@ struct ExistingTablesStoreTests {
         #expect(try await adopted.count("Author") == 0)
     }
 
-    @Test("waits for rows that a payload only names")
-    func awaited() async throws {
+    @Test("Existing tables have pending references, unless the foreign key is NOT NULL")
+    func pendingReferences() async throws {
         let queue = try AppTables.database()
         try await queue.write { db in
             try db.execute(sql: "INSERT INTO authors (id, full_name) VALUES (1, 'there')")
@@ -89,7 +89,7 @@ struct ExistingTablesStoreTests {
         #expect(try queue.lines("SELECT count(*) FROM post_tags") == ["0"])
         try await Sync.changes(Data(#"[{"code": "late"}]"#.utf8), inEntity: "Tag", stack: stack)
         #expect(try queue.lines("SELECT * FROM post_tags") == ["1 late"])
-        // The column is NOT NULL, so there is no row without one.
+        // The column is NOT NULL, so a row without an author cannot be inserted.
         let error = await #expect(throws: SyncError.self) {
             try await Sync.changes(
                 Data(#"[{"id": 2, "title": "y", "author_id": 99}]"#.utf8), inEntity: "Post", stack: stack)
@@ -101,8 +101,8 @@ struct ExistingTablesStoreTests {
 
     // MARK: Transactions and single rows
 
-    @Test("in a transaction of the app's defers foreign keys no longer than the sync lasts")
-    func nested() async throws {
+    @Test("A sync in a transaction of the app defers foreign keys only while it runs")
+    func deferredForeignKeys() async throws {
         let queue = try AppTables.database()
         let stack = try adopted(queue)
         try await queue.write { db in
@@ -120,8 +120,8 @@ struct ExistingTablesStoreTests {
         #expect(try queue.lines("SELECT id, author_id FROM blog_posts ORDER BY id") == ["1 70", "5 71"])
     }
 
-    @Test("hears of what the app writes, and is heard of")
-    func observes() async throws {
+    @Test("An observation reports syncs and writes of the app")
+    func writesOfTheAppAreObserved() async throws {
         let queue = try AppTables.database()
         let stack = try adopted(queue)
         var lists = stack.observe("Post", orderedBy: "title").makeAsyncIterator()
@@ -132,10 +132,10 @@ struct ExistingTablesStoreTests {
         #expect(try await lists.next()?.map { $0["title"]?.string } == ["B", "Bugs", "On the engine"])
     }
 
-    // MARK: Keys of several parts
+    // MARK: Composite keys
 
-    @Test("tells rows with keys of several parts apart by their rowids, which outlast VACUUM")
-    func partedKeys() async throws {
+    @Test("Rows with composite keys keep their pending references through VACUUM")
+    func compositeKeysOutlastVacuum() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { db in
             try db.execute(

@@ -3,9 +3,9 @@ import GRDB
 import Sync
 import Testing
 
-@Suite("A store whose model names its tables and columns")
+@Suite("Models that name tables and columns")
 struct NamedTablesTests {
-    /// The model of the sample with names as another would have given them.
+    /// Returns the model of the sample with other names of tables and columns.
     static func named() throws -> SyncModel {
         let model = try Fixtures.model("company")
         return try model.replacing(
@@ -35,8 +35,8 @@ struct NamedTablesTests {
         return texts
     }
 
-    @Test("has them, and does what any store does")
-    func syncs() async throws {
+    @Test("A store has the tables and columns that its model names, and is synced like any other")
+    func namedTablesAreSynced() async throws {
         let plain = try DataStack.inMemory(Fixtures.model("company"))
         let named = try DataStack.inMemory(Self.named())
         for day in ["day1", "day2"] {
@@ -56,8 +56,8 @@ struct NamedTablesTests {
         #expect(columns == ["c_id", "c_text", "c_created_at", "user_id"])
     }
 
-    @Test("answers conditions, orders and paths by the names of the model")
-    func reads() async throws {
+    @Test("Conditions, orders and paths use the names of the model")
+    func conditionsUseNamesOfTheModel() async throws {
         let plain = try DataStack.inMemory(Fixtures.model("company"))
         let named = try DataStack.inMemory(Self.named())
         for stack in [plain, named] {
@@ -84,8 +84,8 @@ struct NamedTablesTests {
         #expect(try await state(named) == state(plain))
     }
 
-    @Test("is what a store becomes, and goes back from, with all its rows and links")
-    func migrates() async throws {
+    @Test("A migration renames tables and columns, and keeps all rows and links")
+    func migrationRenamesTables() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         try await folder.importDay1()

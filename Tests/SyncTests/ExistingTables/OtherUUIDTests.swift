@@ -3,9 +3,9 @@ import GRDB
 import Sync
 import Testing
 
-@Suite("UUIDs that an app keeps in another form")
+@Suite("UUIDs in another form of the app")
 struct OtherUUIDTests {
-    /// A record as GRDB writes it unless told otherwise: UUIDs are bytes.
+    /// A record in GRDB's default format, in which UUIDs are bytes.
     private struct Item: Codable, FetchableRecord, PersistableRecord {
         static let databaseTableName = "item"
         var id: UUID
@@ -35,9 +35,9 @@ struct OtherUUIDTests {
     }
 
     @Test(
-        "A sync inserts no second row beside one whose key the app wrote as bytes",
+        "A sync fails if the app wrote UUIDs as bytes, and the remedies convert them",
         arguments: ["BLOB", "TEXT", "", "UUID"])
-    func bytes(type: String) async throws {
+    func bytesAreAnError(type: String) async throws {
         let (queue, model) = try database(type)
         let stack = try DataStack(model: model, adopting: queue)
         try await queue.write { db in
@@ -69,8 +69,8 @@ struct OtherUUIDTests {
                 == ["\(Self.id.uuidString) remote 1"])
     }
 
-    @Test("Small letters are found too")
-    func smallLetters() async throws {
+    @Test("A sync fails if the app wrote UUIDs in lowercase")
+    func lowercaseIsAnError() async throws {
         let (queue, model) = try database("TEXT")
         let stack = try DataStack(model: model, adopting: queue)
         try await queue.write { db in
@@ -82,8 +82,8 @@ struct OtherUUIDTests {
         #expect(error?.problems.map(\.path) == ["tables.item.id"])
     }
 
-    @Test("Bytes are never taken for text, nor numbers for UUIDs, by the SQL that mends values")
-    func notGuessed() throws {
+    @Test("The remedies convert neither bytes to text nor numbers to UUIDs")
+    func remediesDoNotGuess() throws {
         let queue = try DatabaseQueue()
         try queue.write { db in
             try db.execute(

@@ -3,10 +3,10 @@ import GRDB
 import Sync
 import Testing
 
-@Suite("Tables that were adopted, seen again")
+@Suite("Existing tables that are opened again")
 struct ReopenedTablesTests {
-    @Test("are never migrated, however the database is opened")
-    func neverMigrated() async throws {
+    @Test("Existing tables are never migrated, however the database is opened")
+    func tablesAreNeverMigrated() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let pool = try DatabasePool(path: folder.database.path)
@@ -49,8 +49,8 @@ struct ReopenedTablesTests {
         #expect(try pool.appSchema() == schema)
     }
 
-    @Test("are not those that a stack made, and those not these")
-    func notOurs() throws {
+    @Test("A stack does not adopt tables that a stack created, nor take existing tables for its own")
+    func tablesOfAStackAreNotAdopted() throws {
         let queue = try DatabaseQueue()
         _ = try DataStack(model: AppTables.model(), in: queue)
         let error = #expect(throws: SyncError.self) { try DataStack(model: AppTables.model(), adopting: queue) }
@@ -60,8 +60,8 @@ struct ReopenedTablesTests {
         #expect(collision?.code == .nameCollision)
     }
 
-    @Test("may be changed by the app, as long as they fit")
-    func appMigrates() async throws {
+    @Test("The app may change existing tables as long as they fit the model")
+    func appMayChangeTables() async throws {
         let queue = try AppTables.database()
         let stack = try DataStack(model: AppTables.model(), adopting: queue)
         try await Sync.changes(AppTables.day1, inEntity: "Post", stack: stack)
@@ -75,8 +75,8 @@ struct ReopenedTablesTests {
         #expect(error?.problems.map(\.path) == ["tables.tags.label"])
     }
 
-    @Test("are no reason for a migrator to erase the database, if it adopts them")
-    func erasing() async throws {
+    @Test("A migrator that adopts existing tables does not erase the database")
+    func erasingMigratorKeepsTables() async throws {
         let queue = try DatabaseQueue()
         var migrator = AppTables.migrator
         migrator.eraseDatabaseOnSchemaChange = true
@@ -94,8 +94,8 @@ struct ReopenedTablesTests {
         #expect(try queue.lines("SELECT color FROM tags WHERE code = 'a'") == ["red"])
     }
 
-    @Test("and nothing is left in a database whose tables do not fit")
-    func nothingLeft() throws {
+    @Test("Opening a database with unsuitable tables leaves nothing in it")
+    func unsuitableTablesLeaveNothing() throws {
         let queue = try DatabaseQueue()
         try queue.write { db in try db.execute(sql: "CREATE TABLE tags (code TEXT PRIMARY KEY)") }
         let before = try queue.lines("SELECT * FROM sqlite_schema")

@@ -3,17 +3,17 @@ import GRDB
 import Sync
 import Testing
 
-/// Tables whose rows have an id of the app's and another of the service's, and what leads to what.
+/// Tables whose rows have an ID of the app and a remote ID, and their links.
 struct TablesWithTwoIDs: Sendable, CustomTestStringConvertible {
     let name: String
-    /// What the app made.
+    /// The SQL of the app.
     let sql: String
-    /// The entities of the model, whose keys are the service's ids.
+    /// The entities of the model. Their keys are remote IDs.
     let entities: String
-    /// A query for what leads to what by the app's ids, and one by the service's.
+    /// A query for the links by the app's IDs, and one by the remote IDs.
     let before: String
     let after: String
-    /// The rows of both.
+    /// The rows of both queries.
     let rows: [String]
 
     var testDescription: String { name }
@@ -129,7 +129,7 @@ struct TablesWithTwoIDs: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite("Tables whose rows have an id of the app's and one of the service's")
+@Suite("Tables with an ID of the app and a remote ID")
 struct TwoIDsTests {
     private func refusal(_ queue: DatabaseQueue, _ entities: String) throws -> SyncError {
         let model = try SyncModel(schema: Data("{ \"entities\": { \(entities) } }".utf8))
@@ -137,8 +137,8 @@ struct TwoIDsTests {
         return try #require(error)
     }
 
-    @Test("The remedies keep what each row leads to", arguments: TablesWithTwoIDs.all)
-    func kept(tables: TablesWithTwoIDs) async throws {
+    @Test("The remedies for tables with two IDs keep all links", arguments: TablesWithTwoIDs.all)
+    func remediesKeepLinks(tables: TablesWithTwoIDs) async throws {
         let queue = try DatabaseQueue()
         try await queue.writeWithoutTransaction { db in try db.execute(sql: tables.sql) }
         #expect(try queue.lines(tables.before) == tables.rows)
@@ -156,8 +156,8 @@ struct TwoIDsTests {
         #expect(try queue.lines(tables.after) == tables.rows)
     }
 
-    @Test("A default that named a row by the app's id is dropped, and a trigger, an index and the next rowid stay")
-    func attached() throws {
+    @Test("The remedies drop a default that is an ID of the app, and keep triggers, indexes and the next rowid")
+    func remediesKeepTriggers() throws {
         let queue = try DatabaseQueue()
         let tables = TablesWithTwoIDs.all[1]
         try queue.writeWithoutTransaction { db in
@@ -177,8 +177,8 @@ struct TwoIDsTests {
         return try #require(error)
     }
 
-    @Test("Where it is not known which rows are meant there is no SQL for the foreign key")
-    func uncertain() throws {
+    @Test("A foreign key whose referenced rows are uncertain has no SQL")
+    func uncertainForeignKeyHasNoSQL() throws {
         let bound = "CREATE TABLE books (id INTEGER PRIMARY KEY, title TEXT, author_id INTEGER"
         let all: [(sql: String, message: String)] = [
             (
@@ -212,8 +212,8 @@ struct TwoIDsTests {
         }
     }
 
-    @Test("A key that some rows lack has no SQL, and says how many they are")
-    func missingKeys() throws {
+    @Test("A key that some rows lack has no SQL, and the error counts those rows")
+    func missingKeysHaveNoSQL() throws {
         let queue = try DatabaseQueue()
         try queue.write { db in
             try db.execute(
@@ -224,8 +224,8 @@ struct TwoIDsTests {
         #expect(error.problems.first?.message.contains("2 rows have none") ?? false)
     }
 
-    @Test("The SQL fails on another database where a value leads to no row, and changes nothing there")
-    func guarded() throws {
+    @Test("The remedies fail on another database if a value references no row, and change nothing there")
+    func remediesFailOnOtherDatabase() throws {
         let tables = TablesWithTwoIDs.all[0]
         let (known, other) = try (DatabaseQueue(), DatabaseQueue())
         for queue in [known, other] { try queue.write { db in try db.execute(sql: tables.sql) } }
@@ -243,8 +243,8 @@ struct TwoIDsTests {
         #expect(try other.lines("SELECT name FROM sqlite_schema WHERE name LIKE 'sync%'") == [])
     }
 
-    @Test("A table of the app's that leads to a mended key is mended with it")
-    func unknownTables() throws {
+    @Test("A table outside the model that references a converted key is converted too")
+    func referencingTablesAreConverted() throws {
         let queue = try DatabaseQueue()
         try queue.write { db in
             try db.execute(
@@ -263,8 +263,8 @@ struct TwoIDsTests {
         #expect(try queue.lines("SELECT name, p = o FROM notes JOIN O ON O.id = o") == ["x 1"])
     }
 
-    @Test("A primary key is not replaced where a foreign key leads to it without naming it")
-    func impliedKeys() throws {
+    @Test("A primary key that a foreign key references without its name is not replaced")
+    func impliedPrimaryKeyStays() throws {
         let queue = try DatabaseQueue()
         try queue.write { db in
             try db.execute(

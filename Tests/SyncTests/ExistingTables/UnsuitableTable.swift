@@ -2,18 +2,18 @@ import Foundation
 import Sync
 import Testing
 
-/// A table that does not fit a model, and what is said of it.
+/// A table that does not fit a model, and the problems that are reported.
 struct UnsuitableTable: Sendable, CustomTestStringConvertible {
     let name: String
-    /// What the app made.
+    /// The SQL of the app.
     let sql: String
     /// The entities of the model.
     let entities: String
-    /// The path of each problem and a part of what it says.
+    /// The path of each problem, and the beginning of its message.
     let problems: [String]
-    /// Whether there is SQL for each.
+    /// Whether each problem has SQL.
     var isMended = true
-    /// A query, and its rows once the SQL has run.
+    /// A query, and its rows after the SQL has run.
     var kept: (query: String, rows: [String])?
 
     var testDescription: String { name }

@@ -3,10 +3,12 @@ import GRDB
 import Sync
 import Testing
 
-@Suite("Tables that do not fit")
+@Suite("Unsuitable tables")
 struct UnsuitableTablesTests {
-    @Test("are refused with all that does not fit, and the SQL mends them", arguments: UnsuitableTable.all)
-    func refused(table: UnsuitableTable) async throws {
+    @Test(
+        "Unsuitable tables are an error with every problem, and the remedies make them suitable",
+        arguments: UnsuitableTable.all)
+    func tablesAreConverted(table: UnsuitableTable) async throws {
         let queue = try DatabaseQueue()
         try await queue.writeWithoutTransaction { db in try db.execute(sql: table.sql) }
         let before = try queue.lines("SELECT * FROM sqlite_schema")
@@ -36,8 +38,8 @@ struct UnsuitableTablesTests {
         }
     }
 
-    @Test("have values mended only where it is certain what they are")
-    func values() throws {
+    @Test("The remedies convert values only if their meaning is certain")
+    func certainValuesAreConverted() throws {
         let queue = try DatabaseQueue()
         let texts = [
             "5 boxes", "many", "", "1e3", "007", " 12 ", "-3", "5.0", "1.50", "+2.5", "1.2.3", "-", "on", "off", "Y",
@@ -76,8 +78,8 @@ struct UnsuitableTablesTests {
         #expect(try queue.lines("SELECT q FROM I WHERE id < 4") == ["5 boxes", "many", "", "1e3"])
     }
 
-    @Test("are mended by the same SQL in a migration of the app's, and never where foreign keys act")
-    func migration() throws {
+    @Test("The remedies run in a migration of the app, and fail while foreign keys are on")
+    func remediesNeedForeignKeysOff() throws {
         let queue = try DatabaseQueue()
         try queue.write { db in
             try db.execute(
@@ -90,7 +92,7 @@ struct UnsuitableTablesTests {
         let model = try SyncModel(schema: Data(#"{ "entities": { "O": { "attributes": { "id": "integer" } } } }"#.utf8))
         let error = #expect(throws: SyncError.self) { try DataStack(model: model, adopting: queue) }
         let sql = try #require(error?.remedies.first)
-        // The table is dropped on the way, which would delete all that leads to it.
+        // The SQL drops the table, which would delete all referencing rows.
         let refusal = #expect(throws: DatabaseError.self) { try queue.write { db in try db.execute(sql: sql) } }
         #expect(refusal?.message?.contains("foreign_keys_must_be_off") ?? false)
         #expect(try queue.lines("SELECT * FROM I") == ["1 1"])
@@ -101,8 +103,8 @@ struct UnsuitableTablesTests {
         #expect(try queue.lines("SELECT * FROM I") == ["1 1"])
     }
 
-    @Test("are told from those that only differ from ours")
-    func suitable() async throws {
+    @Test("Tables that differ from those of a store in form only are suitable")
+    func otherFormsAreSuitable() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { db in
             try db.execute(

@@ -1,7 +1,7 @@
 import Foundation
 import Sync
 
-// The streaming forms, in functions that are not async: there a closure may collect what it is given.
+// Streaming exports in functions that are not async, where a closure may collect what it receives.
 extension DataStack {
     func exportedRecords(_ entity: String, orderedBy order: RowOrder = .byKey) throws -> [JSONValue] {
         var records: [JSONValue] = []

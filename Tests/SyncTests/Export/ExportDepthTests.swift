@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Deep exports")
 struct ExportDepthTests {
-    /// Rows in one long chain.
+    /// Returns a store whose rows are linked in one long circle.
     private func chain(_ count: Int) async throws -> DataStack {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
@@ -20,7 +20,7 @@ struct ExportDepthTests {
         return stack
     }
 
-    /// How many objects are in each other along a relationship.
+    /// Returns the number of nested objects along a relationship.
     private func length(_ record: JSONValue, along key: String) -> Int {
         var length = 1
         var current = record
@@ -36,8 +36,8 @@ struct ExportDepthTests {
         return length
     }
 
-    @Test("end where JSON could not be read any more, and read as no change")
-    func limit() async throws {
+    @Test("A deep export ends at the nesting limit of JSON, and its import changes nothing")
+    func exportEndsAtTheLimit() async throws {
         let stack = try await chain(600)
         let records = try await stack.export("Link", limit: 1)
         #expect(length(try #require(records.first), along: "next") == 511)
@@ -50,8 +50,8 @@ struct ExportDepthTests {
         #expect(result.diagnostics == [])
     }
 
-    @Test("A circle is exported once round")
-    func circle() async throws {
+    @Test("A circle of rows is exported once around")
+    func circleIsExportedOnce() async throws {
         let stack = try await chain(5)
         let record = try #require(try await stack.export("Link", where: "id == 2").first)
         #expect(length(record, along: "next") == 5)
@@ -59,8 +59,8 @@ struct ExportDepthTests {
         try await RoundTrip.expectNoChange(stack, "a circle")
     }
 
-    @Test("A JSON value nests as deep as fits where it is")
-    func deepValue() async throws {
+    @Test("A JSON value is exported where it fits the nesting limit, and omitted elsewhere")
+    func deepValueIsOmitted() async throws {
         let stack = try await chain(3)
         var deep: JSONValue = []
         for _ in 0..<509 { deep = [deep] }

@@ -2,8 +2,8 @@ import Foundation
 import Sync
 import Testing
 
-/// Two attributes, or an attribute and a relationship, that would have one place in the JSON.
-@Suite("Exported keys that meet")
+/// Attributes and relationships that have one place in the exported JSON.
+@Suite("Exported keys that collide")
 struct ExportKeyTests {
     private func exported(_ model: SyncModel, _ entity: String, _ payload: JSONValue) async throws -> JSONValue? {
         let stack = try DataStack.inMemory(model)
@@ -13,8 +13,8 @@ struct ExportKeyTests {
         return records.first
     }
 
-    @Test("belong to the attribute that reads them; one that no key fills is left out")
-    func remoteKeyOfAnother() async throws {
+    @Test("A key of two attributes is exported once, and an attribute that no key fills is left out")
+    func remoteKeyIsExportedOnce() async throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "Word",
@@ -27,8 +27,8 @@ struct ExportKeyTests {
         #expect(record == ["id": 1, "title": "a"])
     }
 
-    @Test("A value and what is inside it are not written to one place")
-    func valueAndPart() async throws {
+    @Test("A value and an attribute inside it are exported under different keys")
+    func valueAndPartHaveTwoKeys() async throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "Word",
@@ -41,8 +41,8 @@ struct ExportKeyTests {
         #expect(record == ["id": 1, "place": ["city": "Oslo", "zip": 1], "city": "Oslo"])
     }
 
-    @Test("An attribute inside a relationship's object has its own name")
-    func insideRelationship() async throws {
+    @Test("An attribute inside the object of a relationship is exported under its own name")
+    func attributeInRelationship() async throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "User",
@@ -59,8 +59,8 @@ struct ExportKeyTests {
         #expect(try await exported(model, "User", ["id": 1, "firm": "X"]) == ["id": 1, "firm": "X"])
     }
 
-    @Test("Dotted keys of attributes and relationships share their objects, which are left out when empty")
-    func sharedObjects() async throws {
+    @Test("Dotted keys of attributes and relationships share objects, and empty objects are left out")
+    func dottedKeysShareObjects() async throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "User",
@@ -80,8 +80,8 @@ struct ExportKeyTests {
             try await exported(model, "User", ["id": 1]) == ["id": 1, "meta": ["mail": ["address": nil]]])
     }
 
-    @Test("A key of a sub-entity that its parent reads as something else is not used")
-    func subEntity() async throws {
+    @Test("A sub-entity does not export a key that its parent entity reads as another attribute")
+    func keyOfTheParentEntity() async throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "Animal", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string)]),
@@ -94,8 +94,8 @@ struct ExportKeyTests {
         try await RoundTrip.expectNoChange(stack, "Animal and Dog")
     }
 
-    @Test("A nil attribute whose key is also a relationship's id is left out: null would unlink")
-    func idOfRelationship() async throws {
+    @Test("A null attribute whose key is the ID key of a relationship is left out, as null would unlink")
+    func nullIDIsLeftOut() async throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "User", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("companyID", .integer)],

@@ -3,7 +3,7 @@ import GRDB
 import Sync
 import Testing
 
-@Suite("Exports read the store")
+@Suite("Reading for exports")
 struct ExportReadingTests {
     private struct Stop: Error {}
 
@@ -13,8 +13,8 @@ struct ExportReadingTests {
         return stack
     }
 
-    @Test("all at once, one by one and as text: the same records")
-    func forms() async throws {
+    @Test("Exports as an array, record by record and as text have the same records")
+    func formsHaveSameRecords() async throws {
         let stack = try await users()
         let all = try await stack.export("User", orderedBy: "-age")
         #expect(all.count == 8)
@@ -25,8 +25,8 @@ struct ExportReadingTests {
         #expect(try split.map { try JSONValue(parsing: String($0)) } == all)
     }
 
-    @Test("as text also where there is nothing")
-    func nothing() async throws {
+    @Test("An empty export is an empty array in JSON and no line in NDJSON")
+    func emptyExportIsValid() async throws {
         let stack = try await users()
         for (form, expected) in [(SyncOptions.Form.json, "[]\n"), (.ndjson, "")] {
             let text = try stack.exportedText("User", as: form, where: .where("age > 200"))
@@ -34,8 +34,8 @@ struct ExportReadingTests {
         }
     }
 
-    @Test("a million bytes in pieces, each far smaller than the whole")
-    func pieces() async throws {
+    @Test("An export of a million bytes comes in small buffers")
+    func exportComesInBuffers() async throws {
         let stack = try DataStack.inMemory(
             SyncModel(entities: [
                 SyncModel.Entity(
@@ -49,8 +49,8 @@ struct ExportReadingTests {
         #expect(sizes.allSatisfy { $0 < 100_000 })
     }
 
-    @Test("chosen, ordered and limited")
-    func choice() async throws {
+    @Test("An export may be filtered, ordered and limited")
+    func exportIsFiltered() async throws {
         let stack = try await users()
         let records = try await stack.export(
             "User", where: "company.city == 'Oslo'", orderedBy: "age", limit: 2,
@@ -59,8 +59,8 @@ struct ExportReadingTests {
         #expect(try await stack.export("User", limit: 0) == [])
     }
 
-    @Test("inside a transaction with what it has written, and leave the store as it is")
-    func inTransaction() async throws {
+    @Test("An export in a transaction has its writes, and exports change nothing")
+    func exportSeesTheTransaction() async throws {
         let stack = try await users()
         let before = try await stack.contents()
         try await stack.write { db in
@@ -73,8 +73,8 @@ struct ExportReadingTests {
         #expect(try await stack.contents() == before)
     }
 
-    @Test("What the receiver throws ends the export and passes through")
-    func stops() async throws {
+    @Test("An error of the receiver ends an export and is rethrown")
+    func receiverErrorEndsExport() async throws {
         let stack = try await users()
         await #expect(throws: Stop.self) { try await stack.exportEach("User") { _ in throw Stop() } }
         await #expect(throws: Stop.self) { try await stack.exportText("User") { _ in throw Stop() } }
@@ -92,8 +92,8 @@ struct ExportReadingTests {
         return count
     }
 
-    @Test("Cancelling ends them")
-    func cancelled() async throws {
+    @Test("A cancelled export ends with CancellationError")
+    func cancelledExportEnds() async throws {
         let stack = try await users()
         let task = Task {
             try await stack.exportEach("User") { _ in withUnsafeCurrentTask { $0?.cancel() } }
@@ -102,8 +102,8 @@ struct ExportReadingTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test("What the model does not have is a typed error")
-    func unknown() async throws {
+    @Test("Unknown entities, attributes and conditions are errors of an export")
+    func unknownNamesAreErrors() async throws {
         let stack = try await users()
         let calls: [(SyncError.Code, @Sendable () async throws -> [JSONValue])] = [
             (.unknownEntity, { try await stack.export("Robot") }),

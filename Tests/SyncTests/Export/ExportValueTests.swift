@@ -30,15 +30,15 @@ struct ExportValueTests {
         return try await stack.export("Word").first
     }
 
-    @Test("go back through their transformer; without one that exports they are left out")
-    func transformers() async throws {
+    @Test("Exported values pass their transformer, and are left out if it cannot export")
+    func transformersExportValues() async throws {
         let all: JSONValue = ["id": 1, "both": ["a"], "one_way": "b", "unknown": "c", "opaque": ["d"]]
         #expect(try await exported(all) == ["id": 1, "both": ["a"], "unknown": "c"])
         #expect(try await exported(["id": 1, "both": ""]) == ["id": 1, "unknown": nil])
         #expect(try await exported(["id": 1]) == ["id": 1, "both": nil, "unknown": nil])
     }
 
-    /// How a date is exported; in ISO 8601 it must read as the same instant again.
+    /// Returns an exported date. An ISO 8601 date must be read as the same instant.
     private func date(_ text: String, _ options: ExportOptions) async throws -> String? {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
@@ -65,27 +65,27 @@ struct ExportValueTests {
     ]
 
     @Test("Dates in a time zone end in its offset and read as the same instant", arguments: zones)
-    func zone(text: String, zone: String, expected: String) async throws {
+    func dateHasOffset(text: String, zone: String, expected: String) async throws {
         let zone = try #require(TimeZone(identifier: zone))
         #expect(try await date(text, ExportOptions(timeZone: zone)) == expected)
     }
 
-    @Test("also where the offset has seconds, which cannot be written")
-    func localTime() async throws {
+    @Test("A date whose offset has seconds is exported in UTC")
+    func offsetWithSecondsIsUTC() async throws {
         let zone = try #require(TimeZone(identifier: "America/New_York"))
         let found = try await date("1880-01-01T12:00:00Z", ExportOptions(timeZone: zone))
         #expect(found == "1880-01-01T12:00:00Z")
     }
 
-    @Test("Dates in a pattern")
-    func pattern() async throws {
+    @Test("Dates may be exported in a pattern")
+    func datesInAPattern() async throws {
         let options = ExportOptions(dateFormat: .pattern("EEE d MMM yyyy"))
         #expect(try await date("2024-02-29T18:29:59Z", options) == "Thu 29 Feb 2024")
         #expect(try await date("1066-10-14", ExportOptions(dateFormat: .pattern("yyyy-MM-dd"))) == "1066-10-14")
     }
 
-    @Test("Text of every kind comes back byte for byte")
-    func text() async throws {
+    @Test("Exported text is imported byte for byte")
+    func textIsExact() async throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "Word", primaryKey: "word",

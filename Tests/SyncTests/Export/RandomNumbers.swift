@@ -1,4 +1,4 @@
-/// The same numbers for the same seed (SplitMix64).
+/// A generator of the same numbers for the same seed (SplitMix64).
 struct RandomNumbers: RandomNumberGenerator {
     private var state: UInt64
 

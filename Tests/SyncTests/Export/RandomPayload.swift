@@ -1,8 +1,8 @@
 import Foundation
 import Sync
 
-/// Records of an entity with everything a model has room for: values of every type, null and absent, objects and ids,
-/// rows that come up several times. There are few keys, so that rows meet.
+/// Random records of an entity: values of every type, null and absent values, objects and IDs. There are few keys, so
+/// that records share them.
 struct RandomPayload {
     let model: SyncModel
     var numbers: RandomNumbers
@@ -64,7 +64,7 @@ struct RandomPayload {
 
     // MARK: Values
 
-    /// The key of one of few rows. Those of entities that are in one table differ, as one row cannot be of both.
+    /// Returns the key of one of few rows. Entities of one table have different keys, as a row is of one entity only.
     private mutating func key(_ type: AttributeType, of entity: SyncModel.Entity) -> JSONValue {
         let concrete = model.entities.indices.filter { index in
             !model.entities[index].isAbstract && lineage(of: model.entities[index]).contains(entity)
@@ -108,7 +108,7 @@ struct RandomPayload {
         object[path] = value
     }
 
-    /// Keys with dots become objects in objects.
+    /// Converts dotted keys to nested objects.
     private func json(_ object: [String: JSONValue]) -> JSONValue {
         var members: [String: JSONValue] = [:]
         for (key, value) in object.sorted(by: { $0.key < $1.key }) {
