@@ -2,15 +2,15 @@ import Foundation
 import Sync
 import Testing
 
-/// What is exported, synced back.
+/// Exports that are synced back.
 enum RoundTrip {
-    /// Other options under which an export still says all that a sync reads.
+    /// Options with which an export still has everything that a sync reads.
     static let options = [
         ExportOptions(), ExportOptions(keyCase: .camel, timeZone: TimeZone(secondsFromGMT: 20_700) ?? .gmt),
         ExportOptions(relationships: .none),
     ]
 
-    /// Exports every entity and syncs it to the store it came from, which must find nothing to do.
+    /// Exports every entity, syncs the records to the same store, and expects no change.
     static func expectNoChange(_ stack: DataStack, _ comment: Comment) async throws {
         let entities = try stack.model.entities.filter { entity in
             try !entity.isAbstract && stack.model.primaryKey(of: entity.name) != nil
@@ -32,10 +32,10 @@ enum RoundTrip {
         do {
             let result = try await Sync.changes(.array(records), inEntity: entity, stack: stack)
             #expect(result.isEmpty, "\(comment): \(entity)")
-            // A row that has only a local key cannot be told which it is.
+            // A row without a remote ID is exported without a key.
             #expect(result.diagnostics.filter { $0.kind != .recordWithoutKey } == [], "\(comment): \(entity)")
         } catch let error as SyncError where error.code == .noRecords {
-            // Where no row has another key, the export says nothing of any row.
+            // If no row has a remote ID, the export has no readable record.
             let key = try #require(try stack.model.primaryKey(of: entity))
             #expect(try await stack.count(entity, where: "\(key.local) != nil") == 0, "\(comment): \(entity)")
         }

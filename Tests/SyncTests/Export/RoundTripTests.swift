@@ -3,12 +3,12 @@ import Sync
 import TestSize
 import Testing
 
-@Suite("Export of what was imported")
+@Suite("Exports of imported rows")
 struct RoundTripTests {
     static let models = ["blog", "company", "library", "orchard", "press", "station", "village", "zoo"]
 
-    @Test("syncs back with no change: random rows", arguments: models, RandomTest.export.range)
-    func random(_ model: String, seed: Int) async throws {
+    @Test("An export of random rows syncs back without a change", arguments: models, RandomTest.export.range)
+    func randomRowsAreUnchanged(_ model: String, seed: Int) async throws {
         let stack = try DataStack.inMemory(Fixtures.model(model), transformers: .optional)
         var payload = RandomPayload(stack.model, seed: UInt64(seed))
         var options = SyncOptions()
@@ -16,23 +16,23 @@ struct RoundTripTests {
         for _ in 0..<4 {
             for entity in payload.entities {
                 let records = try payload.records(of: entity)
-                // Some payloads are refused, as where a delete rule denies what they ask for.
+                // Some payloads fail, for example if a delete rule denies a deletion.
                 _ = try? await Sync.changes(records, inEntity: entity.name, stack: stack, options: options)
             }
         }
         try await RoundTrip.expectNoChange(stack, "\(model), seed \(seed)")
     }
 
-    @Test("syncs back with no change: the payload files of the package", arguments: try PayloadFile.own())
-    func own(_ payload: PayloadFile) async throws {
+    @Test("An export of a payload of the package syncs back without a change", arguments: try PayloadFile.own())
+    func packagePayloadsAreUnchanged(_ payload: PayloadFile) async throws {
         try await expectNoChange(payload)
     }
 
     @Test(
-        "syncs back with no change: the payload files of the corpus",
+        "An export of a payload of the corpus syncs back without a change",
         .enabled(if: PayloadFile.corpus != nil, "SYNC_CONFORMANCE is not set"),
         arguments: try PayloadFile.corpus.map(PayloadFile.shared) ?? [])
-    func shared(_ payload: PayloadFile) async throws {
+    func corpusPayloadsAreUnchanged(_ payload: PayloadFile) async throws {
         try await expectNoChange(payload)
     }
 

@@ -1,6 +1,6 @@
 import Sync
 
-/// A random model whose names are of one to three words, and records of it with keys in one spelling.
+/// A random model with names of one to three words, and records whose keys are in one case.
 struct SpelledPayload {
     private static let words = [
         "first", "name", "home", "total", "user", "line", "unit", "price", "image", "shipping", "best", "x", "z2",
@@ -19,13 +19,13 @@ struct SpelledPayload {
         random = RandomNumbers(seed: seed)
     }
 
-    /// A name in camelCase that none of these has, nor one that would be taken for an id of a relationship.
+    /// Returns a name in camel case that is not taken.
     private mutating func name(_ taken: [String], words: ClosedRange<Int>) -> String {
         while true {
             let count = Int.random(in: words, using: &random)
             let parts = (0..<count).map { _ in Self.words[Int.random(in: 0..<Self.words.count, using: &random)] }
             let name = parts[0] + parts.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
-            // Capitals in a row are one word: `imageXX` is no `image_x_x`.
+            // Consecutive capitals are one word, so `imageXX` is not `image_x_x`.
             let isSpelledBack = !zip(name, name.dropFirst()).contains { $0.isUppercase && $1.isUppercase }
             if isSpelledBack, !taken.contains(name) { return name }
         }
@@ -34,7 +34,7 @@ struct SpelledPayload {
     mutating func model() throws -> SyncModel {
         toOne = name([], words: 2...2)
         toMany = name([toOne], words: 2...2) + "Rows"
-        // One of two words at least shows the spelling.
+        // At least one name has two words, so that it shows the case.
         attributes = [name([toOne], words: 2...2)]
         for _ in 0..<Int.random(in: 0...4, using: &random) {
             attributes.append(name(attributes + [toOne], words: 1...3))
@@ -79,7 +79,7 @@ struct SpelledPayload {
 }
 
 extension KeyCase {
-    /// The words of a name in camelCase, joined as a service would: said here again, by other means than the library's.
+    /// Returns a camel case name in this case. The code is independent of the library's.
     fileprivate func word(for name: String) -> String {
         let words = name.reduce(into: [""]) { words, letter in
             if letter.isUppercase { words.append("") }

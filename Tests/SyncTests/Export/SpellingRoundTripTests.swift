@@ -4,12 +4,12 @@ import SyncTools
 import TestSize
 import Testing
 
-@Suite("Keys in a spelling of the service")
+@Suite("Keys in the case of a service")
 struct SpellingRoundTripTests {
     @Test(
-        "are given back as they came, and read again with no change: random models and payloads",
+        "Keys in the case that a model declares are exported as they came, for random models",
         arguments: KeyCase.allCases, RandomTest.spelling.range)
-    func declared(keys: KeyCase, seed: Int) async throws {
+    func declaredCaseIsKept(keys: KeyCase, seed: Int) async throws {
         var random = SpelledPayload(keys, seed: UInt64(seed))
         let model = try random.model()
         let records = random.records()
@@ -17,9 +17,9 @@ struct SpellingRoundTripTests {
     }
 
     @Test(
-        "are worked out by inference, so that the service gets back the names it sent",
+        "Inference finds the case of keys, so that an export has them as they came",
         arguments: KeyCase.allCases.filter { $0 != .exact }, RandomTest.spelling.range)
-    func inferred(keys: KeyCase, seed: Int) async throws {
+    func inferredCaseIsKept(keys: KeyCase, seed: Int) async throws {
         var random = SpelledPayload(keys, seed: UInt64(seed))
         _ = try random.model()
         let records = random.records()
@@ -29,8 +29,8 @@ struct SpellingRoundTripTests {
         try await expectSameKeys(records, as: "Order", InferredModel(from: [sample]).model)
     }
 
-    @Test("are given back one by one where they follow no rule")
-    func mixed() async throws {
+    @Test("Keys without a common case are exported as they came")
+    func mixedCasesAreKept() async throws {
         let record: JSONValue = [
             "Id": 1, "first_name": "a", "lastName": "b", "Total": 2, "unit-price": 3, "_rev": "c", "address_1": "d",
             "homeTown": ["id": 2, "Name": "e"], "line_items": [["id": 3, "unit_price": 4]], "$meta": "f", "URL": "g",
@@ -48,7 +48,7 @@ struct SpellingRoundTripTests {
         #expect(exported.map(\.keyPaths) == records.map(\.keyPaths), "\(records) \(exported)")
         let second = try await Sync.changes(.array(exported), inEntity: entity, stack: stack)
         #expect(second.isEmpty && second.unmappedKeys == [] && second.diagnostics == [])
-        // The model that the store keeps says the same.
+        // The schema file gives the same model.
         let kept = try SyncModel(schema: model.schemaFile())
         #expect(kept == model)
         #expect(kept.schemaFile() == model.schemaFile())
@@ -56,7 +56,7 @@ struct SpellingRoundTripTests {
 }
 
 extension JSONValue {
-    /// Every key with those around it, those of all elements of a list together.
+    /// The paths of all keys. All elements of a list share one path.
     fileprivate var keyPaths: Set<String> {
         switch self {
         case .object(let members):

@@ -3,7 +3,7 @@ import GRDB
 import Sync
 import Testing
 
-@Suite("An observation", .timeLimit(.minutes(60)))
+@Suite("Observations", .timeLimit(.minutes(60)))
 struct ObservationTests {
     private func stack(in writer: any DatabaseWriter) async throws -> DataStack {
         func open(_ writer: some DatabaseWriter) throws -> DataStack {
@@ -14,8 +14,10 @@ struct ObservationTests {
         return stack
     }
 
-    @Test("gives the rows there are, and then each other result, once a transaction", arguments: [false, true])
-    func rows(inPool: Bool) async throws {
+    @Test(
+        "An observation gives the current rows, and then each other result once per transaction",
+        arguments: [false, true])
+    func observedRows(inPool: Bool) async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let writer: any DatabaseWriter =
@@ -24,7 +26,7 @@ struct ObservationTests {
         var rows = stack.observe("User", where: "id <= 3", orderedBy: "-id").makeAsyncIterator()
         #expect(try await rows.next()?.map(\.key) == [.integer(3), .integer(2), .integer(1)])
 
-        // Neither other rows, nor the same again, nor what is undone gives a value.
+        // Other rows, equal rows and rolled back changes give no value.
         try await Sync.update(id: 5, with: ["age": 99], inEntity: "User", stack: stack)
         try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack)
         try await writer.writeWithoutTransaction { db throws in
@@ -36,7 +38,7 @@ struct ObservationTests {
         try await Sync.delete(id: 2, inEntity: "User", stack: stack)
         #expect(try await rows.next()?.map(\.key) == [.integer(3), .integer(1)])
 
-        // One value for many writes in one transaction, made with GRDB or with a sync.
+        // Many writes in one transaction, by GRDB and by a sync, give one value.
         try await writer.write { db throws in
             try db.execute(sql: "UPDATE User SET age = 1 WHERE id = 1")
             try Sync.changes(
@@ -45,7 +47,7 @@ struct ObservationTests {
         }
         #expect(try await rows.next()?.map { $0["firstName"]?.string } == ["C", "A"])
 
-        // A to-one link alone.
+        // A changed to-one link gives a value too.
         try await writer.write { db in try db.execute(sql: "UPDATE User SET companyID = NULL WHERE id = 1") }
         #expect(try await rows.next()?.count == 2)
         let before = try await stack.count("User")
@@ -54,8 +56,8 @@ struct ObservationTests {
         #expect(try await rows.next()?.isEmpty == true)
     }
 
-    @Test("of one row and of a number gives them, and nil for a row that is not there")
-    func rowAndCount() async throws {
+    @Test("An observation of one row or of a count gives its values, and nil for a missing row")
+    func observedRowAndCount() async throws {
         let stack = try await stack(in: try DatabaseQueue())
         var row = stack.observe("User", id: 1).makeAsyncIterator()
         var count = stack.observeCount("Note", where: "text CONTAINS[c] 'e'").makeAsyncIterator()
@@ -72,8 +74,8 @@ struct ObservationTests {
         #expect(try await count.next() ?? number < number)
     }
 
-    @Test("fails for a name that the model does not have, and when the store gets another model")
-    func failure() async throws {
+    @Test("An observation fails for an unknown entity, and after the store gets another model")
+    func observationFails() async throws {
         let queue = try DatabaseQueue()
         let stack = try await stack(in: queue)
         var unknown = stack.observe("Usr").makeAsyncIterator()
@@ -88,8 +90,8 @@ struct ObservationTests {
         #expect(mismatch?.code == .modelMismatch)
     }
 
-    @Test("ends when its task is cancelled, and keeps the stack until then")
-    func cancellation() async throws {
+    @Test("An observation ends when its task is cancelled, and keeps the stack until then")
+    func cancelledObservationEnds() async throws {
         weak var gone: DataStack?
         var stack: DataStack? = try await self.stack(in: try DatabaseQueue())
         gone = stack
@@ -106,8 +108,8 @@ struct ObservationTests {
         while gone != nil { await Task.yield() }
     }
 
-    @Test("is heard of by plain GRDB once for a sync that changes something, and only in the tables that it changes")
-    func plainGRDB() async throws {
+    @Test("Observers of GRDB are notified once per sync that changes their table")
+    func observersOfGRDBAreNotified() async throws {
         let queue = try DatabaseQueue()
         let stack = try await stack(in: queue)
         let observer = Commits()
@@ -126,7 +128,7 @@ struct ObservationTests {
         #expect(try await users.next() == 8)
     }
 
-    @Test("is one thing, and several fetches in one read another: they see one moment, while a sync goes on")
+    @Test("Several fetches in one read see the same rows while a sync runs")
     func snapshot() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -148,8 +150,8 @@ struct ObservationTests {
 
     private static func wait(for semaphore: DispatchSemaphore) { semaphore.wait() }
 
-    @Test("of sync results gives what was committed and changed something")
-    func results() async throws {
+    @Test("syncResults gives the results that the stack committed and that changed rows")
+    func resultsOfSyncs() async throws {
         let queue = try DatabaseQueue()
         let stack = try await stack(in: queue)
         var results = stack.syncResults.makeAsyncIterator()
@@ -171,7 +173,7 @@ struct ObservationTests {
     }
 }
 
-/// What a transaction observer of the app's hears of the table of users.
+/// A transaction observer of the app that counts changes of the user table.
 private final class Commits: TransactionObserver, @unchecked Sendable {
     private let lock = NSLock()
     private var counts = (changes: 0, rows: 0)

@@ -2,7 +2,7 @@ import GRDB
 import Sync
 import Testing
 
-@Suite("Observed differences", .timeLimit(.minutes(60)))
+@Suite("Observed changes of rows", .timeLimit(.minutes(60)))
 struct RowChangesTests {
     private func stack() async throws -> DataStack {
         try DataStack.inMemory(
@@ -19,15 +19,15 @@ struct RowChangesTests {
         try await Sync.changes(JSONValue.array(records), inEntity: "Item", stack: stack)
     }
 
-    @Test("are first all rows, and then what was removed, inserted, moved and updated")
-    func kinds() async throws {
+    @Test("Observed changes are all rows first, and then removed, inserted, moved and updated rows")
+    func kindsOfChanges() async throws {
         let stack = try await stack()
         try await sync([(1, 10), (2, 20), (3, 30), (4, 40)], stack)
         var changes = stack.observeChanges("Item", orderedBy: "place").makeAsyncIterator()
         let first = try #require(try await changes.next())
         #expect(
             first.inserted == [0, 1, 2, 3] && first.removed.isEmpty && first.moved.isEmpty && first.updated.isEmpty)
-        // 2 goes, 5 comes, 4 moves to the front, 3 changes in place.
+        // Row 2 is deleted, 5 is inserted, 4 moves to the front, and 3 is updated in place.
         try await sync([(4, 5), (1, 10), (5, 15), (3, 35)], stack)
         let second = try #require(try await changes.next())
         #expect(second.rows.map(\.key) == [.integer(4), .integer(1), .integer(5), .integer(3)])
@@ -37,8 +37,8 @@ struct RowChangesTests {
         #expect(second.updated == [.init(old: 3, new: 0), .init(old: 2, new: 3)])
     }
 
-    @Test("lead from any list to any other, with as few moves as there can be")
-    func random() async throws {
+    @Test("Observed changes lead from any list to the next, with as few moves as possible")
+    func changesHaveFewMoves() async throws {
         let stack = try await stack()
         var changes = stack.observeChanges("Item", orderedBy: "place").makeAsyncIterator()
         var shown = try #require(try await changes.next()).rows.map(\.key)
@@ -52,7 +52,7 @@ struct RowChangesTests {
             let before = shown
             try await sync(places, stack)
             let change = try #require(try await changes.next())
-            // As a table view applies them: deletions by old indexes, then insertions and moves by new ones.
+            // A table view applies deletions by old indexes, then insertions and moves by new ones.
             let moving = Set(change.moved.map(\.old))
             var list = before.enumerated().filter { !change.removed.contains($0.offset) && !moving.contains($0.offset) }
                 .map(\.element)
@@ -70,7 +70,7 @@ struct RowChangesTests {
     }
 }
 
-/// The same numbers each time.
+/// A generator of the same numbers in every run.
 private struct Numbers: RandomNumberGenerator {
     private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 

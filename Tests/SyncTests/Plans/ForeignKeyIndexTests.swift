@@ -2,11 +2,11 @@ import GRDB
 import Sync
 import Testing
 
-/// SQLite looks for the rows that refer to a row which is deleted or given another key.
+/// SQLite searches for the referencing rows when a row is deleted or its key changes.
 @Suite("Foreign keys")
 struct ForeignKeyIndexTests {
-    @Test("are indexed, each by itself or first of several columns", arguments: PlanModel.all)
-    func indexed(_ keys: PlanModel) async throws {
+    @Test("Every foreign key has an index, alone or as the first of several columns", arguments: PlanModel.all)
+    func foreignKeysAreIndexed(_ keys: PlanModel) async throws {
         let stack = try DataStack.inMemory(keys.model())
         let (columns, bare) = try await stack.read { db in
             let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")

@@ -2,10 +2,10 @@ import GRDB
 import Sync
 
 extension PlanModel {
-    /// The people up to this number have accounts, and so cannot be deleted.
+    /// The highest number of a person with accounts, which deny a deletion.
     static let guarded = 40
 
-    /// A store with `count` rows of every entity, each linked in every way.
+    /// Returns a store with `count` rows of every entity, each linked in every way.
     func store(_ count: Int) async throws -> DataStack {
         let stack = try DataStack.inMemory(model())
         var options = SyncOptions()
@@ -27,7 +27,7 @@ extension PlanModel {
         return stack
     }
 
-    /// A stored person: in a team of four, below another, with rows of its own.
+    /// Returns the record of a person in a team of four, with a manager and nested rows.
     func person(_ number: Int, of count: Int) -> JSONValue {
         let tags = (0..<3).map { 1 + (number * 3 + $0) % count }
         var members: [JSONValue.Member] = [
@@ -50,7 +50,7 @@ extension PlanModel {
         return .object(members)
     }
 
-    /// Makes the store remember references to teams, tags and people that are not there: one of each for every person.
+    /// Stores pending references: one to a missing team and one to a missing tag for every person.
     func rememberReferences(_ count: Int, in stack: DataStack) async throws {
         var options = SyncOptions()
         options.payload = .delta

@@ -1,15 +1,15 @@
 import Sync
 
-/// A model with a link of every kind and trees of every kind, all its keys of one type, and the JSON of its rows.
+/// A model with every kind of link and inheritance hierarchy, with keys of one type, and the JSON of its rows.
 struct PlanModel: Sendable, CustomStringConvertible {
-    /// The types of keys.
+    /// One model for each type of key.
     static let all = AttributeType.allCases.filter(\.canBeKey).map(PlanModel.init)
 
     let type: AttributeType
 
     var description: String { "\(type.rawValue) keys" }
 
-    /// The key that a number stands for.
+    /// Returns the key for a number.
     func key(_ number: Int) -> JSONValue {
         let digits = String(number)
         let padded = String(repeating: "0", count: 12 - digits.count) + digits
@@ -24,7 +24,7 @@ struct PlanModel: Sendable, CustomStringConvertible {
 
     func keys(_ numbers: ClosedRange<Int>) -> JSONValue { .array(numbers.map(key)) }
 
-    /// `{"id": …}` and more.
+    /// Returns a record with its ID and other members.
     func record(_ number: Int, _ members: KeyValuePairs<String, JSONValue> = [:]) -> JSONValue {
         .object([.init("id", key(number))] + members.map { .init($0.key, $0.value) })
     }
@@ -90,7 +90,7 @@ struct PlanModel: Sendable, CustomStringConvertible {
         ]
     }
 
-    /// A tree with a common key.
+    /// A hierarchy with a common key.
     private var animals: [SyncModel.Entity] {
         [
             SyncModel.Entity(
@@ -101,7 +101,8 @@ struct PlanModel: Sendable, CustomStringConvertible {
         ]
     }
 
-    /// A tree whose rows have hidden keys: two families with keys of their own, and one within.
+    /// A hierarchy whose rows have surrogate keys: two branches with different keys, and a third key inside one of
+    /// them.
     private var media: [SyncModel.Entity] {
         [
             SyncModel.Entity(

@@ -4,12 +4,12 @@ import Sync
 import TestSize
 import Testing
 
-/// What a small sync asks of a large store is answered by indexes.
+/// A small sync in a large store uses indexes.
 @Suite("Query plans")
 struct QueryPlanTests {
-    /// Enough for the engine to look rows up by their keys.
+    /// Enough rows for a sync to look them up by key.
     static let count = 200
-    /// The types of keys that are tried.
+    /// The tested types of keys.
     static let keys = LongTests.areWanted ? PlanModel.all : [PlanModel(.string)]
 
     private static let delta: SyncOptions = {
@@ -30,8 +30,8 @@ struct QueryPlanTests {
         }
     }
 
-    @Test("of a single record with all that is nested in it use indexes", arguments: keys)
-    func singleRecord(_ keys: PlanModel) async throws {
+    @Test("A sync of a single record with nested records uses indexes", arguments: keys)
+    func singleRecordUsesIndexes(_ keys: PlanModel) async throws {
         let stack = try await keys.store(Self.count)
         let nested: KeyValuePairs<String, JSONValue> = [
             "name": "new", "team": keys.record(7, ["name": "other team"]),
@@ -66,8 +66,8 @@ struct QueryPlanTests {
         }
     }
 
-    @Test("of the rows of a parent use indexes", arguments: keys)
-    func parents(_ keys: PlanModel) async throws {
+    @Test("A sync of the rows of a parent uses indexes", arguments: keys)
+    func parentsUseIndexes(_ keys: PlanModel) async throws {
         let stack = try await keys.store(Self.count)
         let parent: Sync.Parent = ("Person", keys.key(60))
         for entity in ["Note", "Account", "Animal", "Dog", "Book", "Short"] {
@@ -105,8 +105,8 @@ struct QueryPlanTests {
         }
     }
 
-    @Test("of links given from their other end use indexes", arguments: keys)
-    func otherEnds(_ keys: PlanModel) async throws {
+    @Test("A sync of links from their other end uses indexes", arguments: keys)
+    func otherEndsUseIndexes(_ keys: PlanModel) async throws {
         let stack = try await keys.store(Self.count)
         let given: [(String, KeyValuePairs<String, JSONValue>)] = [
             ("Tag", ["people_ids": keys.keys(2...4)]), ("Tag", ["people": keys.records(2...4)]),
@@ -124,8 +124,8 @@ struct QueryPlanTests {
         }
     }
 
-    @Test("of inheritance trees use indexes", arguments: keys)
-    func trees(_ keys: PlanModel) async throws {
+    @Test("Syncs of inheritance hierarchies use indexes", arguments: keys)
+    func hierarchiesUseIndexes(_ keys: PlanModel) async throws {
         let stack = try await keys.store(Self.count)
         for (entity, first) in [("Animal", 7), ("Dog", 1_000_007), ("Book", 7), ("Film", 7), ("Short", 1_000_007)] {
             let owner = ["Animal", "Dog"].contains(entity) ? "owner_id" : "fan_id"
@@ -153,15 +153,15 @@ struct QueryPlanTests {
         }
     }
 
-    @Test("of single rows use indexes", arguments: keys)
-    func singleRows(_ keys: PlanModel) async throws {
+    @Test("Calls on single rows use indexes", arguments: keys)
+    func singleRowsUseIndexes(_ keys: PlanModel) async throws {
         let stack = try await keys.store(Self.count)
         try await expectNoScan(stack) {
             #expect(try await stack.fetch("Person", id: keys.key(5)) != nil)
             try await Sync.update(id: keys.key(5), with: ["name": "updated"], inEntity: "Person", stack: stack)
             try await Sync.update(id: keys.key(5), with: keys.record(5_005), inEntity: "Person", stack: stack)
         }
-        // With accounts a person cannot be deleted, without they go with what is theirs.
+        // Accounts deny the deletion of a person. A person without accounts is deleted with its rows.
         try await expectNoScan(stack) {
             await #expect(throws: SyncError.self) {
                 try await Sync.delete(id: keys.key(6), inEntity: "Person", stack: stack)
@@ -184,8 +184,8 @@ struct QueryPlanTests {
         }
     }
 
-    @Test("of references to rows that are not there use indexes", arguments: keys)
-    func pendingReferences(_ keys: PlanModel) async throws {
+    @Test("Syncs with pending references use indexes", arguments: keys)
+    func pendingReferencesUseIndexes(_ keys: PlanModel) async throws {
         let stack = try await keys.store(Self.count)
         try await keys.rememberReferences(Self.count, in: stack)
         try await expectNoScan(stack) {
@@ -209,8 +209,8 @@ struct QueryPlanTests {
         }
     }
 
-    @Test("of scopes use indexes where there are some", arguments: keys)
-    func scopes(_ keys: PlanModel) async throws {
+    @Test("A sync with a scope uses an index if there is one", arguments: keys)
+    func scopesUseIndexes(_ keys: PlanModel) async throws {
         let stack = try await keys.store(Self.count)
         try await stack.write { db in try db.execute(sql: "CREATE INDEX person_age ON Person (age)") }
         let records = try await stack.fetch("Person", orderedBy: .byKey, limit: 12)
@@ -229,7 +229,7 @@ struct QueryPlanTests {
                 try await Sync.changes(keys.records(9...12), inEntity: "Person", stack: stack, predicate: predicate)
             }
         }
-        // Decimals are in another order than their texts, which are what an index has.
+        // An index orders decimals by their text, not by their value.
         for predicate in keys.type == .decimal ? [] : ordered {
             try await expectNoScan(stack) {
                 try await Sync.changes(keys.records(9...12), inEntity: "Note", stack: stack, predicate: predicate)

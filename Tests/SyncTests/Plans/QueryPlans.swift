@@ -1,7 +1,7 @@
 import GRDB
 import Sync
 
-/// What SQLite means to do for statements, read from `EXPLAIN QUERY PLAN`.
+/// The query plans of statements, from `EXPLAIN QUERY PLAN`.
 struct QueryPlans {
     let watch: StatementWatch
     /// The steps of each statement's plan.
@@ -23,9 +23,9 @@ struct QueryPlans {
         }
     }
 
-    /// The statements that read a table, or build an index over it, from its first row to its last.
+    /// Returns the statements that scan a whole table, or build an index over it.
     ///
-    /// - Parameter most: How many rows a statement may pass over whose `LIMIT` ends it.
+    /// - Parameter most: The most rows that a statement with a `LIMIT` may scan.
     func scans(most: Int) -> [String] {
         details.keys.sorted().flatMap { sql -> [String] in
             let steps = scanningSteps(sql)
@@ -36,7 +36,7 @@ struct QueryPlans {
         }
     }
 
-    /// How often a table is read from its first row to its last.
+    /// Returns how often a whole table is scanned.
     func scans(of table: String) -> Int {
         details.keys.filter { !isLimited($0) }.reduce(0) { count, sql in
             let steps = scanningSteps(sql).filter { step in
@@ -57,7 +57,7 @@ struct QueryPlans {
         }
     }
 
-    /// Asks whether a table has more than so many rows, or any.
+    /// Whether a statement only checks that a table has any row, or more than a number of rows.
     private func isLimited(_ sql: String) -> Bool {
         sql.hasPrefix("SELECT count(*) FROM (SELECT 1 FROM") && sql.contains(" LIMIT ")
             || sql.hasPrefix("SELECT EXISTS (SELECT 1 FROM") && sql.hasSuffix(" LIMIT 1 OFFSET ?)")

@@ -2,25 +2,25 @@ import GRDB
 import GRDBSQLite
 import Sync
 
-/// The statements that a store's connection runs, and SQLite's own count of the work each took.
+/// The statements that a store's connection runs, with the work of each as SQLite counts it.
 ///
-/// `@unchecked Sendable`: only touched by the connection, one call after the other, and read after it.
+/// `@unchecked Sendable`: only used by the connection, one call at a time, and read afterwards.
 final class StatementWatch: @unchecked Sendable {
     struct Work {
         var runs = 0
         /// Instructions of SQLite's virtual machine.
         var steps = 0
-        /// Rows passed over without the help of an index.
+        /// Rows scanned without an index.
         var scannedRows = 0
     }
 
     private(set) var work: [String: Work] = [:]
 
-    /// All that ran, in no particular order.
+    /// All statements that ran, sorted.
     var statements: [String] { work.keys.sorted() }
     var steps: Int { work.values.reduce(0) { $0 + $1.steps } }
 
-    /// What runs on the store's connection while `body` does: reads too if the store is in memory, else writes alone.
+    /// Records the statements of the store's connection while `body` runs. Those of a store in a file are writes only.
     static func watch(_ stack: DataStack, _ body: () async throws -> Void) async throws -> StatementWatch {
         let watch = StatementWatch()
         try await stack.write { db in watch.start(db) }
@@ -49,7 +49,7 @@ final class StatementWatch: @unchecked Sendable {
         sqlite3_trace_v2(db.sqliteConnection, 0, nil, nil)
     }
 
-    /// A statement that has come to its end.
+    /// Adds the work of a finished statement.
     private func note(_ statement: OpaquePointer) {
         guard let text = sqlite3_sql(statement) else { return }
         var work = work[String(cString: text)] ?? Work()

@@ -1,14 +1,15 @@
 import Sync
 import Testing
 
-/// What says which rows of an entity there are has to see all of them: once.
-@Suite("A snapshot")
+/// A snapshot of an entity has to read all of its rows, but only once.
+@Suite("Snapshots of an entity")
 struct WholeEntityPlanTests {
     static let count = 200
 
     @Test(
-        "reads its own table once, and no other", arguments: ["Note", "Tag", "Team", "Account", "Book", "Short", "Dog"])
-    func wholeEntity(_ entity: String) async throws {
+        "A snapshot reads its own table once, and no other",
+        arguments: ["Note", "Tag", "Team", "Account", "Book", "Short", "Dog"])
+    func snapshotReadsItsTableOnce(_ entity: String) async throws {
         let keys = PlanModel(.integer)
         let stack = try await keys.store(Self.count)
         let table = ["Book": "Media", "Short": "Media", "Dog": "Animal"][entity] ?? entity
@@ -20,8 +21,10 @@ struct WholeEntityPlanTests {
         #expect(plans.scans(most: Self.count - 1).count == 1, "\(plans.scans(most: Self.count - 1))")
     }
 
-    @Test("whose scope no index knows reads its table once", arguments: ["name == 'x'", "name == 'a'", "name != 'b'"])
-    func unindexedScope(_ predicate: String) async throws {
+    @Test(
+        "A snapshot whose scope has no index reads its table once",
+        arguments: ["name == 'x'", "name == 'a'", "name != 'b'"])
+    func scopeWithoutIndex(_ predicate: String) async throws {
         let keys = PlanModel(.integer)
         let stack = try await keys.store(Self.count)
         let watch = try await StatementWatch.watch(stack) {

@@ -1,20 +1,20 @@
 import Sync
 import Testing
 
-/// A small sync costs the same in a store of a hundred rows and in one of ten thousand.
+/// A small sync takes the same work in a store of 100 rows and in one of 2,500.
 @Suite("The work of a sync", .serialized)
 struct WorkTests {
     private static let keys = PlanModel(.integer)
     private static let sizes = (small: 100, large: 2_500)
 
-    /// Instructions of SQLite's virtual machine for each call, by its name.
+    /// Returns the instructions of SQLite's virtual machine for each call, by its name.
     private func work(_ size: Int) async throws -> [String: Int] {
         let keys = Self.keys
         let stack = try await keys.store(size)
         try await keys.rememberReferences(size, in: stack)
         var options = SyncOptions()
         options.payload = .delta
-        // What a store remembers is looked through once after it is opened.
+        // A store checks all pending references once after it is opened.
         try await Sync.insertOrUpdate(keys.record(41), inEntity: "Person", stack: stack)
         func steps(_ body: () async throws -> Void) async throws -> Int {
             try await StatementWatch.watch(stack, body).steps
@@ -56,8 +56,8 @@ struct WorkTests {
         ]
     }
 
-    @Test("on few rows does not grow with the store")
-    func sameWork() async throws {
+    @Test("The work of a small sync does not grow with the store")
+    func smallSyncTakesSameWork() async throws {
         let small = try await work(Self.sizes.small)
         let large = try await work(Self.sizes.large)
         for (name, steps) in small {

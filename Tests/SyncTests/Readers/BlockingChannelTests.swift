@@ -3,12 +3,12 @@ import Testing
 
 @testable import SyncCalls
 
-/// The thread that takes is a thread of its own here, as it is that of a database.
-@Suite("Values handed over from a task to a thread")
+/// A separate thread takes the values, as the database's thread does.
+@Suite("Values passed from a task to a thread")
 struct BlockingChannelTests {
     private struct Failure: Error {}
 
-    /// Takes everything on a thread, and says how it ended.
+    /// Takes all values on a thread, and returns them or the error.
     private func taking(_ values: BlockingChannel<Int>, closingAfter limit: Int = .max) async -> Result<
         [Int], any Error
     > {
@@ -26,8 +26,8 @@ struct BlockingChannelTests {
         }
     }
 
-    @Test("arrive in order, and end")
-    func inOrder() async throws {
+    @Test("A channel passes values in order until its end")
+    func valuesArriveInOrder() async throws {
         let values = BlockingChannel<Int>()
         async let taken = taking(values)
         for value in 0..<100 { try await values.put(value) }
@@ -35,8 +35,8 @@ struct BlockingChannelTests {
         #expect(try await taken.get() == Array(0..<100))
     }
 
-    @Test("end with the error of the one who gives")
-    func failed() async throws {
+    @Test("A channel ends with the error of its sender")
+    func senderErrorEndsTheChannel() async throws {
         let values = BlockingChannel<Int>()
         async let taken = taking(values)
         try await values.put(1)
@@ -46,8 +46,8 @@ struct BlockingChannelTests {
         #expect(throws: Failure.self) { try result.get() }
     }
 
-    @Test("are refused once nobody takes them")
-    func closed() async throws {
+    @Test("A closed channel rejects values")
+    func closedChannelRejectsValues() async throws {
         let values = BlockingChannel<Int>()
         async let taken = taking(values, closingAfter: 2)
         try await values.put(0)
@@ -57,8 +57,8 @@ struct BlockingChannelTests {
         #expect(try await taken.get() == [0, 1])
     }
 
-    @Test("are refused after the end")
-    func afterEnd() async throws {
+    @Test("A finished channel rejects values")
+    func finishedChannelRejectsValues() async throws {
         let values = BlockingChannel<Int>()
         values.finish(.success(()))
         await #expect(throws: CancellationError.self) { try await values.put(1) }

@@ -4,13 +4,13 @@ import Sync
 import TestSize
 import Testing
 
-/// A sync of any size lets others read what was there before it, until it is done.
-@Suite("Readers")
+/// Readers see the rows from before a sync, of any size, until it is committed.
+@Suite("Readers during a sync")
 struct ReaderTests {
     private let old = VersionedUsers(version: 1)
     private let new = VersionedUsers(version: 2)
 
-    /// Runs a test on a store of the old version, with readers.
+    /// Runs a test with a store of the old version, and with readers.
     private func withReaders(_ body: (StoreReaders) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -21,7 +21,7 @@ struct ReaderTests {
         try readers.close()
     }
 
-    /// What was read in the midst of a sync, by the phase it was in.
+    /// The versions that were read during a sync, by its phase.
     ///
     /// `@unchecked Sendable`: `reads` is only touched while `lock` is held.
     private final class Reads: @unchecked Sendable {
@@ -42,7 +42,7 @@ struct ReaderTests {
         }
     }
 
-    /// Options of a sync that does not go on before reads are done, wherever it tells its progress.
+    /// Returns options with which a sync waits for reads whenever it reports progress.
     private func pausing(_ reads: Reads, _ readers: StoreReaders, then act: @escaping @Sendable () -> Void = {})
         -> SyncOptions
     {
@@ -55,8 +55,8 @@ struct ReaderTests {
         return options
     }
 
-    @Test("see what was there while a sync compares and writes, and all of the new when it is done")
-    func duringTransaction() async throws {
+    @Test("Readers see the old rows while a sync compares and writes, and the new rows afterwards")
+    func readersDuringATransaction() async throws {
         try await withReaders { readers in
             let reads = Reads()
             let options = pausing(reads, readers)
@@ -68,8 +68,8 @@ struct ReaderTests {
         }
     }
 
-    @Test("see what was there while a sync is planned, and after it")
-    func duringPlan() async throws {
+    @Test("Readers see the old rows during a plan and after it")
+    func readersDuringAPlan() async throws {
         try await withReaders { readers in
             let reads = Reads()
             let options = pausing(reads, readers)
@@ -82,8 +82,8 @@ struct ReaderTests {
         }
     }
 
-    @Test("see what was there when a sync is cancelled amid its writes, and the next one gets through")
-    func cancelled() async throws {
+    @Test("Readers see the old rows when a sync is cancelled during its writes, and the next sync succeeds")
+    func readersDuringACancelledSync() async throws {
         try await withReaders { readers in
             let reads = Reads()
             let options = pausing(reads, readers) { withUnsafeCurrentTask { $0?.cancel() } }
@@ -102,8 +102,8 @@ struct ReaderTests {
         }
     }
 
-    @Test("that take long see what was there when they began, and hold up no sync")
-    func longRead() async throws {
+    @Test("A long read sees the rows from its beginning, and blocks no sync")
+    func longReadBlocksNoSync() async throws {
         try await withReaders { readers in
             let hasBegun = AsyncStream<Void>.makeStream()
             let mayEnd = DispatchSemaphore(value: 0)
@@ -136,8 +136,8 @@ struct ReaderTests {
         }
     }
 
-    @Test("that never pause see whole versions only, one after the other, while sync follows sync")
-    func continuous() async throws {
+    @Test("Readers that never pause see whole versions only, in order")
+    func readersSeeWholeVersions() async throws {
         try await withReaders { readers in
             let last = LongTests.areWanted ? 8 : 3
             try await withThrowingTaskGroup(of: [Int].self) { group in

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Sync
 
-/// Those who read a store's file: the stack itself, and an app's own pool of connections.
+/// The readers of a store's file: the stack, and a connection pool of the app.
 struct StoreReaders: Sendable {
     let stack: DataStack
     let pool: DatabasePool
@@ -12,15 +12,15 @@ struct StoreReaders: Sendable {
         pool = try DatabasePool(path: url.path)
     }
 
-    /// What they see now.
+    /// Returns the versions that the readers see now.
     func seenNow() throws -> Set<VersionedUsers> { Set(try read()) }
 
-    /// What each of them sees.
+    /// Reads the version with each reader.
     func read() throws -> [VersionedUsers] {
         [try stack.read { db in try VersionedUsers(db) }, try pool.read { db in try VersionedUsers(db) }]
     }
 
-    /// What each of them sees, again and again, read in threads of its own: the caller may hold the writer meanwhile.
+    /// Reads repeatedly on separate threads, so that the caller may hold the writer meanwhile.
     func readElsewhere(times: Int) -> Result<Set<VersionedUsers>, any Error> {
         let seen = Seen()
         for _ in 0..<times {
@@ -39,7 +39,7 @@ struct StoreReaders: Sendable {
         try stack.close()
     }
 
-    /// `@unchecked Sendable`: `result` is only touched while `lock` is held.
+    /// `@unchecked Sendable`: `gathered` is only touched while `lock` is held.
     private final class Seen: @unchecked Sendable {
         private let lock = NSLock()
         private var gathered: Result<Set<VersionedUsers>, any Error> = .success([])

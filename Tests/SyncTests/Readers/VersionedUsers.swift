@@ -2,12 +2,12 @@ import Foundation
 import GRDB
 import Sync
 
-/// Users in a store, all of the same version, which says how many they are: a reader that sees another number, or two
-/// versions at once, has seen half of a sync.
+/// Stored users of one version, which determines their number. A reader that sees another number, or two versions at
+/// once, has seen half of a sync.
 struct VersionedUsers: Hashable, Sendable {
     let version: Int
 
-    /// Enough for a sync to tell its progress while it writes.
+    /// Enough for a sync to report progress while it writes.
     private var count: Int { 2_500 + version % 7 * 100 }
 
     var payload: Data {
@@ -22,9 +22,9 @@ struct VersionedUsers: Hashable, Sendable {
 
     init(version: Int) { self.version = version }
 
-    /// What is stored, read in one transaction.
+    /// Reads the stored version in one transaction.
     ///
-    /// - Throws: ``Half`` if that is not one whole version.
+    /// - Throws: ``Half`` if the rows are not one whole version.
     init(_ db: Database) throws {
         let sql = """
             SELECT

@@ -3,7 +3,7 @@ import Sync
 import SyncTools
 import Testing
 
-@Suite("Documents of JSON:API and GraphQL, and kinds")
+@Suite("JSON:API, GraphQL and discriminators")
 struct DocumentFormTests {
     static let blog = """
         {"entities": {
@@ -23,8 +23,8 @@ struct DocumentFormTests {
         return routes
     }
 
-    @Test("JSON:API: the same on every route, whatever comes first")
-    func jsonAPI() async throws {
+    @Test("A JSON:API document gives the same result on every route, in any order of its members")
+    func jsonAPIOnEveryRoute() async throws {
         let data = """
             "data": [
               {"type": "articles", "id": "1", "attributes": {"title": "A"}, "links": {"self": "x"}, "relationships": {
@@ -55,8 +55,8 @@ struct DocumentFormTests {
         }
     }
 
-    @Test("JSON:API: attributes count more than what the protocol has beside them, wherever it stands")
-    func ownMembers() async throws {
+    @Test("JSON:API attributes take precedence over members of the protocol, in any order")
+    func attributesTakePrecedence() async throws {
         let model = #"{"entities": {"Post": {"attributes": {"id": "integer", "meta": "json", "links": "json"}}}}"#
         var routes = ShapeRoutes(model: try ShapeTests.model(model), entity: "Post")
         routes.options.form = .jsonAPI
@@ -71,8 +71,8 @@ struct DocumentFormTests {
         }
     }
 
-    @Test("JSON:API: a page that names the next one deletes nothing, pages of a run do at its end")
-    func pages() async throws {
+    @Test("A JSON:API page that names the next one deletes nothing, and a paged import deletes at its end")
+    func pagesOfJSONAPI() async throws {
         let stack = try DataStack.inMemory(ShapeTests.model(Self.blog))
         var options = SyncOptions()
         options.form = .jsonAPI
@@ -105,7 +105,7 @@ struct DocumentFormTests {
     }
 
     @Test(
-        "JSON:API: what is no answer changes nothing",
+        "A JSON:API document with errors or without readable data is an error and changes nothing",
         arguments: [
             (
                 #"{"data": [{"type": "articles", "id": "1"}], "errors": [{"title": "no"}]}"#,
@@ -116,7 +116,7 @@ struct DocumentFormTests {
             (#"{"meta": {}}"#, .keyPathNotFound), (#"[{"id": 1}]"#, .recordExpected),
             (#"{"data": [{"type": "articles", "id": "1"}], "included": {}}"#, .recordExpected),
         ])
-    func noAnswer(_ text: String, _ code: SyncError.Code) async throws {
+    func unusableDocumentChangesNothing(_ text: String, _ code: SyncError.Code) async throws {
         let stack = try DataStack.inMemory(ShapeTests.model(Self.blog))
         let options = SyncOptions.of(.jsonAPI)
         try await Sync.changes([["id": 5]], inEntity: "Article", stack: stack)
@@ -138,8 +138,8 @@ struct DocumentFormTests {
         #expect(try await stack.count("Person") == 0)
     }
 
-    @Test("GraphQL: the same on every route")
-    func graphQL() async throws {
+    @Test("A GraphQL document gives the same result on every route")
+    func graphQLOnEveryRoute() async throws {
         let (result, stack) = try await routes(.graphQL).sync(
             """
             {"data": {"articles": {"totalCount": 2, "edges": [
@@ -150,7 +150,7 @@ struct DocumentFormTests {
               "pageInfo": {"hasNextPage": false, "endCursor": "z"}}}}
             """, after: #"{"data": {"articles": [{"id": 2, "comments": [{"id": 6}]}, {"id": 9}]}}"#)
         #expect(result["Article"].inserted == [.integer(1)])
-        // Null stands for an article that is not shown: the list is not all there is.
+        // A null node is an article that the service hides, so the list is not complete.
         #expect(result["Article"].deleted == [])
         #expect(result["Comment"].deleted == [.integer(6)])
         #expect(result.unmappedKeys == [])
@@ -158,8 +158,8 @@ struct DocumentFormTests {
         #expect(try await stack.count("Comment", where: "article.id == 2") == 1)
     }
 
-    @Test("GraphQL: a connection without nulls speaks for all")
-    func wholeConnection() async throws {
+    @Test("A GraphQL connection without null nodes deletes the rows that it omits")
+    func wholeConnectionDeletes() async throws {
         let (result, _) = try await routes(.graphQL).sync(
             #"{"data": {"articles": {"edges": [{"node": {"id": 1}}, {"node": {"id": 2, "comments": {"nodes": [{"id": 5}, null]}}}]}}}"#,
             after: #"{"data": {"articles": [{"id": 2, "comments": [{"id": 6}]}, {"id": 9}]}}"#)
@@ -168,8 +168,8 @@ struct DocumentFormTests {
         #expect(result["Comment"].inserted == [.integer(5)])
     }
 
-    @Test("GraphQL: a field inside is named in the error")
-    func field() async throws {
+    @Test("The error for a nested GraphQL field names its key path")
+    func nestedFieldIsNamed() async throws {
         let stack = try DataStack.inMemory(ShapeTests.model(Self.blog))
         let options = SyncOptions.of(.graphQL)
         let json = Data(#"{"data": {"viewer": {"articles": {"nodes": [{"id": 1}]}}}}"#.utf8)
@@ -199,8 +199,8 @@ struct DocumentFormTests {
             "subject": {"entity": "Subject"}, "about": {"entity": "Subject", "remoteKey": "about_id"}}}}}
         """
 
-    @Test("Kinds: the same on every route, and a missing value is told with its place")
-    func kinds() async throws {
+    @Test("Discriminators give the same result on every route, and unusable records are reported by path")
+    func discriminatorsOnEveryRoute() async throws {
         let routes = ShapeRoutes(model: try ShapeTests.model(Self.subjects), entity: "Animal")
         let (result, stack) = try await routes.sync(
             """
@@ -218,8 +218,8 @@ struct DocumentFormTests {
             try await Sync.changes(.array(exported), inEntity: "Animal", stack: stack).isEmpty)
     }
 
-    @Test("Kinds beside a reference: the same on every route, before and after the rows")
-    func kindsBeside() async throws {
+    @Test("A discriminator beside a reference gives the same result on every route, and pending references")
+    func discriminatorBesideReference() async throws {
         let model = try ShapeTests.model(Self.subjects)
         let routes = ShapeRoutes(model: model, entity: "Remark")
         let (result, stack) = try await routes.sync(
@@ -240,8 +240,8 @@ struct DocumentFormTests {
         #expect(try await Sync.changes(.array(remarks), inEntity: "Remark", stack: stack).isEmpty)
     }
 
-    @Test("A single row is of its kind")
-    func singleRow() async throws {
+    @Test("A single row is of the entity that its discriminator says")
+    func singleRowHasItsEntity() async throws {
         let stack = try DataStack.inMemory(ShapeTests.model(Self.subjects))
         let (row, _) = try await Sync.insertOrUpdate(
             ["id": 1, "type": "guide", "owner": "x"], inEntity: "Animal", stack: stack)
@@ -252,8 +252,8 @@ struct DocumentFormTests {
         #expect(error?.code == .primaryKeyMissing)
     }
 
-    @Test("A store opened with other kinds and names keeps its rows")
-    func otherModel() async throws {
+    @Test("A store that is opened with other discriminators keeps its rows")
+    func otherDiscriminatorsKeepRows() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let url = folder.database

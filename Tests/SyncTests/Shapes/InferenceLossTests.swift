@@ -4,10 +4,12 @@ import SyncTools
 import TestSize
 import Testing
 
-@Suite("What is imported with an inferred model")
+@Suite("Imports with an inferred model")
 struct InferenceLossTests {
-    @Test("is given back, or an examination says what is not", arguments: RandomTest.shapes.range)
-    func random(_ seed: Int) async throws {
+    @Test(
+        "An import with an inferred model is exported again, or validation reports a loss",
+        arguments: RandomTest.shapes.range)
+    func importIsExportedAgain(_ seed: Int) async throws {
         var payload = RandomShapes(seed: UInt64(seed))
         payload.make()
         let inferred = try InferredModel(from: [payload.sample])
@@ -39,9 +41,9 @@ struct InferenceLossTests {
     }
 
     @Test(
-        "things of several kinds, which stand beside them, stay apart though they share ids",
+        "Objects with one ID and different types beside them stay apart",
         arguments: ["_type", "Type"])
-    func kindsBeside(ending: String) async throws {
+    func typesBesideObjects(ending: String) async throws {
         let json = """
             [{"id": 1, "about\(ending)": "Post", "about": {"id": 7, "title": "t"}},
              {"id": 2, "about\(ending)": "Photo", "about": {"id": 7, "url": "u"}}]
@@ -52,14 +54,14 @@ struct InferenceLossTests {
         let rows = try await stack.export("Comment")
         #expect(rows.map { $0["about"]?["title"] } == [.string("t"), nil])
         #expect(rows.map { $0["about"]?["url"] } == [nil, .string("u")])
-        // Of one kind they are rows of an entity.
+        // Objects of one type are rows of an entity.
         let same = json.replacing("Photo", with: "Post")
         let other = try InferredModel(from: [.init(Data(same.utf8), entity: "Comment")]).model
         #expect(other.entity(named: "Comment")?.relationships.map(\.name) == ["about"])
     }
 
-    @Test("an author and a comment of one id stay two things under one key")
-    func documents() async throws {
+    @Test("An author and a comment with one ID under one key stay apart")
+    func typesInsideObjects() async throws {
         let json = Data(
             #"""
             [{"type": "articles", "id": "1", "attributes": {"title": "A"}, "relationships": {
@@ -76,8 +78,8 @@ struct InferenceLossTests {
         #expect(exported["relationships"]?["comment"]?["data"]?["type"] == "comments")
     }
 
-    @Test("is json where one place says different things of one id")
-    func contradictions() async throws {
+    @Test("Objects with one ID and different values under one key are stored as JSON")
+    func inconsistentObjectsAreJSON() async throws {
         let json = Data(
             #"[{"id": 1, "on": {"id": 1, "type": "a"}}, {"id": 2, "on": {"id": 1, "type": "b"}}]"#.utf8)
         let model = try SyncModel(inferredFrom: json, entity: "Event")
@@ -88,8 +90,8 @@ struct InferenceLossTests {
         #expect(exported.map { $0["on"]?["type"] } == ["a", "b"])
     }
 
-    @Test("A key seen only as null is kept as it comes, and gets a type by the first value")
-    func openType() async throws {
+    @Test("A key with null samples only keeps any value, and gets its type from the first one")
+    func openTypeIsKept() async throws {
         let first = Data(#"[{"id": 1, "size": null}]"#.utf8)
         let next = Data(#"[{"id": 1, "size": 5}]"#.utf8)
         let model = try SyncModel(schema: SyncModel(inferredFrom: first, entity: "Box").schemaFile())
@@ -105,8 +107,8 @@ struct InferenceLossTests {
 }
 
 extension JSONValue {
-    /// Whether it says all that another value does: null, empty lists and what is left out are the same, and lists of
-    /// objects have no order.
+    /// Whether the value has everything that another value has. Null, empty lists and missing keys are equal, and lists
+    /// have no order.
     fileprivate func says(_ other: JSONValue) -> Bool {
         switch (self, other) {
         case (_, .null), (_, .array([])): true
@@ -118,7 +120,7 @@ extension JSONValue {
         }
     }
 
-    /// The lists of connections in their place: JSON that is kept as it is keeps them too.
+    /// The value with a list in place of each connection. Attributes of type `json` keep connections.
     fileprivate var withoutConnections: JSONValue {
         switch self {
         case .object(let members) where members.count == 1 && members[0].key == "nodes":
@@ -130,7 +132,7 @@ extension JSONValue {
         }
     }
 
-    /// Numbers beside text in one place are text, and whole ones beside others are doubles.
+    /// Numbers and texts under one key are stored as text, and integers beside fractions as doubles.
     private func isSameScalar(as other: JSONValue) -> Bool {
         switch (self, other) {
         case (.string(let text), .number(let number)), (.number(let number), .string(let text)): text == number
@@ -139,7 +141,7 @@ extension JSONValue {
         }
     }
 
-    /// Whether it has each scalar that another value has, in the same place.
+    /// Whether the value has each scalar of another value at the same place.
     fileprivate func hasScalars(of other: JSONValue) -> Bool {
         switch other {
         case .null: true
@@ -157,7 +159,7 @@ extension JSONValue {
         }
     }
 
-    /// Whether there is no scalar in it.
+    /// Whether the value has no scalar.
     private var isEmpty: Bool {
         switch self {
         case .null: true

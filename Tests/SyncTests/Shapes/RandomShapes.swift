@@ -2,10 +2,10 @@ import Foundation
 import Sync
 import SyncTools
 
-/// A payload of random kinds of things in a random shape. The same thing is the same wherever it stands, ids are few and
-/// keys few, so that different things meet under the same key with the same id.
+/// A payload of random kinds of records in a random shape. All occurrences of a record are equal. There are few IDs and
+/// few keys, so that different records share both.
 struct RandomShapes {
-    /// How the records are laid out.
+    /// The layout of the records.
     enum Shape: CaseIterable {
         case array, lines, lists, resources, connections, keyed, composite, kinds
     }
@@ -34,7 +34,7 @@ struct RandomShapes {
         for index in kinds.indices { kinds[index].fields = fields(of: index) }
     }
 
-    /// The text, and what it says of each entity as plain records.
+    /// The text, and its records by entity.
     private(set) var text = ""
     private(set) var records: [(entity: String, values: [JSONValue])] = []
     private(set) var sample = InferenceSample(Data(), entity: "Root")
@@ -130,7 +130,7 @@ struct RandomShapes {
         options.form = .jsonAPI
     }
 
-    // MARK: Things
+    // MARK: Records
 
     private mutating func fields(of kind: Int) -> [(key: String, field: Field)] {
         var keys = Set<String>()
@@ -144,7 +144,7 @@ struct RandomShapes {
         }
     }
 
-    /// What is said of a thing, always the same.
+    /// Returns the record of a kind and an ID, always with the same values.
     private func thing(_ kind: Int, _ id: Int) -> JSONValue {
         let name = "\(kinds[kind].name) \(id)"
         var members: [JSONValue.Member] = [.init("id", JSONValue(id)), .init("name", .string(name))]

@@ -2,15 +2,15 @@ import Foundation
 import Sync
 import Testing
 
-/// Syncs a document on every route to a store of its own, and expects the same rows and the same result of all.
+/// Syncs a document on every route, each into a separate store, and expects the same rows and the same results.
 struct ShapeRoutes {
     let model: SyncModel
     let entity: String
     var entities: [String: String] = [:]
     var options = SyncOptions()
 
-    /// - Parameter before: A document of the same form that is synced first.
-    /// - Returns: What a sync of bytes says, and the store after it.
+    /// - Parameter before: A document of the same format that is synced first.
+    /// - Returns: The result of the sync of bytes, and its store.
     @discardableResult
     func sync(_ text: String, after before: String? = nil) async throws -> (result: SyncResult, stack: DataStack) {
         let plain = try await outcome(before) { try await changes(Data(text.utf8), $0, options) }
@@ -86,7 +86,7 @@ struct ShapeRoutes {
         }
     }
 
-    /// All rows with a key, as JSON.
+    /// Returns the export of every entity.
     private func dump(_ stack: DataStack) async throws -> [[JSONValue]] {
         var rows: [[JSONValue]] = []
         for entity in model.entities where !entity.isAbstract { rows.append(try await stack.export(entity.name)) }

@@ -2,7 +2,7 @@ import Foundation
 import Sync
 import Testing
 
-@Suite("Records in other shapes than a list")
+@Suite("Payloads in other shapes than a list")
 struct ShapeTests {
     static func model(_ json: String) throws -> SyncModel { try SyncModel(schema: Data(json.utf8)) }
 
@@ -15,8 +15,8 @@ struct ShapeTests {
           "Union": {"attributes": {"id": "string", "title": {"type": "string", "optional": false, "default": "-"}}}}}
         """
 
-    @Test("as members of an object: the same on every route")
-    func keyed() async throws {
+    @Test("Records as members of an object give the same result on every route")
+    func membersOnEveryRoute() async throws {
         var routes = ShapeRoutes(model: try Self.model(Self.countries), entity: "Country")
         routes.options.keyedBy = "iso"
         let (result, stack) = try await routes.sync(
@@ -37,8 +37,8 @@ struct ShapeTests {
                         #"{"eu": {"title": "EU"}, "un": {"title": "UN"}}"#.utf8)))
     }
 
-    @Test("below a key path, beside other things")
-    func keyedBelow() async throws {
+    @Test("Records as members of an object may be below a key path")
+    func membersBelowAKeyPath() async throws {
         var routes = ShapeRoutes(model: try Self.model(Self.countries), entity: "Country")
         routes.options.keyedBy = .primaryKey
         routes.options.keyPath = ["data", "countries"]
@@ -47,8 +47,8 @@ struct ShapeTests {
         #expect(result["Country"].inserted == [.text("AD"), .text("AE")])
     }
 
-    @Test("in the text of an export, which syncs back without a change")
-    func exported() async throws {
+    @Test("An export as members of an object syncs back without a change")
+    func keyedExportIsUnchanged() async throws {
         let stack = try DataStack.inMemory(Self.model(Self.countries))
         var options = SyncOptions()
         options.keyedBy = "iso"
@@ -86,8 +86,8 @@ struct ShapeTests {
             "users": {"entity": "User", "many": true, "deleteRule": "cascade"}}}}}
         """
 
-    @Test("in lists of several entities: the same on every route, whatever comes first")
-    func several() async throws {
+    @Test("Lists of several entities give the same result on every route, in any order")
+    func listsOnEveryRoute() async throws {
         let model = try Self.model(Self.companies)
         let routes = ShapeRoutes(
             model: model, entity: "User", entities: ["users": "User", "data.companies": "Company"],
@@ -106,8 +106,8 @@ struct ShapeTests {
         }
     }
 
-    @Test("in several lists: what cannot be is refused, and changes nothing")
-    func severalRefused() async throws {
+    @Test("Unusable lists of several entities are errors and change nothing")
+    func unusableListsAreErrors() async throws {
         let stack = try DataStack.inMemory(Self.model(Self.companies))
         func code(_ text: String, _ entities: [String: String]) async -> SyncError.Code? {
             do {
@@ -129,8 +129,8 @@ struct ShapeTests {
         #expect(try await stack.count("User") == 1)
     }
 
-    @Test("in several lists of one inheritance tree, each speaks for its own entity")
-    func severalKinds() async throws {
+    @Test("Each list of an inheritance hierarchy deletes rows of its own entity only")
+    func listsOfAHierarchy() async throws {
         let model = try Self.model(
             """
             {"entities": {"Animal": {"abstract": true, "attributes": {"id": "integer"}},
@@ -148,8 +148,8 @@ struct ShapeTests {
         #expect(try await stack.count("Ox") == 1)
     }
 
-    @Test("as dictionaries are refused, because those are a list")
-    func dictionaries() async throws {
+    @Test("Dictionaries with a document format are an error, because they are a list")
+    func dictionariesTakeNoDocumentFormat() async throws {
         let stack = try DataStack.inMemory(Self.model(Self.companies))
         for form in [SyncOptions.Form.jsonAPI, .graphQL] {
             var options = SyncOptions()
@@ -162,8 +162,8 @@ struct ShapeTests {
         }
     }
 
-    @Test("that contradict each other are refused")
-    func contradictions() async throws {
+    @Test("Options that contradict each other are an error")
+    func contradictingOptionsAreErrors() async throws {
         let stack = try DataStack.inMemory(Self.model(Self.companies))
         var keyed = SyncOptions()
         keyed.keyedBy = .primaryKey

@@ -2,7 +2,7 @@ import Foundation
 import Sync
 import Testing
 
-@Suite("Conditions that calculate, or are about one related row")
+@Suite("Conditions that calculate or are about one related row")
 struct CalculationTests {
     private func stack() async throws -> DataStack {
         let model = """
@@ -26,12 +26,12 @@ struct CalculationTests {
     }
 
     @Test(
-        "hold for these rows",
+        "A condition that calculates or is about one related row matches these rows",
         arguments: [
             ("a + b > 8", [2]), ("a + b == 9", [2]), ("a - b * 2 == 3", [2]), ("(a - b) * 2 == 10", [2]),
             ("a / b == 3", [2]), ("a MOD b == 1", [2]), ("a MOD b == 0", [1]), ("b / b == 1", [1, 2]),
             ("b / b != 1", [3]), ("NOT b / b == 1", [3]), ("2 * b < 3", [1, 3]), ("b + 1 < 3", [1, 3]),
-            // No room in 64 bits, and nil: there is no value.
+            // An overflow of 64 bits and nil have no value.
             ("a + 1 > 0", [2]), ("a + 1 != 0", [1, 2, 3]), ("(a + 1) MOD 2 == 0", [2]), ("a + 1 - 1 == #a", [2, 3]),
             ("name == #nick", [1]), ("name != #nick", [2, 3]),
             ("x * 2 >= 1", [1, 2]), ("x + b == 4", [2]), ("b / 2.0 == 0.5", [1]), ("x / 0 > 1", []),
@@ -53,7 +53,7 @@ struct CalculationTests {
     }
 
     @Test(
-        "are refused with their place",
+        "An invalid calculation is an error that names the reason",
         arguments: [
             ("a + name > 1", "'+' calculates with integers and doubles, not with string"),
             ("price + 1 > 2", "'+' calculates with integers and doubles, not with decimal"),
@@ -63,7 +63,7 @@ struct CalculationTests {
             ("ANY notes (nothing == 1)", "unknown attribute or relationship 'nothing'"),
             ("a + > 1", "expected an attribute"),
         ])
-    func refused(text: String, message: String) async throws {
+    func invalidCalculationIsError(text: String, message: String) async throws {
         let stack = try await stack()
         let error = await #expect(throws: SyncError.self) {
             try await stack.count("User", where: try RowPredicate(parsing: text))

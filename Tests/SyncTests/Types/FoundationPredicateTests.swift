@@ -2,8 +2,8 @@ import Foundation
 import Sync
 import Testing
 
-/// Predicates of Foundation's, translated, against Foundation's own evaluation of values that have the same rows.
-@Suite("A predicate of Foundation's")
+/// Compares translated predicates with Foundation's evaluation of equal values.
+@Suite("Foundation predicates")
 struct FoundationPredicateTests {
     enum Role: String, CaseIterable, Codable, Sendable, Comparable {
         case guest, member, admin
@@ -248,11 +248,11 @@ struct FoundationPredicateTests {
         ]
     }
 
-    @Test("holds for the rows for which Foundation says so", arguments: 0..<12 as Range<UInt64>)
-    func sameRows(seed: UInt64) async throws {
+    @Test("A translated predicate matches the rows that Foundation matches", arguments: 0..<12 as Range<UInt64>)
+    func sameRowsAsFoundation(seed: UInt64) async throws {
         var random = SplitMix64(seed: seed)
         var authors = Self.authors(&random)
-        // A mentor is one row, whoever has it.
+        // A mentor is one row, so all of its authors give it the same name.
         authors = authors.map { author in
             var author = author
             let name: String? = author.mentor?.id == 1 ? "Ann" : author.mentor?.id == 2 ? "Bob" : nil
@@ -266,14 +266,14 @@ struct FoundationPredicateTests {
             let condition = try RowPredicate(predicate)
             let found = try await stack.fetch("Author", where: condition).compactMap { $0["id"]?.int.map(Int.init) }
             #expect(found == expected, "seed \(seed): \(condition)")
-            // The text reads as the same condition.
+            // The description is parsed as the same condition.
             let again = try RowPredicate(parsing: condition.description)
             #expect(again == condition, "\(condition)")
         }
     }
 
-    @Test("of which something has no translation is an error that names it")
-    func refused() throws {
+    @Test("A predicate without a translation is an error that names the part")
+    func untranslatablePartIsNamed() throws {
         let other = Author(
             id: 1, name: "", nick: nil, age: nil, size: 0, score: 0, isActive: true, isKnown: nil, born: nil,
             role: .guest,

@@ -3,7 +3,7 @@ import GRDB
 import Sync
 import Testing
 
-@Suite("Values of types with other keys than the primary key of their table")
+@Suite("Records of types with other keys than the primary key of their table")
 struct PartedRecordTests {
     private func stack() async throws -> DataStack {
         let stack = try DataStack.inMemory(SyncModel(Job.self, Chore.self))
@@ -13,7 +13,7 @@ struct PartedRecordTests {
         return stack
     }
 
-    /// As generic code of GRDB's has it.
+    /// Write a record as generic code of GRDB does.
     private func update(_ record: some PersistableRecord, _ db: Database) throws { try record.update(db) }
     private func save(_ record: some PersistableRecord, _ db: Database) throws { try record.save(db) }
     private func delete(_ record: some PersistableRecord, _ db: Database) throws -> Bool { try record.delete(db) }
@@ -23,8 +23,8 @@ struct PartedRecordTests {
             db, sql: "SELECT jobID || '.' || number || ' ' || coalesce(text, '-') FROM Chore ORDER BY 1")
     }
 
-    @Test("are updated, saved and deleted by GRDB, whether they were fetched or made")
-    func written() async throws {
+    @Test("GRDB updates, saves and deletes records with composite keys, fetched or made")
+    func recordsAreWritten() async throws {
         let stack = try await stack()
         try await stack.write { db in
             var chore = try #require(try Chore.fetchAll(db).first { $0.number == 2 })
@@ -45,8 +45,8 @@ struct PartedRecordTests {
         #expect(try await stack.fetch(Job.self, id: 2, including: \.tasks)?.tasks.rows?.map(\.text) == ["C"])
     }
 
-    @Test("keep their row and what it is linked to when they are updated")
-    func sameRow() async throws {
+    @Test("An update of a record with a composite key keeps its row")
+    func updateKeepsTheRow() async throws {
         let stack = try await stack()
         try await stack.write { db in
             let before = try Int64.fetchAll(db, sql: "SELECT sync_id FROM Chore ORDER BY 1")
@@ -58,8 +58,8 @@ struct PartedRecordTests {
         }
     }
 
-    @Test("that no row has are no rows to update or delete, and are inserted by a save")
-    func absent() async throws {
+    @Test("A record without a row is not updated or deleted, and a save inserts it")
+    func recordWithoutRow() async throws {
         let stack = try await stack()
         try await stack.write { db in
             let none = Chore(job: 1, number: 9)
@@ -72,8 +72,8 @@ struct PartedRecordTests {
         }
     }
 
-    @Test("without a key are inserted, and an error to delete")
-    func keyless() async throws {
+    @Test("A keyless record can be inserted, and its deletion is an error")
+    func keylessRecord() async throws {
         let stack = try DataStack.inMemory(SyncModel(Scrap.self))
         try await stack.write { db in
             try Scrap(text: "a").insert(db)
@@ -85,8 +85,8 @@ struct PartedRecordTests {
         }
     }
 
-    @Test("of an app's table with an id of its own are found by the service's id")
-    func otherID() async throws {
+    @Test("A record of an existing table with an ID of the app is found by its remote ID")
+    func recordIsFoundByRemoteID() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { db in
             try db.execute(

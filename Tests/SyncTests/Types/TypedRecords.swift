@@ -9,7 +9,7 @@ struct Place: Codable, Hashable, Sendable {
     var floor: Int?
 }
 
-/// As `@Entity` would write it, but for the macro.
+/// A type as `@Entity` would generate it, written by hand.
 struct Job: EntityRecord, Equatable {
     var id: Int
     var stage: Stage?
@@ -57,7 +57,7 @@ struct Job: EntityRecord, Equatable {
     mutating func load(_ rows: [any EntityRecord], of relationship: String) { tasks.load(rows) }
 }
 
-/// A type whose key has two parts, one of which is a relationship.
+/// A type with a composite key, one part of which is a relationship.
 struct Chore: EntityRecord, Equatable {
     var jobID: Int?
     var number: Int
@@ -100,7 +100,7 @@ struct Chore: EntityRecord, Equatable {
     }
 }
 
-/// A type without a key.
+/// A keyless type.
 struct Scrap: EntityRecord, Equatable {
     var text: String?
 
@@ -118,7 +118,7 @@ struct Scrap: EntityRecord, Equatable {
     func encode(into row: inout EntityRowEncoder) throws { try row.set("text", to: text) }
 }
 
-/// A row of an app's table, whose primary key is an id of the app's.
+/// A row of an existing table whose SQLite primary key is an ID of the app.
 struct Author: EntityRecord, Equatable {
     var remoteID: Int
     var name: String?

@@ -19,7 +19,7 @@ struct UnreadableRowTests {
         }
     }
 
-    /// Every kind: a case of an enumeration, a number without room, another nested type.
+    /// Every kind of misfit: an unknown case of an enumeration, a number out of range, another nested type.
     private static let json = Data(
         #"""
         [{"id": 1, "stage": "open", "level": 5, "place": {"street": "Main"}, "tasks": [{"number": 1}]},
@@ -29,8 +29,8 @@ struct UnreadableRowTests {
 
     private func model() throws -> SyncModel { try SyncModel(Job.self, Chore.self) }
 
-    @Test("are left out by a sync of a model of types, with a diagnostic each, and refused by a strict one")
-    func synced() async throws {
+    @Test("Values that a type cannot hold are skipped with a diagnostic each, and fail a strict sync")
+    func valuesAreSkipped() async throws {
         let stack = try DataStack.inMemory(model())
         let result = try await Sync.changes(Self.json, inEntity: "Job", stack: stack)
         let found = result.diagnostics.filter { $0.kind == .valueDoesNotFit }
@@ -49,8 +49,8 @@ struct UnreadableRowTests {
         #expect(error?.code == .valueDoesNotFit && error?.path == "[1].stage")
     }
 
-    @Test("are left out as well where only the call knows the type")
-    func called() async throws {
+    @Test("Values that only the type of the call cannot hold are skipped too")
+    func typeOfTheCallCounts() async throws {
         let schema = try model().schemaFile()
         let stack = try DataStack.inMemory(SyncModel(schema: schema))
         let plain = try await Sync.plan(Self.json, inEntity: "Job", stack: stack)
@@ -59,8 +59,8 @@ struct UnreadableRowTests {
         #expect(result.diagnostics.map(\.path).prefix(3) == ["[1].stage", "[1].level", "[1].place"])
     }
 
-    @Test("with bounds of numbers at the edge fit")
-    func edges() async throws {
+    @Test("Numbers at the bounds of a type fit")
+    func boundsFit() async throws {
         let stack = try DataStack.inMemory(model())
         let json = Data(#"[{"id": 1, "level": 127}, {"id": 2, "level": -128}, {"id": 3, "level": null}]"#.utf8)
         #expect(try await Sync.changes(json, as: Job.self, stack: stack).diagnostics.isEmpty)
@@ -69,7 +69,7 @@ struct UnreadableRowTests {
         #expect(try await Sync.changes(wide, as: Job.self, stack: stack).diagnostics.count == 2)
     }
 
-    /// Rows that were stored before the type was what it is.
+    /// Returns a store with rows from before the type changed.
     private func older() async throws -> DataStack {
         let stack = try DataStack.inMemory(model())
         try await Sync.changes(Self.json, inEntity: "Job", stack: stack)
@@ -84,8 +84,8 @@ struct UnreadableRowTests {
         return stack
     }
 
-    @Test("make a fetch fail with the row, or are skipped and told of")
-    func fetched() async throws {
+    @Test("An unreadable row fails a fetch, or is skipped and reported")
+    func unreadableRowFailsAFetch() async throws {
         let stack = try await older()
         let error = await #expect(throws: SyncError.self) { try await stack.fetch(Job.self) }
         #expect(error?.code == .valueDoesNotFit && error?.path == "stage")
@@ -110,8 +110,8 @@ struct UnreadableRowTests {
         #expect(sync.map(\.id) == [2, 1] && skipped.take().map(\.key) == [.integer(3)])
     }
 
-    @Test("do not end an observation that skips them")
-    func observed() async throws {
+    @Test("An unreadable row does not end an observation that skips it")
+    func observationSkipsRows() async throws {
         let stack = try await older()
         var failing = try stack.observe(Job.self).makeAsyncIterator()
         await #expect(throws: SyncError.self) { _ = try await failing.next() }
@@ -130,8 +130,8 @@ struct UnreadableRowTests {
         #expect(try await changes.next()?.removed == [0])
     }
 
-    @Test("of a type that is no record are skipped likewise")
-    func decoded() async throws {
+    @Test("An unreadable row is skipped for a decodable type that is no record")
+    func decodableTypeSkipsRows() async throws {
         struct Line: Decodable, Sendable {
             var id: Int
             var stage: Stage?

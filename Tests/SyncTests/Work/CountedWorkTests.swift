@@ -3,7 +3,7 @@ import Sync
 import TestWork
 import Testing
 
-/// How the work of a sync grows, in what SQLite counts: a slow way that slips in fails here on any machine.
+/// How the work of a sync grows, by SQLite's own counters. A slow algorithm fails here on any machine.
 @Suite("Counted work")
 struct CountedWorkTests {
     private func sync(
@@ -33,8 +33,8 @@ struct CountedWorkTests {
         return (counted[0], counted[1])
     }
 
-    @Test("the same payload again takes as many statements for many rows as for few, and none that writes")
-    func same() async throws {
+    @Test("A repeated payload takes as many statements for many rows as for few, and writes nothing")
+    func repeatedPayloadWritesNothing() async throws {
         let (small, large) = try await work(of: { UserPayload(ids: 1...$0) })
         #expect(small.statements > 0)
         #expect(large.statements == small.statements)
@@ -42,8 +42,8 @@ struct CountedWorkTests {
         #expect(large.steps <= small.steps * 10)
     }
 
-    @Test("a first import runs no more than one statement for each row and link, and a few more")
-    func firstImport() async throws {
+    @Test("A first import runs at most one statement per row and link, and a few more")
+    func firstImportHasFewStatements() async throws {
         for users in [200, 2000] {
             let stack = try DataStack.inMemory(Fixtures.model("company"))
             let payload = UserPayload(ids: 1...users)
@@ -52,13 +52,13 @@ struct CountedWorkTests {
             #expect(try await stack.changesWritten() - before == payload.rowCount)
             #expect(work.statements(beginning: "INSERT") <= payload.rowCount)
             #expect(work.statements - payload.rowCount < 60)
-            // The schema is read for triggers, once a table.
+            // The schema is read for triggers, once per table.
             #expect(work.scanned < 100)
         }
     }
 
-    @Test("a change of one row in a hundred writes those rows, and reads the rest once")
-    func fewChanges() async throws {
+    @Test("A change of one row in a hundred writes those rows, and reads the rest once")
+    func fewChangesWriteFewRows() async throws {
         let (small, large) = try await work(of: { users in
             UserPayload(ids: 1...users, changed: Set(stride(from: 7, through: users, by: 100)))
         })
@@ -68,8 +68,8 @@ struct CountedWorkTests {
         #expect(large.steps <= small.steps * 10)
     }
 
-    @Test("a record on its own takes the same work whatever the store holds")
-    func oneRecord() async throws {
+    @Test("A single record takes the same work in any store")
+    func oneRecordTakesSameWork() async throws {
         let (small, large) = try await work(of: { _ in UserPayload(ids: 104...104, changed: [104]) }, .delta)
         #expect(small.statements(beginning: "UPDATE") == 1)
         #expect(large.runs == small.runs)
@@ -77,8 +77,8 @@ struct CountedWorkTests {
         #expect(large.scanned == small.scanned)
     }
 
-    @Test("rows without keys in one list take the work of each of them, not of the list for each")
-    func rowsWithoutKeys() async throws {
+    @Test("Keyless rows of one list take work in proportion to their number")
+    func keylessRowsTakeLinearWork() async throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "User", attributes: [SyncModel.Attribute("id", .integer)],
@@ -102,8 +102,8 @@ struct CountedWorkTests {
         #expect(steps[1] <= steps[0] * 11)
     }
 
-    @Test("an export takes as many statements for a row among many as for one among few")
-    func export() async throws {
+    @Test("An export takes work in proportion to the number of rows")
+    func exportTakesLinearWork() async throws {
         var counted: [CountedWork] = []
         for users in [200, 2000] {
             let stack = try await store(of: users)

@@ -3,13 +3,13 @@ import Sync
 import TestSize
 import Testing
 
-/// Rows of as many columns as SQLite takes, sixteen of them to a statement.
-@Suite("An entity of many attributes")
+/// Rows with as many columns as SQLite allows, sixteen rows per statement.
+@Suite("An entity with many attributes")
 struct ManyColumnsTests {
     private static let count = LongTests.count(500, many: 1_900)
 
-    @Test("is imported, changed, and found as it was")
-    func wide() async throws {
+    @Test("Rows with many attributes are imported, updated and read")
+    func wideRows() async throws {
         let names = (0..<Self.count).map { "a\($0)" }
         let attributes = [SyncModel.Attribute("id", .integer)] + names.map { SyncModel.Attribute($0, .integer) }
         let stack = try DataStack.inMemory(SyncModel(entities: [SyncModel.Entity("Wide", attributes: attributes)]))
