@@ -2,14 +2,14 @@ import Foundation
 import Sync
 import Testing
 
-/// The stub `Tests/Servers/answers.py`: a service that says what a test has it say, and ends with it.
+/// The stub `Tests/Servers/answers.py`: a service with the responses of a test, which ends with this object.
 final class AnswerServer {
     let url: String
     private let process = Process()
     private let input = Pipe()
     private let file: URL
 
-    /// - Parameter folder: Where its answers are kept.
+    /// - Parameter folder: The folder for the responses.
     init(in folder: URL, _ answers: JSONValue) throws {
         file = folder.appendingPathComponent("answers.json")
         try JSONEncoder().encode(answers).write(to: file, options: .atomic)
@@ -32,7 +32,7 @@ final class AnswerServer {
 
     deinit { try? input.fileHandleForWriting.close() }
 
-    /// Has it say something else from now on.
+    /// Replaces the responses.
     func say(_ answers: JSONValue) throws { try JSONEncoder().encode(answers).write(to: file, options: .atomic) }
 
     /// The requests so far, with their bodies.
@@ -43,7 +43,7 @@ final class AnswerServer {
         }
     }
 
-    /// What those requests say of who the user is.
+    /// The `Authorization` headers of those requests.
     var authorizations: [String] {
         get throws {
             let log = URL(fileURLWithPath: file.path + ".authorizations")

@@ -6,40 +6,40 @@ import Testing
 @Suite("Arguments")
 struct ArgumentTests {
     @Test(
-        "--parent is an entity, an id and perhaps a relationship",
+        "--parent takes an entity, an ID and optionally a relationship",
         arguments: [
             ("User:6", "User", "6", nil), ("User:6:notes", "User", "6", "notes"), ("User:-6", "User", "-6", nil),
             ("Day:2024-01-02T03:04:05Z", "Day", "2024-01-02T03:04:05Z", nil),
             ("Book:urn:isbn:1", "Book", "urn:isbn:1", nil), ("Book:urn:isbn:1:pages", "Book", "urn:isbn:1", "pages"),
         ] as [(String, String, String, String?)])
-    func parent(text: String, entity: String, id: String, relationship: String?) throws {
+    func parentHasEntityAndID(text: String, entity: String, id: String, relationship: String?) throws {
         let parent = try #require(ParentArgument(argument: text))
         #expect(parent.entity == entity)
         #expect(parent.id == id)
         #expect(parent.relationship == relationship)
     }
 
-    @Test("--parent without entity or id is refused", arguments: ["User", "User:", ":6", "", "User::notes"])
-    func noParent(text: String) {
+    @Test("--parent without an entity or an ID is rejected", arguments: ["User", "User:", ":6", "", "User::notes"])
+    func incompleteParentIsRejected(text: String) {
         #expect(ParentArgument(argument: text) == nil)
     }
 
     @Test(
-        "--max-delete is rows or percent",
+        "--max-delete takes rows or a percentage",
         arguments: [
             ("0", .rows(0)), ("20", .rows(20)), ("10%", .fraction(0.1)), ("12.5%", .fraction(0.125)), ("100%", nil),
         ] as [(String, DeletionLimit?)])
-    func maximumDeletion(text: String, expected: DeletionLimit?) throws {
+    func maximumDeletionIsRowsOrPercent(text: String, expected: DeletionLimit?) throws {
         #expect(try #require(MaximumDeletion(argument: text)).guardValue == expected)
     }
 
-    @Test("Other limits are refused", arguments: ["", "%", "-1", "101%", "-1%", "1.5", "half", "nan%"])
-    func noMaximumDeletion(text: String) {
+    @Test("--max-delete rejects other values", arguments: ["", "%", "-1", "101%", "-1%", "1.5", "half", "nan%"])
+    func otherLimitsAreRejected(text: String) {
         #expect(MaximumDeletion(argument: text) == nil)
     }
 
-    @Test("--operations is a list of names")
-    func operations() {
+    @Test("--operations takes a list of names")
+    func operationsAreAList() {
         #expect(OperationList(argument: "insert,update")?.value == [.insert, .update])
         #expect(OperationList(argument: "all")?.value == .all)
         #expect(OperationList(argument: "insert,")?.value == nil)
@@ -49,16 +49,16 @@ struct ArgumentTests {
 
 @Suite("Tables")
 struct TablePrinterTests {
-    @Test("Columns are lined up, numbers to the right")
-    func alignment() {
+    @Test("Columns of a table are aligned, numbers to the right")
+    func columnsAreAligned() {
         var table = TablePrinter([.init(title: "id", isNumeric: true), .init(title: "name"), .init(title: "note")])
         table.add(["7", "Åsa", "x"])
         table.add(["1000", "Bo", ""])
         #expect(table.text.text == "  id  name  note\n   7  Åsa   x\n1000  Bo")
     }
 
-    @Test("Text from outside stays in its cell")
-    func control() {
+    @Test("A cell of a table escapes control characters and cuts long text")
+    func cellsEscapeAndCutText() {
         var table = TablePrinter([.init(title: "text")])
         table.maximumWidth = 10
         table.add(["a\nb\u{1B}[2J"])

@@ -3,16 +3,16 @@ import Testing
 
 @Suite("Shell completions")
 struct CompletionTests {
-    @Test("A script is generated for every shell", arguments: ["bash", "zsh", "fish"])
-    func script(shell: String) throws {
+    @Test("A completion script is generated for every shell", arguments: ["bash", "zsh", "fish"])
+    func everyShellHasAScript(shell: String) throws {
         let run = try Sandbox().syncdb("--generate-completion-script", shell)
         #expect(run.status == 0)
         #expect(run.errors == "")
         for word in ["syncdb", "import", "max-delete", "verify"] { #expect(run.output.contains(word)) }
     }
 
-    @Test("bash accepts its script")
-    func bash() throws {
+    @Test("bash accepts its completion script")
+    func bashAcceptsItsScript() throws {
         let sandbox = try Sandbox()
         let script = try sandbox.file("syncdb.bash", sandbox.syncdb("--generate-completion-script", "bash").output)
         let run = try Program.run(
@@ -21,13 +21,13 @@ struct CompletionTests {
         #expect(run.errors == "")
     }
 
-    @Test("A shell that is not known is wrong usage")
-    func unknownShell() throws {
+    @Test("A completion script for an unknown shell is wrong usage")
+    func unknownShellIsWrongUsage() throws {
         #expect(try Sandbox().syncdb("--generate-completion-script", "tcsh").status == 2)
     }
 
-    @Test("Entities are those of the database or the model on the line")
-    func entities() throws {
+    @Test("Entities are completed from the database or the model on the command line")
+    func entitiesAreCompleted() throws {
         let sandbox = try Sandbox.withUsers()
         func offered(_ command: String, _ argument: String, _ words: String...) throws -> [String] {
             let run = try sandbox.run(["---completion", command, "--", argument, "\(words.count - 1)", "0"] + words)

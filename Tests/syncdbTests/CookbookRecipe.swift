@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// A recipe of `Docs/Cookbook.md`: a section, the files it shows and the commands it has one run.
+/// A recipe of `Docs/Cookbook.md`: a section with files and commands.
 ///
-///     ```sh curl      how the files come about; not run
-///     ```json NAME    a file of the recipe's folder, whole
+///     ```sh curl      downloads of the files; not run
+///     ```json NAME    a whole file of the folder
 ///     ```sh           commands, run in a copy of that folder
-///     ```text         what the commands above print; without one, nothing
+///     ```text         the output of the commands above; if missing, they print nothing
 struct CookbookRecipe: Sendable, CustomTestStringConvertible {
     struct File: Sendable {
         let name: String
@@ -35,7 +35,7 @@ struct CookbookRecipe: Sendable, CustomTestStringConvertible {
         let message: String
     }
 
-    /// The recipes of a page. A fence that nothing reads is an error, not an example that holds.
+    /// Returns the recipes of a page. An unknown fence is an error, because its example would not be checked.
     static func recipes(_ page: String) throws -> [CookbookRecipe] {
         var recipes: [CookbookRecipe] = []
         var fence: (kind: String, line: Int, content: [String])?

@@ -9,20 +9,20 @@ struct CookbookTests {
         try CookbookRecipe.recipes(String(contentsOf: page, encoding: .utf8))
     }
 
-    @Test("has a recipe for each folder of Fixtures/Cookbook")
-    func folders() throws {
+    @Test("The cookbook has a recipe for each folder of Fixtures/Cookbook")
+    func everyFolderHasARecipe() throws {
         let folders = try FileManager.default.contentsOfDirectory(
             atPath: Sandbox.fixtures.appendingPathComponent("Cookbook").path)
         #expect(try Self.recipes().map(\.folder).sorted() == folders.filter { !$0.hasPrefix(".") }.sorted())
     }
 
-    @Test("prints what it says, command by command", arguments: try recipes())
-    func commands(_ recipe: CookbookRecipe) throws {
+    @Test("The commands of a recipe print the output that the recipe shows", arguments: try recipes())
+    func commandsPrintShownOutput(_ recipe: CookbookRecipe) throws {
         #expect(!recipe.commands.isEmpty)
         let sandbox = try Sandbox()
         let folder = sandbox.folder.appendingPathComponent(recipe.folder)
         try FileManager.default.copyItem(at: recipe.fixtures, to: folder)
-        // One shell for all of them: what is exported holds for the commands that follow.
+        // All commands run in one shell, so that exported variables hold for the commands that follow.
         var script = "set -euo pipefail\ncd '\(folder.path)'\nsyncdb() { \"$SYNCDB\" \"$@\"; }\nunset NO_COLOR\n"
         for (index, command) in recipe.commands.enumerated() {
             script += "exec >'\(sandbox.folder.path)/\(index).printed' 2>&1\n\(command.text)\n"
@@ -36,14 +36,14 @@ struct CookbookTests {
         }
     }
 
-    @Test("shows the files that are there, whole, and takes no others", arguments: try recipes())
-    func files(_ recipe: CookbookRecipe) throws {
+    @Test("A recipe shows its files whole, and uses no others", arguments: try recipes())
+    func filesAreShownWhole(_ recipe: CookbookRecipe) throws {
         #expect(recipe.files.contains { $0.name == "model.json" })
         for file in recipe.files {
             let text = try String(contentsOf: recipe.fixtures.appendingPathComponent(file.name), encoding: .utf8)
             #expect(text == file.text, "\(recipe.title), line \(file.line): \(file.name)")
         }
-        // What curl writes is what the commands read.
+        // The commands read the files that curl writes.
         #expect(!recipe.downloads.isEmpty)
         for line in recipe.downloads {
             let name = try #require(line.components(separatedBy: " > ").last)

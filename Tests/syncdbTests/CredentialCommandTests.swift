@@ -3,9 +3,9 @@ import Sync
 import Testing
 
 /// `credentials.command` of a configuration.
-@Suite("A command for credentials, syncdb")
+@Suite("The credentials command of a configuration")
 struct CredentialCommandTests {
-    /// Prints another secret each time, and leaves a line in `runs`.
+    /// Prints a new secret each time, and adds a line to `runs`.
     private static let command = #"""
         , "credentials": {"command": ["sh", "-c", "echo run >> runs; echo \" Bearer hush-$(grep -c run runs) \""]}
         """#
@@ -18,8 +18,8 @@ struct CredentialCommandTests {
 
     private static let task: JSONValue = [["id": 1, "title": "t"]]
 
-    @Test("is run once for a run, and what it prints is the header Authorization of every request")
-    func once() throws {
+    @Test("The credentials command runs once per sync, and its output is the Authorization header of all requests")
+    func commandRunsOncePerSync() throws {
         let setting = try ServiceSetting([ServiceSetting.tasks(Self.task)], Self.command)
         let run = try setting.run("sync")
         #expect(run.status == 0, "\(run.errors)")
@@ -30,8 +30,8 @@ struct CredentialCommandTests {
         #expect(try runs(setting) == 2)
     }
 
-    @Test("is run once more where the service refuses what it printed, and the run goes on with that")
-    func refused() throws {
+    @Test("The credentials command runs again if the service rejects its output, and the sync continues")
+    func commandRunsAgainAfterRejection() throws {
         let answers: JSONValue = [["status": 401, "body": ["message": "expired"]], ["body": Self.task]]
         let setting = try ServiceSetting([.init("GET /tasks", answers)], Self.command)
         let run = try setting.run("sync")
@@ -42,8 +42,8 @@ struct CredentialCommandTests {
         #expect(try runs(setting) == 2)
     }
 
-    @Test("is not run a third time for one request, and nothing is parked for what the service refuses then")
-    func refusedAgain() throws {
+    @Test("A second rejection of one request ends the sync, and no change is blocked")
+    func secondRejectionEndsTheSync() throws {
         let setting = try ServiceSetting([ServiceSetting.tasks(Self.task)], Self.command)
         #expect(try setting.run("sync").status == 0)
         _ = try setting.sandbox.query("UPDATE Task SET title = 'mine'")
@@ -57,7 +57,7 @@ struct CredentialCommandTests {
         #expect(try setting.server.log.filter { $0.hasPrefix("PATCH") }.count == 2)
         let status = try JSONValue(parsing: try setting.run("status", "--json").output)["entities"]?["Task"]
         #expect(status?["pending"] == 1 && status?["parked"] == 0)
-        // What needs no request needs no credentials.
+        // `status` sends no request, so it does not run the command.
         #expect(try runs(setting) == 3)
         let json: JSONValue = ["id": 1, "title": "mine"]
         try setting.say([ServiceSetting.tasks(Self.task), .init("PATCH /tasks/1", ["body": json])])
@@ -65,8 +65,8 @@ struct CredentialCommandTests {
         #expect(try setting.server.log.filter { $0.hasPrefix("PATCH") }.count == 3)
     }
 
-    @Test("may leave a program behind that keeps its streams open: what it printed counts once it is over")
-    func leftBehind() throws {
+    @Test("The credentials command may leave a process that keeps its streams open")
+    func childProcessMayStay() throws {
         let setting = try ServiceSetting(
             [ServiceSetting.tasks(Self.task)],
             #", "timeout": 5, "credentials": {"command": ["sh", "-c", "sleep 20 & echo Bearer hush-child"]}"#)
@@ -75,8 +75,8 @@ struct CredentialCommandTests {
         #expect(try setting.server.authorizations.first == "Bearer hush-child")
     }
 
-    @Test("says on the error stream what it likes, and is ended when it takes longer than the time for an answer")
-    func errors() throws {
+    @Test("The credentials command may write to standard error, and is ended after the timeout")
+    func commandTimesOut() throws {
         let setting = try ServiceSetting(
             [ServiceSetting.tasks(Self.task)],
             #", "timeout": 1, "credentials": {"command": ["sh", "-c", "echo which key? >&2; sleep 20 & wait"]}"#)
@@ -86,8 +86,8 @@ struct CredentialCommandTests {
         #expect(run.errors.contains("took longer than 1 s and was ended"), "\(run.errors)")
     }
 
-    @Test("and what it prints are in no file of the database, and nowhere in what is printed")
-    func secret() throws {
+    @Test("The credentials command and its output are in no file of the database, and are never printed")
+    func secretsStaySecret() throws {
         let setting = try ServiceSetting(
             [.init("GET /tasks", ["status": 401, "body": ["message": "who?"]])],
             Self.command + #", "headers": {"X-Key": "hush-key"}"#)
@@ -117,12 +117,12 @@ struct CredentialCommandTests {
     }
 
     @Test(
-        "that fails, prints nothing or is not there ends the run with a word about that and none of what it printed",
+        "A credentials command that fails, prints nothing or is missing is an error without its output",
         arguments: [
             (#"["sh", "-c", "echo hush; exit 3"]"#, "ended with status 3"), (#"["true"]"#, "printed nothing"),
             (#"["no-such-command-anywhere"]"#, "ended with status 127"),
         ])
-    func failing(_ command: String, _ reason: String) throws {
+    func failedCommandIsAnError(_ command: String, _ reason: String) throws {
         let setting = try ServiceSetting(
             [ServiceSetting.tasks(Self.task)], #", "credentials": {"command": \#(command)}"#)
         let run = try setting.run("sync")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import syncdb
 
-@Suite("Which database, and how long to wait for it")
+@Suite("The database option and the busy timeout")
 struct DatabaseOptionTests {
     private let sandbox: Sandbox
 
@@ -16,8 +16,8 @@ struct DatabaseOptionTests {
 
     private static let named = ["SYNCDB_DATABASE": "app.sqlite"]
 
-    @Test("-d and --database name it, and so does the environment")
-    func named() throws {
+    @Test("-d, --database and SYNCDB_DATABASE name the database")
+    func databaseIsNamed() throws {
         #expect(try run("count", "User", "-d", "app.sqlite").output == "8\n")
         #expect(try run("count", "User", "--database=app.sqlite").output == "8\n")
         #expect(try run("count", "User", environment: Self.named).output == "8\n")
@@ -28,8 +28,8 @@ struct DatabaseOptionTests {
         #expect(try run("count", "User", "-d", "app.sqlite", "--where", "id == 9").output == "1\n")
     }
 
-    @Test("What is on the command line counts before the environment")
-    func precedence() throws {
+    @Test("The command line takes precedence over SYNCDB_DATABASE")
+    func commandLineTakesPrecedence() throws {
         let other = ["SYNCDB_DATABASE": "other.sqlite"]
         #expect(try run("count", "User", "-d", "app.sqlite", environment: other).output == "8\n")
         let missing = try run("count", "User", environment: other)
@@ -37,15 +37,17 @@ struct DatabaseOptionTests {
         #expect(try sandbox.files == ["app.sqlite"])
     }
 
-    @Test("Neither is wrong usage that names both ways", arguments: [[:], ["SYNCDB_DATABASE": ""]])
-    func missing(environment: [String: String]) throws {
+    @Test(
+        "A missing database is wrong usage, and the error names both ways to give one",
+        arguments: [[:], ["SYNCDB_DATABASE": ""]])
+    func missingDatabaseIsWrongUsage(environment: [String: String]) throws {
         let run = try Program.run(["count", "User"], in: sandbox.folder, environment: environment)
         #expect(run.status == 2)
         #expect(run.errors.contains("'--database <db>'") && run.errors.contains("SYNCDB_DATABASE"))
     }
 
-    @Test("Commands that take a model or a database take that of the environment where no model is given")
-    func modelOrDatabase() throws {
+    @Test("Commands for a model or a database use SYNCDB_DATABASE if no model is given")
+    func modelTakesPrecedence() throws {
         for command in [["schema", "show"], ["schema", "diagram"], ["doctor"]] {
             let ofDatabase = try Program.run(command, in: sandbox.folder, environment: Self.named)
             #expect(ofDatabase.status == 0, "\(ofDatabase.errors)")
@@ -58,8 +60,8 @@ struct DatabaseOptionTests {
         }
     }
 
-    @Test("--version is the version, of every command", arguments: [["--version"], ["query", "--version"]])
-    func version(arguments: [String]) throws {
+    @Test("--version prints the version, for every command", arguments: [["--version"], ["query", "--version"]])
+    func versionIsPrinted(arguments: [String]) throws {
         let run = try sandbox.run(arguments)
         #expect(run.status == 0)
         #expect(run.output == SyncDB.version + "\n")
@@ -68,19 +70,20 @@ struct DatabaseOptionTests {
     // MARK: Waiting
 
     @Test(
-        "--busy-timeout is milliseconds, or has a unit",
+        "--busy-timeout takes milliseconds, or a number with a unit",
         arguments: [
             ("250", 250), ("0", 0), ("250ms", 250), ("30s", 30_000), ("1.5s", 1500), ("2m", 120_000), ("2M", 120_000),
         ] as [(String, Int32)])
-    func time(text: String, milliseconds: Int32) {
+    func busyTimeoutHasUnits(text: String, milliseconds: Int32) {
         #expect(TimeoutArgument(argument: text)?.milliseconds == milliseconds)
     }
 
-    @Test("Other times are refused", arguments: ["", "s", "-1", "5h", "1e3", "half", "99999999m", "1.2.3s"])
-    func noTime(text: String) { #expect(TimeoutArgument(argument: text) == nil) }
+    @Test(
+        "--busy-timeout rejects other values", arguments: ["", "s", "-1", "5h", "1e3", "half", "99999999m", "1.2.3s"])
+    func otherTimes(text: String) { #expect(TimeoutArgument(argument: text) == nil) }
 
-    @Test("A locked database is waited for so long, and the error names it and the way out")
-    func busy() throws {
+    @Test("A database that stays locked is an error after the timeout, with a hint")
+    func lockedDatabaseIsAnError() throws {
         let lock = """
             sqlite3 app.sqlite <<'END' &
             PRAGMA journal_mode = DELETE;
@@ -98,8 +101,8 @@ struct DatabaseOptionTests {
         #expect(run.errors.hasSuffix("hint: --busy-timeout 60s waits longer\n"), "\(run.errors)")
     }
 
-    @Test("One that is unlocked in time is read")
-    func waited() throws {
+    @Test("A database that is unlocked in time is read")
+    func unlockedDatabaseIsRead() throws {
         let run = try sandbox.shell(
             """
             sqlite3 app.sqlite <<'END' &

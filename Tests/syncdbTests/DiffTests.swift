@@ -4,8 +4,8 @@ import Testing
 
 @Suite("diff")
 struct DiffTests {
-    @Test("Without a database compares with an empty one, and makes none")
-    func noDatabase() throws {
+    @Test("diff without a database compares with an empty one, and creates none")
+    func missingDatabaseIsEmpty() throws {
         let sandbox = try Sandbox()
         let run = try sandbox.syncdb(
             "diff", Sandbox.day1, "--entity", "User", "--model", Sandbox.model, "--database", "app.sqlite")
@@ -15,8 +15,8 @@ struct DiffTests {
         #expect(try sandbox.files == [])
     }
 
-    @Test("Says which rows will be new, changed and deleted, and writes nothing")
-    func rows() throws {
+    @Test("diff lists inserted, updated and deleted rows, and writes nothing")
+    func changedRowsAreListed() throws {
         let sandbox = try Sandbox()
         try sandbox.importUsers(Sandbox.day1)
         let before = try sandbox.databaseBytes()
@@ -41,8 +41,8 @@ struct DiffTests {
         #expect(try sandbox.databaseBytes() == before)
     }
 
-    @Test("Gives the result that import then gives")
-    func sameResult() throws {
+    @Test("diff gives the result of the import that follows")
+    func resultEqualsImport() throws {
         let sandbox = try Sandbox()
         try sandbox.importUsers(Sandbox.day1)
         let planned = try sandbox.syncdb("diff", Sandbox.day2, "--entity", "User", "--database", "app.sqlite", "--json")
@@ -52,8 +52,8 @@ struct DiffTests {
         #expect(try JSONDecoder().decode(SyncResult.self, from: Data(planned.output.utf8)).isEmpty == false)
     }
 
-    @Test("Lists 20 rows of a kind, with --all every one")
-    func limit() throws {
+    @Test("diff lists 20 rows of each kind, and all rows with --all")
+    func twentyRowsAreListed() throws {
         let sandbox = try Sandbox()
         let file = try sandbox.file("users.json", "[" + (1...30).map { "{\"id\": \($0)}" }.joined(separator: ",") + "]")
         let arguments = ["diff", file, "--entity", "User", "--model", Sandbox.model, "--database", "app.sqlite"]
@@ -66,8 +66,8 @@ struct DiffTests {
         #expect(!long.contains("more"))
     }
 
-    @Test("import lists the same lines with --verbose, and only the summary without")
-    func verboseImport() throws {
+    @Test("import --verbose lists the lines of diff, and import lists the summary only")
+    func verboseImportEqualsDiff() throws {
         let sandbox = try Sandbox()
         try sandbox.importUsers(Sandbox.day1)
         let planned = try sandbox.syncdb("diff", Sandbox.day2, "--entity", "User", "--database", "app.sqlite")
@@ -76,8 +76,8 @@ struct DiffTests {
         #expect(try !sandbox.importUsers(Sandbox.day1).output.contains("User 1"))
     }
 
-    @Test("Long values are cut, and what would move the cursor is not printed")
-    func longValues() throws {
+    @Test("diff cuts long values and escapes control characters")
+    func longValuesAreCut() throws {
         let sandbox = try Sandbox()
         let run = try sandbox.syncdb(
             "diff", "-", "--entity", "User", "--model", Sandbox.model, "--database", "app.sqlite",
@@ -89,8 +89,8 @@ struct DiffTests {
         #expect(run.output.split(separator: "\n")[0].count < 120)
     }
 
-    @Test("Of long values that begin alike the part that differs is shown")
-    func longChange() throws {
+    @Test("diff shows the part in which long values differ")
+    func differingPartIsShown() throws {
         let sandbox = try Sandbox()
         let long = String(repeating: "x", count: 300)
         try sandbox.importUsers(sandbox.file("users.json", #"[{"id": 1, "first_name": "\#(long) old end"}]"#))
@@ -101,8 +101,8 @@ struct DiffTests {
             run.output.contains(#"~ User 1  firstName: …xxxxxxxxx old end" → …xxxxxxxxx new end""#), "\(run.output)")
     }
 
-    @Test("A changed model is tried on a copy: the database keeps its own")
-    func changedModel() throws {
+    @Test("diff with a changed model uses a copy and leaves the database unchanged")
+    func changedModelUsesACopy() throws {
         let sandbox = try Sandbox()
         try sandbox.importUsers(Sandbox.day1)
         let before = try sandbox.databaseBytes()

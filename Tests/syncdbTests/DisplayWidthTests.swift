@@ -5,13 +5,13 @@ import Testing
 @Suite("The width of text on a terminal")
 struct DisplayWidthTests {
     @Test(
-        "counts wide characters twice and combining ones not at all",
+        "The display width counts wide characters twice and combining ones not at all",
         arguments: [
             ("", 0), ("abc", 3), ("Müller", 6), ("e\u{301}", 1), ("日本語", 6), ("ｆｕｌｌ", 8), ("한국", 4),
             ("\u{1112}\u{1161}\u{11AB}", 2), ("👍", 2), ("👍🏽", 2), ("👨‍👩‍👧", 2), ("❤️", 2), ("🇳🇴", 2), ("✓", 1), ("→", 1),
             ("ก็", 1), ("a\u{200D}", 1), ("𠀀", 2), ("½", 1), ("“”…", 3), ("שלום", 4), ("123", 3),
         ])
-    func width(text: String, width: Int) {
+    func widthOfCharacters(text: String, width: Int) {
         #expect(DisplayWidth.of(text) == width)
     }
 
@@ -20,8 +20,8 @@ struct DisplayWidthTests {
         return "\(cut.text) \(cut.width)"
     }
 
-    @Test("A cut text takes no more than it may, and never half a character")
-    func cut() {
+    @Test("A cut text fits its width and splits no character")
+    func cutTextFits() {
         #expect(cut("abcdef", to: 4) == "abc…" + " 4")
         #expect(cut("abcd", to: 4) == "abcd" + " 4")
         #expect(cut("日本語", to: 4) == "日…" + " 3")

@@ -36,8 +36,8 @@ struct DoctorTests {
         (#"[{"id": 1, "firstName": "A", "first_name": "B"}]"#, .conflictingKeys, "[0].first_name", "remoteKey", 1),
     ]
 
-    @Test("What loses data is found where it first stands, and the exit code says so", arguments: losses)
-    func loss(payload: String, kind: SyncExamination.Finding.Kind, path: String, advice: String, count: Int) throws {
+    @Test("doctor reports lost data with its first path, and exits with 1", arguments: losses)
+    func losses(payload: String, kind: SyncExamination.Finding.Kind, path: String, advice: String, count: Int) throws {
         let finding = try #require(try findings(payload).first { $0.kind == kind })
         #expect(finding.path == path)
         #expect(finding.advice.contains(advice), "\(finding.advice)")
@@ -45,8 +45,8 @@ struct DoctorTests {
         #expect(try findings(payload).filter { $0.kind.losesData }.count == 1)
     }
 
-    @Test("Notes do not change the exit code")
-    func notes() throws {
+    @Test("Notes of doctor do not change the exit code")
+    func notesLoseNothing() throws {
         let found = try findings(#"{"id": "7", "company_id": 9, "tag_ids": ["4"]}"#)
         #expect(found.allSatisfy { !$0.kind.losesData })
         let keys = found.filter { $0.kind == .keyOfAnotherType }
@@ -58,8 +58,8 @@ struct DoctorTests {
         #expect(!unseen.contains("entities.User.attributes.id"))
     }
 
-    @Test("The sample loses nothing; people read the findings by kind")
-    func sample() throws {
+    @Test("doctor finds no loss in the sample, and prints findings by kind")
+    func findingsAreGrouped() throws {
         let sound = try sandbox.syncdb("doctor", Sandbox.day1, "--entity", "User", "--model", Sandbox.model)
         #expect(sound.status == 0, "\(sound.output)\(sound.errors)")
         let run = try examine(#"[{"id": 1, "fist_name": "A"}]"#)
@@ -77,16 +77,16 @@ struct DoctorTests {
         #expect(try sandbox.files == [])
     }
 
-    @Test("Records below a key, and one a line, are found")
-    func layouts() throws {
+    @Test("doctor reads records below a key path, and NDJSON")
+    func layoutsAreRead() throws {
         let below = try examine(#"{"data": [{"id": 1, "x": 1}]}"#, "--key", "data")
         #expect(below.output.contains("[0].x: "))
         let lines = try examine("{\"id\": 1}\n{\"id\": 2, \"x\": 1}\n", "--ndjson")
         #expect(lines.output.contains("[1].x: "))
     }
 
-    @Test("Several entities in one payload, and records that contradict each other")
-    func entities() throws {
+    @Test("doctor reads several entities, and reports inconsistent records")
+    func severalEntities() throws {
         let payload = """
             {"users": [{"id": 1, "firstName": "A", "company_id": 7}, {"id": 1, "firstName": "B"}],
              "companies": [{"id": 7, "nam": "x"}]}
@@ -108,8 +108,8 @@ struct DoctorTests {
         #expect(strict.errors.contains("users[1]"), "\(strict.errors)")
     }
 
-    @Test("Records whose owner is a part of their key, as children of the one that is named")
-    func parent() throws {
+    @Test("doctor --parent names the owner that is a part of the key")
+    func parentIsAKeyPart() throws {
         let model = Sandbox.fixtures.appendingPathComponent("Cookbook/GitHub/model.json").path
         let issues = Sandbox.fixtures.appendingPathComponent("Cookbook/GitHub/issues.json").path
         let alone = try sandbox.syncdb("doctor", issues, "--entity", "Issue", "--model", model)
@@ -125,7 +125,7 @@ struct DoctorTests {
             "doctor", issues, "--entity", "a=Issue", "--entity", "b=User", "--model", model, "--parent", "Repository:a")
         #expect(many.errors.contains("--parent is about one entity"), "\(many.errors)")
 
-        // With a database it must be stored, as for an import.
+        // With a database the parent must be stored, as for an import.
         let repository = #"{"full_name": "a/b"}"#
         _ = try sandbox.syncdb(
             "import", "-", "--entity", "Repository", "--model", model, "-d", "app.sqlite", input: repository)
@@ -137,8 +137,8 @@ struct DoctorTests {
         #expect(missing.errors.contains("the parent Repository c is not stored"), "\(missing.errors)")
     }
 
-    @Test("A database: rows that lack what they require and references that wait")
-    func database() throws {
+    @Test("doctor reports rows that lack required values, and pending references")
+    func databaseIsValidated() throws {
         let model = try sandbox.file(
             "model.json",
             """
@@ -162,8 +162,8 @@ struct DoctorTests {
         #expect(try sandbox.databaseBytes() == before)
     }
 
-    @Test("A model alone: names that clash and inverses left open")
-    func model() throws {
+    @Test("doctor reports colliding names and missing inverses of a model")
+    func modelIsValidated() throws {
         let model = try sandbox.file(
             "model.json",
             """
@@ -179,12 +179,12 @@ struct DoctorTests {
     }
 
     @Test(
-        "What makes no sense is wrong usage",
+        "doctor with missing or contradicting arguments is wrong usage",
         arguments: [
             ["doctor"], ["doctor", "x.json", "--model", "m.json"], ["doctor", "--database", "a", "--entity", "User"],
             ["doctor", "--database", "a", "--model", "b"],
         ])
-    func usage(arguments: [String]) throws {
+    func contradictingArguments(arguments: [String]) throws {
         #expect(try sandbox.run(arguments).status == 2)
     }
 }

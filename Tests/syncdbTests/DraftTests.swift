@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-@Suite("A draft of a new database")
+@Suite("Drafts of new databases")
 struct DraftTests {
-    @Test("of a killed import is not continued, and goes with the next one")
-    func killed() throws {
+    @Test("The draft of a killed import is not continued, and the next import removes it")
+    func draftOfKilledImport() throws {
         let sandbox = try Sandbox()
         let tags = "[" + (1...100_000).map { #"{"id":\#($0),"name":"N"}"# }.joined(separator: ",") + "]"
         _ = try sandbox.file("tags.json", tags)

@@ -10,8 +10,8 @@ struct DryRunTests {
 
     // MARK: import --dry-run
 
-    @Test("import --dry-run says what an import says, and writes nothing")
-    func dryRun() throws {
+    @Test("import --dry-run prints the output of the import, and writes nothing")
+    func dryRunPrintsTheImport() throws {
         let sandbox = try Sandbox.withUsers()
         let before = try sandbox.databaseDump()
         let planned = try run(sandbox, "import", Sandbox.day2, "--dry-run")
@@ -25,8 +25,8 @@ struct DryRunTests {
         #expect(try sandbox.databaseDump() != before)
     }
 
-    @Test("of a first import makes no database, of several files writes none")
-    func newDatabase() throws {
+    @Test("A dry run of a first import creates no database, and one of several files writes nothing")
+    func dryRunOfNewDatabase() throws {
         let sandbox = try Sandbox()
         let first = try run(sandbox, "import", Sandbox.day1, "--dry-run", "--model", Sandbox.model)
         #expect(first.status == 0 && first.output.contains("User            8"), "\(first.output)\(first.errors)")
@@ -37,8 +37,8 @@ struct DryRunTests {
         #expect(try users.databaseDump() == before)
     }
 
-    @Test("ends as the import would, where the guard refuses it")
-    func refused() throws {
+    @Test("A dry run over the deletion limit exits with 3")
+    func dryRunHasTheLimit() throws {
         let sandbox = try Sandbox.withUsers()
         let empty = try sandbox.file("empty.json", "[]")
         let run = try run(sandbox, "import", empty, "--dry-run", "--max-delete", "1")
@@ -48,8 +48,8 @@ struct DryRunTests {
 
     // MARK: diff --exit-code
 
-    @Test("diff --exit-code ends as diff does: 0 the same, 1 different, 2 in trouble, 3 refused")
-    func exitCode() throws {
+    @Test("diff --exit-code exits with 0 if equal, 1 if different, 2 on errors, and 3 over the deletion limit")
+    func exitCodesOfDiff() throws {
         let sandbox = try Sandbox.withUsers()
         #expect(try run(sandbox, "diff", Sandbox.day1, "--exit-code").status == 0)
         #expect(try run(sandbox, "diff", Sandbox.day2).status == 0)
@@ -63,8 +63,8 @@ struct DryRunTests {
         #expect(try run(sandbox, "diff", empty, "--exit-code", "--max-delete", "1").status == 3)
     }
 
-    @Test("A link alone is a difference, an order that stays is none")
-    func links() throws {
+    @Test("diff --exit-code counts a new link as a difference, and another order of unordered links as none")
+    func linksAreDifferences() throws {
         let sandbox = try Sandbox.withUsers()
         let same = try sandbox.file("same.json", #"[{"id": 1, "tag_ids": [4, 1]}]"#)
         #expect(try run(sandbox, "diff", same, "--delta", "--exit-code").status == 0)

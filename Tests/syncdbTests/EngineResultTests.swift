@@ -2,8 +2,8 @@ import Foundation
 import Sync
 import Testing
 
-/// What the commands about a service print when they are done, and why they are not.
-@Suite("Results of commands about a service, syncdb")
+/// The output and the errors of service commands.
+@Suite("Results of service commands")
 struct EngineResultTests {
     private static let model = #"{"entities": {"Task": {"attributes": {"id": "integer", "title": "string"}}}}"#
     private static let engine = ["-d", "app.sqlite", "-c", "service.json"]
@@ -36,10 +36,10 @@ struct EngineResultTests {
         return try sandbox.run([arguments[0]] + Self.engine + arguments.dropFirst() + model)
     }
 
-    // MARK: Forgetting
+    // MARK: reset
 
-    @Test("'reset local' says how many rows are gone, and how many edits were never sent", arguments: [false, true])
-    func resetLocal(_ isMoved: Bool) throws {
+    @Test("'reset local' prints the number of deleted rows and of unsent edits", arguments: [false, true])
+    func resetLocalCountsRows(_ isMoved: Bool) throws {
         #expect(try run("sync").status == 0)
         _ = try sandbox.query("INSERT INTO Task VALUES (-1, 'new'); UPDATE Task SET title = 'mine' WHERE id = 1")
         if isMoved { try configure(url: "http://127.0.0.1:9/v2") }
@@ -49,8 +49,8 @@ struct EngineResultTests {
         #expect(again.output == #"{"reset": "local", "rows": 0, "unsent": 0}"# + "\n", "\(again.errors)")
     }
 
-    @Test("'reset' of another kind says what follows")
-    func resets() throws {
+    @Test("'reset relink' and 'reset remote' print what follows")
+    func resetsPrintWhatFollows() throws {
         #expect(try run("sync").status == 0)
         #expect(try run("reset", "relink").output == "done: relink: the next pull is a whole one\n")
         #expect(try run("reset", "relink", "--json").output == #"{"reset": "relink"}"# + "\n")
@@ -59,10 +59,10 @@ struct EngineResultTests {
         #expect(try run("reset", "local", "--json", "--quiet").status == 2)
     }
 
-    // MARK: Deciding
+    // MARK: resolve
 
-    @Test("'resolve' tells a row without a conflict from one that is decided, and rows that wait have no winner yet")
-    func resolve() throws {
+    @Test("'resolve' tells rows without a conflict from resolved ones, and 'pull' counts open conflicts")
+    func resolveNeedsAConflict() throws {
         try configure(#", "policy": "manual""#)
         #expect(try run("sync").status == 0)
         _ = try sandbox.query("UPDATE Task SET title = 'mine'")
@@ -88,10 +88,10 @@ struct EngineResultTests {
         #expect(none.errors.contains("Task 777 has no conflict"), "\(none.errors)")
     }
 
-    // MARK: Whose the database is
+    // MARK: Address of the service
 
-    @Test("A service at another address is refused with both, and followed by the name it had")
-    func moved() throws {
+    @Test("Another address of the service is an error that names both, unless the identity is the old one")
+    func changedAddressIsAnError() throws {
         #expect(try run("sync").status == 0)
         let address = server.url
         try configure(url: "\(address)/v2")
@@ -103,10 +103,10 @@ struct EngineResultTests {
         #expect(try run("sync").output == "Task: pulled 1 changed\n")
     }
 
-    // MARK: What is wrong
+    // MARK: Errors
 
-    @Test("A service that is left alone names the option that waits, which takes units")
-    func waiting() throws {
+    @Test("A service in backoff is an error that names --wait, which takes units")
+    func backoffNamesWait() throws {
         try server.say(["GET /tasks": ["status": 503, "headers": ["Retry-After": "1000"]]])
         for wait in ["0", "100ms", "1.5s", "2m"] {
             let run = try run("sync", "--wait", wait)
@@ -118,8 +118,8 @@ struct EngineResultTests {
         #expect(try run("sync", "--wait", "20").status == 0)
     }
 
-    @Test("A configuration that is not there says why, and a command of another level is found")
-    func notThere() throws {
+    @Test("A missing configuration is an error with its reason, and a command of another level is suggested")
+    func missingConfiguration() throws {
         let run = try sandbox.run(["sync", "-d", "app.sqlite", "-c", "nosuch.json", "--model", "model.json"])
         #expect(run.errors.contains("nosuch.json' cannot be read: No such file"), "\(run.errors)")
         let infer = try sandbox.run(["infer"])
@@ -127,8 +127,8 @@ struct EngineResultTests {
         #expect(infer.errors.contains("did you mean 'schema infer'?"), "\(infer.errors)")
     }
 
-    @Test("A page that is no JSON is named with what was asked for")
-    func page() throws {
+    @Test("A response that is no JSON is an error that names the request")
+    func responseWithoutJSON() throws {
         try server.say(["GET /tasks": ["status": 200]])
         let run = try run("sync")
         #expect(run.errors.contains("GET /tasks"), "\(run.errors)")

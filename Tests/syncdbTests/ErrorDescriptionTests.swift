@@ -3,10 +3,10 @@ import Testing
 
 @testable import syncdb
 
-@Suite("What the program's own errors say of themselves")
+@Suite("Descriptions of the program's errors")
 struct ErrorDescriptionTests {
     @Test(
-        "localizedDescription is in words",
+        "localizedDescription of the program's errors is readable text",
         arguments: [
             (UsageError("no model"), "no model"),
             (Interruption(signal: SIGINT, outcome: "nothing was written"), "interrupted; nothing was written"),
@@ -14,5 +14,5 @@ struct ErrorDescriptionTests {
             (Gzip.Failure.corrupt("crc"), "the gzip data is damaged (crc)"),
             (Gzip.Failure.tooLarge, "the gzip data unpacks to more than is allowed"),
         ] as [(any Error, String)])
-    func words(error: any Error, text: String) { #expect(error.localizedDescription == text) }
+    func descriptionsAreReadable(error: any Error, text: String) { #expect(error.localizedDescription == text) }
 }

@@ -17,8 +17,8 @@ struct EvolveTests {
         try sandbox.run(arguments + ["--entity", "User", "--database", "app.sqlite"])
     }
 
-    @Test("is suggested where JSON has no place, and changes no model by itself")
-    func suggestion() throws {
+    @Test("--evolve is suggested for unmapped keys, and the model stays unchanged without it")
+    func evolveIsSuggested() throws {
         let sandbox = try sandbox()
         let run = try run(sandbox, "import", "b.json")
         #expect(run.status == 0)
@@ -33,8 +33,8 @@ struct EvolveTests {
         #expect(!shown.output.contains("nick"))
     }
 
-    @Test("takes the names of members that are records or ids for no keys")
-    func keyedBy() throws {
+    @Test("--evolve adds no keys for the member names of a keyed relationship")
+    func memberNamesAreNoKeys() throws {
         let sandbox = try Sandbox()
         let model = """
             {"entities": {
@@ -54,8 +54,8 @@ struct EvolveTests {
         }
     }
 
-    @Test("a new key is given back as it was spelled")
-    func spelling() throws {
+    @Test("A key that --evolve adds is exported as it was spelled")
+    func spellingIsKept() throws {
         let sandbox = try sandbox()
         _ = try sandbox.file("c.json", #"[{"id": 1, "name": "Ada", "lastSeen": "x", "home_town": "y"}]"#)
         #expect(try run(sandbox, "import", "c.json", "--evolve", "--delta").status == 0)
@@ -64,8 +64,8 @@ struct EvolveTests {
         #expect(exported.output.contains(#""home_town":"y""#), "\(exported.output)")
     }
 
-    @Test("extends the model and takes the JSON whole; diff shows it and changes nothing")
-    func evolve() throws {
+    @Test("--evolve extends the model and imports all values, and diff --evolve changes nothing")
+    func evolveExtendsTheModel() throws {
         let sandbox = try sandbox()
         let before = try sandbox.databaseDump()
         let diff = try run(sandbox, "diff", "b.json", "--evolve")
@@ -83,8 +83,8 @@ struct EvolveTests {
         #expect(try run(sandbox, "import", "b.json").errors == "")
     }
 
-    @Test("says what it added only where the database took it")
-    func failure() throws {
+    @Test("--evolve reports additions only if the database accepts them")
+    func failedEvolutionIsNotReported() throws {
         let sandbox = try sandbox()
         let members = (0..<2500).map { "\"k\($0)\": 1" }
         _ = try sandbox.file("wide.json", "[{\"id\": 1, \(members.joined(separator: ", "))}]")

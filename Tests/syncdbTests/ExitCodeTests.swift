@@ -3,7 +3,7 @@ import Testing
 @Suite("Exit codes")
 struct ExitCodeTests {
     @Test(
-        "Wrong arguments end with 2 and usage on standard error",
+        "Wrong arguments exit with 2 and print the usage to standard error",
         arguments: [
             ["bogus"],
             ["import"],
@@ -29,7 +29,7 @@ struct ExitCodeTests {
             ["schema", "infer", "a.json", "b.json", "c.json", "--entity", "A", "--entity", "B"],
             ["verify"],
         ])
-    func usage(arguments: [String]) throws {
+    func wrongUsage(arguments: [String]) throws {
         let sandbox = try Sandbox()
         let run = try sandbox.run(arguments)
         #expect(run.status == 2)
@@ -39,8 +39,10 @@ struct ExitCodeTests {
         #expect(try sandbox.files == [])
     }
 
-    @Test("A first import without a model needs records with a key", arguments: ["import", "diff"])
-    func noKey(command: String) throws {
+    @Test(
+        "A first import without a model and without a key exits with 1 and names --primary-key",
+        arguments: ["import", "diff"])
+    func missingKey(command: String) throws {
         let sandbox = try Sandbox()
         let run = try sandbox.run(
             [command, "-", "--entity", "User", "--database", "app.sqlite"], input: #"[{"name": "Ada"}]"#)
@@ -51,7 +53,7 @@ struct ExitCodeTests {
     }
 
     @Test(
-        "What is not there ends with 1 and says so",
+        "A missing file or database exits with 1 and is named",
         arguments: [
             (["query", "User", "--database", "none.sqlite"], "none.sqlite"),
             (["count", "User", "--database", "none.sqlite"], "none.sqlite"),
@@ -62,7 +64,7 @@ struct ExitCodeTests {
             (["diff", "none.json", "--entity", "User", "--database", "app.sqlite"], "none.json"),
             (["import", ".", "--entity", "User", "--database", "app.sqlite"], "folder"),
         ])
-    func missing(arguments: [String], named: String) throws {
+    func missingFiles(arguments: [String], named: String) throws {
         let sandbox = try Sandbox()
         let run = try sandbox.run(arguments)
         #expect(run.status == 1)
@@ -72,8 +74,8 @@ struct ExitCodeTests {
         #expect(try sandbox.files == [])
     }
 
-    @Test("Help ends with 0 and goes to standard output")
-    func help() throws {
+    @Test("--help exits with 0 and prints to standard output")
+    func helpExitsWithZero() throws {
         let run = try Sandbox().syncdb("--help")
         #expect(run.status == 0)
         #expect(run.errors == "")

@@ -10,8 +10,8 @@ struct ExportTests {
         try sandbox.run(["export"] + arguments + ["--database", "app.sqlite"])
     }
 
-    @Test("writes an array, a record a line, that imports without a change")
-    func array() throws {
+    @Test("export writes an array with a record per line, which imports without a change")
+    func exportIsAnArray() throws {
         let sandbox = try sandbox()
         let run = try export(sandbox, "User")
         #expect(run.status == 0, "\(run.errors)")
@@ -24,8 +24,8 @@ struct ExportTests {
         #expect(try sandbox.databaseDump() == before)
     }
 
-    @Test("--ndjson writes just the records")
-    func lines() throws {
+    @Test("export --ndjson writes records only")
+    func ndjsonHasRecordsOnly() throws {
         let sandbox = try sandbox()
         let run = try export(sandbox, "Tag", "--ndjson", "--relationships", "none")
         #expect(run.output.split(separator: "\n").count == 4)
@@ -35,8 +35,8 @@ struct ExportTests {
         #expect(try export(sandbox, "Tag", "--where", "id > 99").output == "[]\n")
     }
 
-    @Test("chooses, sorts and limits")
-    func choice() throws {
+    @Test("export filters, sorts and limits records")
+    func exportIsFiltered() throws {
         let run = try export(
             sandbox(), "User", "--where", "company.city == 'Oslo'", "--order-by", "age", "--limit", "2",
             "--relationships", "none", "--ndjson")
@@ -44,8 +44,8 @@ struct ExportTests {
         #expect(names == ["Hugo", "Chandra"])
     }
 
-    @Test("spells keys, relationships and dates as asked")
-    func form() throws {
+    @Test("export writes keys, relationships and dates as requested")
+    func exportHasRequestedForm() throws {
         let run = try export(
             sandbox(), "User", "--where", "id == 1", "--case", "camel", "--relationships", "nested", "--date-format",
             "yyyy-MM-dd HH:mm", "--time-zone", "Europe/Oslo", "--ndjson")
@@ -58,8 +58,8 @@ struct ExportTests {
 
     // MARK: Files
 
-    @Test("--output writes what standard output would get, over a file that is there")
-    func file() throws {
+    @Test("export --output writes the text of standard output over an existing file")
+    func outputReplacesAFile() throws {
         let sandbox = try sandbox()
         _ = try sandbox.file("users.json", "old")
         let run = try export(sandbox, "User", "--output", "users.json")
@@ -70,8 +70,8 @@ struct ExportTests {
         #expect(try sandbox.files.filter { !$0.hasPrefix("app.sqlite") } == ["users.json"])
     }
 
-    @Test("A file behind a symbolic link is replaced, not the link")
-    func link() throws {
+    @Test("export --output replaces the file behind a symbolic link, not the link")
+    func symbolicLinkStays() throws {
         let sandbox = try sandbox()
         _ = try sandbox.file("users.json", "old")
         let link = sandbox.folder.appendingPathComponent("link.json")
@@ -82,8 +82,8 @@ struct ExportTests {
         #expect(text.hasPrefix("[\n  {\"id\":1"))
     }
 
-    @Test("A failed export leaves the file that was there, and nothing beside it")
-    func failed() throws {
+    @Test("A failed export keeps the old file and leaves no other one")
+    func failedExportKeepsTheFile() throws {
         let sandbox = try sandbox()
         _ = try sandbox.file("users.json", "old")
         let run = try export(sandbox, "Robot", "--output", "users.json")
@@ -94,8 +94,8 @@ struct ExportTests {
         #expect(try sandbox.files.filter { !$0.hasPrefix("app.sqlite") } == ["users.json"])
     }
 
-    @Test("A folder that is missing, and a folder in place of a file, are errors", arguments: ["no/users.json", "."])
-    func noFile(output: String) throws {
+    @Test("export to a missing folder, or to a folder, is an error", arguments: ["no/users.json", "."])
+    func missingFolderIsAnError(output: String) throws {
         let sandbox = try sandbox()
         let before = try sandbox.files
         let run = try export(sandbox, "User", "--output", output)
@@ -104,21 +104,23 @@ struct ExportTests {
         #expect(try sandbox.files == before)
     }
 
-    @Test("A device is written to")
-    func device() throws {
+    @Test("export --output may be a device")
+    func outputMayBeADevice() throws {
         #expect(try export(sandbox(), "User", "--output", "/dev/null").status == 0)
     }
 
-    @Test("A full device is an error, on standard output too", arguments: ["> /dev/full", "--output /dev/full"])
-    func full(output: String) throws {
+    @Test(
+        "A full device is an error of export, also on standard output",
+        arguments: ["> /dev/full", "--output /dev/full"])
+    func fullDeviceIsAnError(output: String) throws {
         guard FileManager.default.fileExists(atPath: "/dev/full") else { return }
         let run = try sandbox().shell("\"$SYNCDB\" export User --database app.sqlite \(output)")
         #expect(run.status == 1)
         #expect(run.errors.hasPrefix("error: cannot write "))
     }
 
-    @Test("A reader that has seen enough ends it quietly", arguments: ["", "trap '' PIPE;"])
-    func closedPipe(trap: String) throws {
+    @Test("A reader that closes the pipe ends export without an error", arguments: ["", "trap '' PIPE;"])
+    func closedPipeEndsExport(trap: String) throws {
         let sandbox = try Sandbox()
         let lines = (1...5000).map { "{\"id\": \($0), \"name\": \"\(String(repeating: "x", count: 100))\"}" }
         let payload = try sandbox.file("tags.ndjson", lines.joined(separator: "\n"))
@@ -135,22 +137,22 @@ struct ExportTests {
     // MARK: Arguments
 
     @Test(
-        "Wrong usage is told from failure",
+        "Wrong usage of export exits with 2, and other errors exit with 1",
         arguments: [
             (["User", "--time-zone", "Mars/Olympus"], 2), (["User", "--date-format", ""], 2),
             (["User", "--case", "shouted"], 2), (["User", "--relationships", "all"], 2), (["User", "--limit=-1"], 2),
             (["User", "--where", "wings > 2"], 1), (["User", "--where", "age >"], 1),
             (["User", "--order-by", "wings"], 1),
         ])
-    func wrong(arguments: [String], status: Int) throws {
+    func exitCodesOfExport(arguments: [String], status: Int) throws {
         let run = try sandbox().run(["export"] + arguments + ["--database", "app.sqlite"])
         #expect(run.status == Int32(status))
         #expect(run.output == "")
         #expect(run.errors.hasPrefix("error: "))
     }
 
-    @Test("The database is left as it is, and not made where there is none")
-    func readsOnly() throws {
+    @Test("export leaves the database unchanged, and creates none")
+    func exportOnlyReads() throws {
         let sandbox = try sandbox()
         let before = try sandbox.databaseBytes()
         _ = try export(sandbox, "User")

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("A failed import")
+@Suite("Failed imports")
 struct FailedImportTests {
     @Test(
         "A failed first import leaves no file",
@@ -16,7 +16,7 @@ struct FailedImportTests {
             (["--entity", "Note", "--parent", "User:1"], "[]"),
             (["--entity", "User", "--strict"], "[{\"id\": 1, \"age\": \"old\"}]"),
         ])
-    func first(options: [String], json: String) throws {
+    func failedFirstImport(options: [String], json: String) throws {
         let sandbox = try Sandbox()
         let run = try sandbox.run(
             ["import", "-", "--model", Sandbox.model, "--database", "app.sqlite"] + options, input: json)
@@ -26,8 +26,8 @@ struct FailedImportTests {
         #expect(try sandbox.files == [])
     }
 
-    @Test("Broken JSON is named by file, line and column")
-    func brokenJSON() throws {
+    @Test("Malformed JSON is an error with its file, line and column")
+    func malformedJSON() throws {
         let sandbox = try Sandbox()
         let run = try sandbox.importUsers(sandbox.file("users.json", "[{\"id\": 1},\n {\"id\": }]"))
         #expect(run.status == 1)
@@ -35,8 +35,8 @@ struct FailedImportTests {
         #expect(run.errors.contains("line 2, column 9"))
     }
 
-    @Test("A broken model, and all that is wrong with it, is said")
-    func brokenModel() throws {
+    @Test("An invalid model is an error with every problem")
+    func invalidModel() throws {
         let sandbox = try Sandbox()
         let model = try sandbox.file(
             "model.json", #"{"entities": {"User": {"attributes": {"id": "number", "age": "years"}}}}"#)
@@ -48,7 +48,7 @@ struct FailedImportTests {
         #expect(try sandbox.files == ["model.json"])
     }
 
-    @Test("A folder that is not there is not made")
+    @Test("An import into a missing folder fails and does not create it")
     func missingFolder() throws {
         let sandbox = try Sandbox()
         let run = try sandbox.syncdb(
@@ -58,8 +58,8 @@ struct FailedImportTests {
         #expect(try sandbox.files == [])
     }
 
-    @Test("A later failure leaves the database as it was")
-    func later() throws {
+    @Test("A failed later import leaves the database unchanged")
+    func failedLaterImport() throws {
         let sandbox = try Sandbox()
         try sandbox.importUsers(Sandbox.day1)
         let before = try sandbox.databaseDump()
@@ -68,8 +68,8 @@ struct FailedImportTests {
         #expect(try sandbox.databaseDump() == before)
     }
 
-    @Test("A file that is no database is left alone")
-    func foreignFile() throws {
+    @Test("A file that is no database is left unchanged")
+    func otherFileIsKept() throws {
         let sandbox = try Sandbox()
         let text = String(repeating: "not a database\n", count: 100)
         _ = try sandbox.file("app.sqlite", text)

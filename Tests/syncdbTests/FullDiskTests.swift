@@ -2,7 +2,7 @@ import Foundation
 import TestSize
 import Testing
 
-/// A file system of a few hundred kilobytes, where tests may make one: in a namespace of its own, gone with the shell.
+/// A small file system in a separate namespace, if tests may create one. It disappears with its shell.
 private enum SmallDisk {
     static let shell = "unshare -rm bash -c"
     static let isThere = (try? Sandbox().shell("\(shell) 'mount -t tmpfs none .'"))?.status == 0
@@ -10,9 +10,10 @@ private enum SmallDisk {
 
 @Suite("A full disk", .enabled(if: SmallDisk.isThere))
 struct FullDiskTests {
-    /// Exports some 400 kB over a file that has another name, and so is written in its place.
+    /// Exports about 400 kB to a file with two hard links, which is therefore written in place.
     ///
-    /// - Parameter prepare: Makes the file `old` on the disk. Its bytes and size are printed before and afterwards.
+    /// - Parameter prepare: Creates the file `old` on the disk. Its checksum and size are printed before and
+    /// afterwards.
     private func export(diskOf size: String, _ prepare: String) throws -> (before: String, after: String, Program.Run) {
         let sandbox = try Sandbox()
         let lines = (1...5000).map { #"{"id": \#($0), "name": "\#(String(repeating: "x", count: 50))"}"# }
@@ -39,10 +40,10 @@ struct FullDiskTests {
     }
 
     @Test(
-        "leaves the old bytes of a file that is written in its place",
+        "An export to a full disk keeps the old bytes of a file that is written in place",
         arguments: ["echo old > disk/old", "truncate -s 5M disk/old"]
             + (LongTests.areWanted ? [": > disk/old", "truncate -s 300K disk/old"] : []))
-    func full(prepare: String) throws {
+    func fullDiskKeepsOldBytes(prepare: String) throws {
         let (before, after, run) = try export(diskOf: "700k", prepare)
         #expect(run.status == 1)
         #expect(run.errors.contains("error: cannot write 'disk/old': No space left on device"), "\(run.errors)")
@@ -51,10 +52,10 @@ struct FullDiskTests {
     }
 
     @Test(
-        "that has room gets the new bytes and their length",
+        "An export to a disk with space writes the new bytes and the new length",
         arguments: ["echo old > disk/old"]
             + (LongTests.areWanted ? ["truncate -s 5M disk/old", "head -c 600K /dev/zero > disk/old"] : []))
-    func roomy(prepare: String) throws {
+    func largerDiskGetsNewBytes(prepare: String) throws {
         let (before, after, run) = try export(diskOf: "2M", prepare)
         #expect(run.status == 0, "\(run.errors)")
         #expect(after != before)

@@ -3,10 +3,12 @@ import Testing
 
 @testable import syncdb
 
-@Suite("Output that is packed")
+@Suite("Gzip output")
 struct GzipOutputTests {
-    @Test("A name that ends in .gz gets gzip, which imports again", arguments: ["users.json.gz", "USERS.NDJSON.GZ"])
-    func export(name: String) throws {
+    @Test(
+        "An output whose name ends in .gz is compressed, and imports again",
+        arguments: ["users.json.gz", "USERS.NDJSON.GZ"])
+    func outputIsCompressed(name: String) throws {
         let sandbox = try Sandbox.withUsers()
         let form = name.hasPrefix("users") ? "json" : "ndjson"
         let plain = try sandbox.syncdb("export", "User", "-d", "app.sqlite", "--format", form).output
@@ -22,8 +24,8 @@ struct GzipOutputTests {
         #expect(try sandbox.databaseDump() == before)
     }
 
-    @Test("The same rows make the same bytes")
-    func same() throws {
+    @Test("The same rows give the same compressed bytes")
+    func sameRowsGiveSameBytes() throws {
         let sandbox = try Sandbox.withUsers()
         for name in ["a.json.gz", "b.json.gz"] {
             _ = try sandbox.syncdb("export", "User", "-d", "app.sqlite", "--output", name)
@@ -33,8 +35,8 @@ struct GzipOutputTests {
                 == Data(contentsOf: sandbox.folder.appendingPathComponent("b.json.gz")))
     }
 
-    @Test("Schema files too")
-    func schema() throws {
+    @Test("A schema file whose name ends in .gz is compressed")
+    func schemaIsCompressed() throws {
         let sandbox = try Sandbox()
         let run = try sandbox.syncdb("schema", "convert", Sandbox.model, "--output", "model.json.gz")
         #expect(run.status == 0, "\(run.errors)")
@@ -43,8 +45,8 @@ struct GzipOutputTests {
         #expect(try Gzip.unpack(packed, maximumSize: 1 << 20) == Data(plain.utf8))
     }
 
-    @Test("A failed export leaves the file that was there")
-    func failed() throws {
+    @Test("A failed compressed export keeps the old file")
+    func failedExportKeepsTheFile() throws {
         let sandbox = try Sandbox.withUsers()
         _ = try sandbox.file("users.json.gz", "old")
         #expect(try sandbox.syncdb("export", "Robot", "-d", "app.sqlite", "--output", "users.json.gz").status == 1)
@@ -52,8 +54,8 @@ struct GzipOutputTests {
             try String(contentsOf: sandbox.folder.appendingPathComponent("users.json.gz"), encoding: .utf8) == "old")
     }
 
-    @Test("Any data comes out as it went in, however it is cut", arguments: [0, 1, 65_536, 1_000_000])
-    func pieces(size: Int) throws {
+    @Test("Data that is compressed in buffers unpacks to the same bytes", arguments: [0, 1, 65_536, 1_000_000])
+    func compressedDataIsUnpacked(size: Int) throws {
         var generator = SystemRandomNumberGenerator()
         let data = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 3) ^ UInt8(generator.next() & 3) })
         let deflation = try Deflation()

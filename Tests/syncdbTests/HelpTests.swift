@@ -8,7 +8,7 @@ struct HelpTests {
     ]
 
     @Test(
-        "Every option is explained",
+        "The help explains every option",
         arguments: [
             (["import"], payload + ["--verbose", "--dry-run"]),
             (["diff"], payload + ["--exit-code"]),
@@ -35,7 +35,7 @@ struct HelpTests {
             ),
             (["verify"], ["--only", "--verbose", "--json", "--quiet", "--color"]),
         ])
-    func options(command: [String], options: [String]) throws {
+    func optionsAreExplained(command: [String], options: [String]) throws {
         let sandbox = try Sandbox()
         let run = try sandbox.run(command + ["--help"])
         #expect(run.status == 0)
@@ -48,29 +48,29 @@ struct HelpTests {
     }
 
     @Test(
-        "Options stand in groups",
+        "The help lists options in groups",
         arguments: [
             (["import"], ["PAYLOAD", "DATABASE", "OUTPUT", "OPTIONS"]),
             (["query"], ["DATABASE", "ROWS", "OUTPUT", "OPTIONS"]),
             (["export"], ["DATABASE", "ROWS", "RECORDS", "OUTPUT", "OPTIONS"]),
             (["schema", "show"], ["MODEL", "OUTPUT"]),
         ])
-    func groups(command: [String], titles: [String]) throws {
+    func optionsAreGrouped(command: [String], titles: [String]) throws {
         let lines = try Sandbox().run(command + ["--help"]).output.split(separator: "\n")
         let found = lines.filter { $0.hasSuffix(":") && !$0.hasPrefix(" ") }.map { String($0.dropLast()) }
         #expect(titles.allSatisfy(found.contains), "\(found)")
     }
 
-    @Test("Every subcommand is listed with what it does")
-    func subcommands() throws {
+    @Test("The help lists every subcommand")
+    func subcommandsAreListed() throws {
         let help = try Sandbox().syncdb("--help").output
         for command in ["import", "diff", "export", "query", "count", "schema", "doctor", "verify"] {
             #expect(help.contains("\n  \(command)"))
         }
     }
 
-    @Test("The operations are named")
-    func operations() throws {
+    @Test("The help of import names the operations")
+    func operationsAreNamed() throws {
         let help = try Sandbox().syncdb("import", "--help").output
         for name in ["insert", "update", "delete", "insertRelationships", "deleteRelationships"] {
             #expect(help.contains(name))

@@ -2,7 +2,7 @@ import Foundation
 import Sync
 import Testing
 
-@Suite("Text from outside")
+@Suite("Control characters from outside")
 struct HostileTextTests {
     private let sandbox: Sandbox
 
@@ -31,7 +31,7 @@ struct HostileTextTests {
         return sandbox
     }
 
-    /// A database with the payload, which is made once for all tests.
+    /// A database with the payload, created once for all tests.
     private static let imported = Result {
         let sandbox = try prepared()
         _ = try sandbox.run(["import", "payload.json", "--delta", "--quiet"] + user)
@@ -78,17 +78,17 @@ struct HostileTextTests {
         ["verify", "scenario.json"], ["verify", "scenario.json", "--verbose"], ["verify", HostileText.text],
     ]
 
-    @Test("is made visible in whatever people read", arguments: commands)
-    func shown(command: [String]) throws {
+    @Test("Control characters from outside are escaped in text for people", arguments: commands)
+    func textIsEscaped(command: [String]) throws {
         try importPayload()
-        // What `schema infer` prints is JSON, and so is faithful.
+        // `schema infer` prints JSON, which is not escaped.
         let run = try sandbox.run(command)
         let people = command.contains("infer") ? Program.Run(status: run.status, output: "", errors: run.errors) : run
         HostileText.expectSafe(people, "\(command)")
     }
 
-    @Test("is itself in JSON and in exports")
-    func faithful() throws {
+    @Test("Control characters from outside stay unchanged in JSON and exports")
+    func jsonIsNotEscaped() throws {
         try importPayload()
         struct Row: Decodable {
             let firstName: String?
@@ -107,8 +107,8 @@ struct HostileTextTests {
     }
 
     @Test(
-        "is made visible in JSON and exports on a terminal, and stays the same JSON", .enabled(if: Typescript.isThere))
-    func onTerminal() throws {
+        "JSON and exports on a terminal escape control characters and stay equal", .enabled(if: Typescript.isThere))
+    func jsonIsEscapedOnATerminal() throws {
         try importPayload()
         let commands: [([String], [String])] = [
             (["export", "User"], []), (["query", "User", "--json"], []),

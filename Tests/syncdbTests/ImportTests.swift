@@ -4,8 +4,8 @@ import Testing
 
 @Suite("import")
 struct ImportTests {
-    @Test("A first import makes the database, and only it")
-    func first() throws {
+    @Test("A first import creates the database and no other file")
+    func firstImport() throws {
         let sandbox = try Sandbox()
         let run = try sandbox.importUsers(Sandbox.day1)
         #expect(run.status == 0, "\(run.errors)")
@@ -15,8 +15,8 @@ struct ImportTests {
         #expect(try sandbox.count("Note") == "7")
     }
 
-    @Test("The summary counts what happened to each entity")
-    func summary() throws {
+    @Test("The summary of an import counts the changes of each entity")
+    func summaryCountsChanges() throws {
         let sandbox = try Sandbox()
         try sandbox.importUsers(Sandbox.day1)
         let run = try sandbox.syncdb("import", Sandbox.day2, "--entity", "User", "--database", "app.sqlite")
@@ -29,8 +29,8 @@ struct ImportTests {
         #expect(lines.contains(["Tag", "0", "0", "0", "4"]))
     }
 
-    @Test("A second import of the same file leaves the database as it is")
-    func again() throws {
+    @Test("A second import of a file leaves the database unchanged")
+    func secondImportChangesNothing() throws {
         let sandbox = try Sandbox()
         try sandbox.importUsers(Sandbox.day1)
         let before = try sandbox.databaseDump()
@@ -39,8 +39,8 @@ struct ImportTests {
         #expect(try sandbox.databaseDump() == before)
     }
 
-    @Test("--json prints the result, nothing else")
-    func json() throws {
+    @Test("import --json prints the result and nothing else")
+    func jsonPrintsTheResult() throws {
         let sandbox = try Sandbox()
         try sandbox.importUsers(Sandbox.day1)
         let run = try sandbox.syncdb("import", Sandbox.day2, "--entity", "User", "--database", "app.sqlite", "--json")
@@ -52,31 +52,31 @@ struct ImportTests {
         #expect(result["Note"].deleted == [.integer(16), .integer(17)])
     }
 
-    @Test("An empty list and an empty database: nothing to do")
-    func nothing() throws {
+    @Test("An import of an empty list into an empty database prints 'nothing to do'")
+    func nothingToDo() throws {
         let run = try Sandbox().importUsers("-", input: "[]")
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.output == "nothing to do\n")
     }
 
-    @Test("--quiet prints nothing")
-    func quiet() throws {
+    @Test("import --quiet prints nothing")
+    func quietPrintsNothing() throws {
         let run = try Sandbox().importUsers(Sandbox.day1, "--quiet")
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.output == "")
         #expect(run.errors == "")
     }
 
-    @Test("- is standard input")
-    func standardInput() throws {
+    @Test("import reads standard input if the file is -")
+    func hyphenIsStandardInput() throws {
         let sandbox = try Sandbox()
         let run = try sandbox.importUsers("-", input: #"[{"id": 1, "first_name": "Ada"}, {"id": 2}]"#)
         #expect(run.status == 0, "\(run.errors)")
         #expect(try sandbox.count("User") == "2")
     }
 
-    @Test("An .ndjson file, or --ndjson, is one record a line")
-    func ndjson() throws {
+    @Test("An .ndjson file, and a file with --ndjson, has a record per line")
+    func ndjsonIsARecordPerLine() throws {
         let sandbox = try Sandbox()
         let lines = "{\"id\": 1}\n\n{\"id\": 2, \"first_name\": \"Grace\"}\n"
         #expect(try sandbox.importUsers(sandbox.file("users.ndjson", lines)).status == 0)
@@ -87,7 +87,7 @@ struct ImportTests {
     }
 
     @Test("--key finds the records inside the JSON")
-    func key() throws {
+    func keyFindsRecords() throws {
         let sandbox = try Sandbox()
         let file = try sandbox.file("page.json", #"{"data": {"results": [{"id": 1}, {"id": 2}]}, "next": null}"#)
         let run = try sandbox.importUsers(file, "--key", "data.results")
@@ -95,8 +95,8 @@ struct ImportTests {
         #expect(try sandbox.count("User") == "2")
     }
 
-    @Test("--where says which rows the JSON speaks for")
-    func scope() throws {
+    @Test("--where sets the scope of an import")
+    func whereSetsTheScope() throws {
         let sandbox = try Sandbox()
         try sandbox.importUsers(Sandbox.day1)
         let run = try sandbox.importUsers("-", "--where", "age > 50", input: "[]")
@@ -105,8 +105,8 @@ struct ImportTests {
         #expect(try sandbox.count("User", where: "age > 50") == "0")
     }
 
-    @Test("--operations says what may be done")
-    func operations() throws {
+    @Test("--operations sets the allowed changes")
+    func operationsAreLimited() throws {
         let sandbox = try Sandbox()
         try sandbox.importUsers(Sandbox.day1)
         let json = #"[{"id": 1, "age": 99}, {"id": 10, "age": 99}]"#
@@ -115,8 +115,8 @@ struct ImportTests {
         #expect(try sandbox.count("User", where: "age == 99") == "1")
     }
 
-    @Test("--parent says whose rows the JSON has", arguments: ["User:1", "User:1:notes"])
-    func parent(_ parent: String) throws {
+    @Test("--parent sets the parent of the rows", arguments: ["User:1", "User:1:notes"])
+    func parentOwnsRows(_ parent: String) throws {
         let sandbox = try Sandbox()
         try sandbox.importUsers(Sandbox.day1)
         let run = try sandbox.syncdb(
@@ -128,8 +128,8 @@ struct ImportTests {
         #expect(try sandbox.count("Note") == "7")
     }
 
-    @Test("What does not fit is reported with its JSON path; --strict refuses it")
-    func diagnostics() throws {
+    @Test("A value that does not fit is reported with its path, and is an error with --strict")
+    func diagnosticsHavePaths() throws {
         let sandbox = try Sandbox()
         let json = #"[{"id": 1, "age": "old"}]"#
         let run = try sandbox.importUsers("-", input: json)

@@ -1,7 +1,7 @@
 import Testing
 
-/// Tables as people publish them: rows that no column alone tells apart, or nothing at all.
-@Suite("Rows without an id")
+/// Published tables whose rows have no unique column, or no unique set of columns.
+@Suite("Rows without an ID")
 struct InferKeyTests {
     private static let barley = """
         [{"yield": 27, "variety": "Manchuria", "year": 1931, "site": "Farm"},
@@ -13,8 +13,8 @@ struct InferKeyTests {
         [{"length": 5.1, "species": "setosa"}, {"length": 4.9, "species": "setosa"}, {"length": 5.1, "species": "setosa"}]
         """
 
-    @Test("are refused with the keys that tell them apart, which import takes")
-    func composite() throws {
+    @Test("Rows without an ID are an error that names a unique key, which import takes")
+    func uniqueKeyIsSuggested() throws {
         let sandbox = try Sandbox()
         let file = try sandbox.file("barley.json", Self.barley)
         let arguments = ["import", file, "--entity", "Yield", "--database", "app.sqlite"]
@@ -31,8 +31,8 @@ struct InferKeyTests {
         #expect(again.status == 0 && again.errors == "")
     }
 
-    @Test("get the best key if that is wanted, and it is said")
-    func inferred() throws {
+    @Test("--infer-key takes the best key and reports it")
+    func keyIsInferred() throws {
         let sandbox = try Sandbox()
         let file = try sandbox.file("barley.json", Self.barley)
         for command in [
@@ -47,8 +47,8 @@ struct InferKeyTests {
         #expect(both.status == 2)
     }
 
-    @Test("that nothing tells apart are refused with what comes nearest")
-    func none() throws {
+    @Test("Rows without a unique key are an error that names the nearest one")
+    func noUniqueKey() throws {
         let sandbox = try Sandbox()
         let file = try sandbox.file("iris.json", Self.iris)
         let run = try sandbox.run(["schema", "infer", file, "--entity", "Flower", "--infer-key"])
@@ -56,8 +56,8 @@ struct InferKeyTests {
         #expect(run.errors.contains("the nearest is") || run.errors.contains("none that could"), "\(run.errors)")
     }
 
-    @Test("JSON in other forms is read with the option that the error names")
-    func forms() throws {
+    @Test("JSON in another format is an error that names the option for it")
+    func optionOfFormatIsNamed() throws {
         for (text, hint, options) in [
             (
                 #"{"data": [{"type": "articles", "id": "1", "attributes": {"title": "A"}}]}"#, "--form json-api",

@@ -4,8 +4,8 @@ import Testing
 struct InferTests {
     private static let users = #"[{"id": 1, "first_name": "Ada", "company": {"id": 7}}]"#
 
-    @Test("The schema file goes to standard output, the remarks to standard error")
-    func infer() throws {
+    @Test("schema infer prints the schema file to standard output and its notes to standard error")
+    func notesGoToStandardError() throws {
         let sandbox = try Sandbox()
         let file = try sandbox.file("users.json", Self.users)
         let run = try sandbox.syncdb("schema", "infer", file, "--entity", "User")
@@ -16,8 +16,8 @@ struct InferTests {
         #expect(try sandbox.syncdb("schema", "convert", "model.json").output == run.output)
     }
 
-    @Test("An import without a model keeps the inferred one, and says so in a line")
-    func importing() throws {
+    @Test("An import without a model stores the inferred one, and says so in one line")
+    func importStoresInferredModel() throws {
         let sandbox = try Sandbox()
         let file = try sandbox.file("users.json", Self.users)
         let diff = try sandbox.syncdb("diff", file, "--entity", "User", "--database", "app.sqlite")
@@ -32,8 +32,8 @@ struct InferTests {
         #expect(again.errors == "")
     }
 
-    @Test("Records without a key are refused with the way out, and no database is made")
-    func keyless() throws {
+    @Test("Records without a key are an error that names --primary-key, and create no database")
+    func recordsWithoutKey() throws {
         let sandbox = try Sandbox()
         let file = try sandbox.file("books.json", #"[{"isbn": "1"}]"#)
         let run = try sandbox.syncdb("import", file, "--entity", "Book", "--database", "app.sqlite")
@@ -46,8 +46,8 @@ struct InferTests {
         #expect(try sandbox.count("Book", where: "isbn == '1'") == "1")
     }
 
-    @Test("A list without records is not what a model can be inferred from")
-    func none() throws {
+    @Test("A model cannot be inferred from a list without records")
+    func emptyListHasNoModel() throws {
         let sandbox = try Sandbox()
         for command in ["import - --entity User --database app.sqlite", "schema infer - --entity User"] {
             let run = try sandbox.run(command.split(separator: " ").map(String.init), input: "[]")
@@ -58,8 +58,8 @@ struct InferTests {
         #expect(try sandbox.files == [])
     }
 
-    @Test("Errors in JSON name its file, also where there are several, and for doctor")
-    func fileNames() throws {
+    @Test("Errors in JSON name the file, also among several files and in doctor")
+    func errorsNameTheFile() throws {
         let sandbox = try Sandbox()
         let users = try sandbox.file("users.json", Self.users)
         let broken = try sandbox.file("broken.json", #"[{"id": 3, "a":"#)

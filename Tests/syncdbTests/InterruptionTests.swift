@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// Ctrl-C in the midst of an import.
-@Suite("An interrupted import")
+/// Signals during an import.
+@Suite("Interrupted imports")
 struct InterruptionTests {
-    /// A list that goes on for ever, so that no import of it is done before the signal comes.
+    /// Prints an endless list, so that no import of it ends before the signal.
     private static let endless = #"printf '['; exec yes '{"id":1,"first_name":"N","notes":[{"id":1}]},'"#
 
-    /// Starts an import and sends it a signal once a file is there that it makes.
+    /// Starts an import, and sends it a signal once it has created a file.
     private func interrupt(
         _ sandbox: Sandbox, with signal: Int32, after files: [String] = [], onceThereIs isThere: ([String]) -> Bool
     ) throws -> (status: Int32, errors: String) {
@@ -40,8 +40,10 @@ struct InterruptionTests {
         return (process.terminationStatus, try String(contentsOf: errors, encoding: .utf8))
     }
 
-    @Test("into a new database leaves no file", arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(143))])
-    func newDatabase(signal: Int32, status: Int32) throws {
+    @Test(
+        "An interrupted import into a new database leaves no file",
+        arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(143))])
+    func interruptedFirstImport(signal: Int32, status: Int32) throws {
         let sandbox = try Sandbox()
         let end = try interrupt(sandbox, with: signal) { files in files.contains { $0.hasPrefix(".") } }
         #expect(end.status == status)
@@ -49,8 +51,8 @@ struct InterruptionTests {
         #expect(try sandbox.files == [])
     }
 
-    @Test("leaves a database as it was, ready for the next one")
-    func existingDatabase() throws {
+    @Test("An interrupted import leaves the database unchanged and ready for the next one")
+    func interruptedLaterImport() throws {
         let sandbox = try Sandbox()
         try sandbox.importUsers(Sandbox.day1)
         let before = try sandbox.databaseDump()
@@ -60,8 +62,8 @@ struct InterruptionTests {
         #expect(try sandbox.importUsers(Sandbox.day2).status == 0)
     }
 
-    @Test("of several files does not claim that nothing was written")
-    func severalFiles() throws {
+    @Test("An interrupted import of several files names those that were written")
+    func interruptedImportOfFiles() throws {
         let sandbox = try Sandbox()
         try sandbox.importUsers(Sandbox.day1)
         let end = try interrupt(sandbox, with: SIGINT, after: [Sandbox.day2]) { $0.contains("app.sqlite-wal") }
@@ -72,7 +74,7 @@ struct InterruptionTests {
                 + "for being left out\n",
         ]
         #expect(possible.contains(end.errors), "\(end.errors)")
-        // What it says is so: day 2 brings user 9.
+        // The message is true: day 2 has user 9.
         #expect(try sandbox.count("User", where: "id == 9") == (end.errors == possible[0] ? "0" : "1"))
         #expect(try sandbox.count("User", where: "id == 6") == "1")
     }

@@ -26,8 +26,8 @@ struct KeyRuleTests {
             ["import", "posts.json", "--entity", "Post", "--model", "model.json", "--database", "app.sqlite"] + more)
     }
 
-    @Test("say nothing of what is ignored, and give a service its own names back")
-    func ignored() throws {
+    @Test("Ignored keys are not reported, and an export has the keys of the service")
+    func ignoredKeysAreNotReported() throws {
         let sandbox = try sandbox()
         let run = try importPosts(sandbox)
         #expect(run.status == 0)
@@ -52,8 +52,8 @@ struct KeyRuleTests {
         #expect(kept.output.contains(#""ignore": ["*-url", "meta.*"]"#))
     }
 
-    @Test("--evolve adds what is wanted, spelled by the rule")
-    func evolve() throws {
+    @Test("--evolve adds new keys in the case of the model, and no ignored ones")
+    func evolveFollowsTheCase() throws {
         let sandbox = try sandbox()
         _ = try importPosts(sandbox)
         _ = try sandbox.file("more.json", #"[{"id": 1, "sub-title": "c", "other-url": "d", "meta": {"b": 2}}]"#)
@@ -80,8 +80,8 @@ struct KeyRuleTests {
         #expect(again.output == #"{"Id":1,"PostTitle":"E","SubTitle":"c","Day":"29.02.2024"}"# + "\n")
     }
 
-    @Test("name on standard error what only an app can do, and what has no way back")
-    func remarks() throws {
+    @Test("Missing transformers and attributes that cannot be exported are reported on standard error")
+    func missingTransformersAreReported() throws {
         let sandbox = try sandbox(
             model: #"""
                 { "entities": { "Post": { "attributes": {
@@ -110,8 +110,8 @@ struct KeyRuleTests {
         #expect(!doctor.output.contains("hidden"))
     }
 
-    @Test("a scenario whose model names code that it does not need runs, and that is said")
-    func verify() throws {
+    @Test("verify runs a case whose model names a transformer that it does not need, and reports it")
+    func caseWithoutTransformer() throws {
         let sandbox = try Sandbox()
         _ = try sandbox.file(
             "model.json",
@@ -138,9 +138,9 @@ struct KeyRuleTests {
     }
 
     @Test(
-        "come with a model that is inferred",
+        "An inferred model has the case of the keys",
         arguments: [("kebab-case", "unit-price"), ("PascalCase", "UnitPrice"), ("camelCase", "unitPrice")])
-    func inferred(word: String, key: String) throws {
+    func inferredModelHasTheCase(word: String, key: String) throws {
         let sandbox = try Sandbox()
         let id = word == "PascalCase" ? "Id" : "id"
         _ = try sandbox.file("a.json", #"[{"\#(id)": 1, "\#(key)": 2}]"#)

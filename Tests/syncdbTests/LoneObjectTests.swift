@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("JSON that is one object in no array")
+@Suite("JSON of one object")
 struct LoneObjectTests {
     private static let boom = #"{"id": 500, "error": "boom"}"#
 
@@ -15,13 +15,13 @@ struct LoneObjectTests {
     }
 
     @Test(
-        "deletes no row of its entity",
+        "An import of one object deletes no row of its entity",
         arguments: [
             ["boom.json"], ["wrapped.json", "--key", "data.user"], ["boom.json", "--scope", "all"],
             ["boom.json", "--whole-up-to", "1", "--piece-size", "1"],
             ["boom.json", "boom.json"], ["some.json", "boom.json"], ["boom.json", "some.json"],
         ])
-    func alone(arguments: [String]) throws {
+    func oneObjectDeletesNothing(arguments: [String]) throws {
         let sandbox = try sandbox()
         let more = ["--entity", "User", "--database", "app.sqlite", "--max-delete", "100%"]
         if !arguments.contains("--whole-up-to") {
@@ -34,8 +34,8 @@ struct LoneObjectTests {
         #expect(try sandbox.count("User") == "9")
     }
 
-    @Test("speaks for the rows of --where and --parent")
-    func scoped() throws {
+    @Test("An import of one object with --where or --parent deletes the other rows in scope")
+    func scopedObjectDeletes() throws {
         let sandbox = try sandbox()
         #expect(try sandbox.importUsers("boom.json", "--where", "id < 4").status == 0)
         #expect(try sandbox.count("User") == "6")
@@ -46,8 +46,8 @@ struct LoneObjectTests {
         #expect(try sandbox.count("Note", where: "user.id == 6") == "1")
     }
 
-    @Test("is a list of one as the only line")
-    func line() throws {
+    @Test("One line of NDJSON is imported as a list of one record")
+    func oneLineIsAList() throws {
         let sandbox = try sandbox()
         #expect(try sandbox.importUsers("line.ndjson", "--max-delete", "100%").status == 0)
         #expect(try sandbox.count("User") == "1")

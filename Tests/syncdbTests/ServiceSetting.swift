@@ -13,7 +13,7 @@ final class ServiceSetting {
         """
 
     /// - Parameters:
-    ///   - answers: What the service says to the first requests; that there are no tags is said already.
+    ///   - answers: The responses to the first requests. An empty list of tags is added.
     ///   - more: Members of the configuration.
     init(_ answers: [JSONValue.Member], _ more: String = "") throws {
         sandbox = try Sandbox()

@@ -2,7 +2,7 @@ import Foundation
 
 /// Users of the model `company`, each with a company, up to four notes and up to three tags.
 struct UserPayload {
-    /// Which users there are.
+    /// The IDs of the users.
     var ids: ClosedRange<Int>
     /// The users whose values differ from those of other payloads.
     var changed: Set<Int> = []
@@ -10,7 +10,7 @@ struct UserPayload {
     /// The payload as JSON.
     var data: Data { Data("[\(ids.map(user).joined(separator: ","))]".utf8) }
 
-    /// How many rows and links a store has that kept it: users, companies, notes, and the tags with their links.
+    /// The number of rows and links in a store with this payload: users, companies, notes, tags and their links.
     var rowCount: Int {
         let companies = Set(ids.map(company)).count
         let links = ids.map { tags($0).count }.reduce(0, +)
@@ -22,7 +22,7 @@ struct UserPayload {
     private func tags(_ id: Int) -> [Int] { (0..<id % 4).map { (id * 7 + $0) % 30 + 1 } }
 
     private func user(_ id: Int) -> String {
-        // Notes are made over time by anybody: their ids are scattered over the users.
+        // Users create notes over time, so the IDs of one user's notes are scattered.
         let notes = (0..<id % 5).map { place in
             let note = (id * 5 + place) * 1237 % 8_000_003
             return #"{"id":\#(note),"text":"Note \#(note)","created_at":"2024-01-10T09:30:00Z"}"#
