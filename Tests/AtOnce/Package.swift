@@ -2,8 +2,8 @@
 
 import PackageDescription
 
-// The tests of what reads, writes, observes or keeps in step from several tasks at once, for the Thread Sanitizer: a package
-// of their own, so that not all tests are built a second time. Sources and tests are links to those of the library.
+// Tests of concurrent reads, writes, observations and engine runs, for the Thread Sanitizer. They are a separate
+// package, so that not all tests are built a second time. Sources and tests are symbolic links to those of the library.
 
 let language: [SwiftSetting] = [
     .swiftLanguageMode(.v6),

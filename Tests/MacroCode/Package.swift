@@ -3,8 +3,8 @@
 import CompilerPluginSupport
 import PackageDescription
 
-// The sources of the macros, which cannot be tested through their plugin. A macro itself, so that its tests are built with the
-// swift-syntax that the plugin is built with; and a package of its own, since the tests of Tests/Macros are built for an app's place.
+// The sources of the macros, which cannot be tested through their plugin. The target is a macro, so that its tests use
+// the same swift-syntax as the plugin. The package is separate, because Tests/Macros is built like an app.
 let package = Package(
     name: "MacroCode",
     platforms: [.macOS(.v14)],

@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// A package of its own, as an app's would be: only what uses the macros builds swift-syntax.
+// A separate package, as that of an app would be: only users of the macros build swift-syntax.
 let package = Package(
     name: "MacroTests",
     platforms: [.macOS(.v14)],

@@ -1,5 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
-/// What the property wrappers use of Combine, declared as Apple's systems do, to build them where there is none.
+/// The parts of Combine that the property wrappers use, as Apple declares them, to build the wrappers on other systems.
 public protocol ObservableObject: AnyObject {}
 
 @propertyWrapper public struct Published<Value> {

@@ -1,6 +1,6 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
-/// What the property wrappers use of SwiftUI, declared as Apple's systems do, to build them where there is none. There is one
-/// environment, and a state object is kept as long as its wrapper.
+/// The parts of SwiftUI that the property wrappers use, as Apple declares them, to build the wrappers on other systems.
+/// There is one environment. A state object lives as long as its wrapper.
 @_exported import Combine
 
 public protocol DynamicProperty { mutating func update() }

@@ -1,4 +1,4 @@
-// A view of a store, drawn by hand: what the property wrappers say before, while and after there is something to read.
+// Prints the values of the property wrappers without a store, with an empty store, and as its rows change.
 import Foundation
 import GRDB
 import SwiftUI
@@ -38,7 +38,7 @@ struct User: EntityRecord {
     @StoreQuery("User", where: "name == 'Ann'") var records
     @StoreQuery(User.self, skippingUnreadable: { _ in }) var readable
 
-    /// What SwiftUI does before it draws a view.
+    /// Updates the wrappers, as SwiftUI does before it draws a view, and returns the text of the view.
     func draw() -> String {
         _users.update()
         _second.update()
@@ -48,7 +48,7 @@ struct User: EntityRecord {
         return "\(users.map { $0.name ?? "" }) \(second?.name ?? "-") \(count) \(records.count)"
     }
 
-    /// Draws until it is so.
+    /// Draws until the view has this text.
     func expect(_ text: String) async throws {
         while draw() != text { try await Task.sleep(for: .milliseconds(1)) }
         print("drawn:", text)

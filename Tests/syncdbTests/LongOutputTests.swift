@@ -2,7 +2,7 @@ import Foundation
 import Sync
 import Testing
 
-@Suite("Very long and very much")
+@Suite("Long output")
 struct LongOutputTests {
     private let sandbox: Sandbox
     private static let long = String(repeating: "k", count: 200_000)
@@ -21,8 +21,8 @@ struct LongOutputTests {
         #expect((run.output + run.errors).contains(rest), "\((run.output + run.errors).prefix(500))")
     }
 
-    @Test("A long unknown key is cut, and the size of the rest is said", arguments: ["import", "diff", "doctor"])
-    func key(command: String) throws {
+    @Test("A long unknown key is cut, with the size of the rest", arguments: ["import", "diff", "doctor"])
+    func longKeyIsCut(command: String) throws {
         let delta = command == "doctor" ? [] : ["--delta"]
         let payload = #"[{"id": 1, "\#(Self.long)": 1}]"#
         let arguments = [command, "-", "--entity", "User", "--database", "app.sqlite"] + delta
@@ -32,7 +32,7 @@ struct LongOutputTests {
     }
 
     @Test("A long value is cut in tables and changes, and whole in JSON and exports")
-    func value() throws {
+    func longValueIsCut() throws {
         let payload = #"[{"id": 1, "first_name": "\#(Self.long)"}]"#
         expectCut(try run("diff", "-", "--entity", "User", "--delta", input: payload))
         try run("import", "-", "--entity", "User", "--delta", "--quiet", input: payload)
@@ -48,14 +48,14 @@ struct LongOutputTests {
         }
         #expect(try run("query", "User", "--json").output.contains(Self.long))
         #expect(try run("export", "User").output.contains(Self.long))
-        // What both begin with is passed over.
+        // The common beginning is left out.
         let changed = try run(
             "diff", "-", "--entity", "User", "--delta", input: #"[{"id": 1, "first_name": "\#(Self.long)é"}]"#)
         #expect(changed.output.contains(#"kkkkkkkkké" (after 199 kB that stay)"#), "\(changed.output.prefix(300))")
     }
 
     @Test("Long names are cut in errors, wherever they come from")
-    func errors() throws {
+    func longNamesAreCut() throws {
         let name = String(Self.long.prefix(100_000))
         for run in [
             try run("count", name), try run("count", "User", "--where", name),
@@ -71,8 +71,8 @@ struct LongOutputTests {
         }
     }
 
-    @Test("Of many names an error lists the first, and how many more there are")
-    func manyNames() throws {
+    @Test("An error with many names lists the first ones and counts the others")
+    func manyNamesAreCounted() throws {
         let entities = (1...3000).map { #""Entity\#($0)": {"attributes": {"id": "integer"}}"# }.joined(separator: ",")
         let model = try sandbox.file("model.json", "{\"entities\": {\(entities)}}")
         let run = try sandbox.syncdb("doctor", "-", "--entity", "Nobody", "--model", model, input: "[]")
@@ -80,8 +80,8 @@ struct LongOutputTests {
         #expect(run.errors.utf8.count < 500)
     }
 
-    @Test("Of many problems an error lists the first, and how many more there are")
-    func manyProblems() throws {
+    @Test("An error with many problems lists the first ones and counts the others")
+    func manyProblemsAreCounted() throws {
         let entities = (1...300).map { #""Entity\#($0)": {"attributes": {"id": "nothing"}}"# }.joined(separator: ",")
         let run = try sandbox.syncdb(
             "schema", "convert", try sandbox.file("model.json", "{\"entities\": {\(entities)}}"))
@@ -89,8 +89,8 @@ struct LongOutputTests {
         #expect(run.errors.contains("  and 280 more\n"), "\(run.errors)")
     }
 
-    @Test("doctor lists 20 findings of a kind, with --all every one, in JSON too")
-    func findings() throws {
+    @Test("doctor lists 20 findings of a kind, and all of them with --all and in JSON")
+    func manyFindingsAreCounted() throws {
         let keys = (1...100).map { #""unknown\#($0)": 1"# }.joined(separator: ",")
         let payload = "[{\"id\": 1, \(keys)}]"
         let short = try run("doctor", "-", "--entity", "User", input: payload).output
@@ -101,8 +101,8 @@ struct LongOutputTests {
         #expect(try run("doctor", "-", "--entity", "User", "--json", input: payload).output.contains("'unknown100'"))
     }
 
-    @Test("The links of one row are cut, with --all they are not")
-    func links() throws {
+    @Test("The links of one row are cut, unless --all is given")
+    func manyLinksAreCut() throws {
         let ids = (1...500).map { #"{"id": \#(1000 + $0)}"# }.joined(separator: ",")
         let payload = #"[{"id": 1, "tags": [\#(ids)]}]"#
         let short = try run("diff", "-", "--entity", "User", "--delta", input: payload).output
@@ -110,8 +110,8 @@ struct LongOutputTests {
         #expect(try run("diff", "-", "--entity", "User", "--delta", "--all", input: payload).output.contains("+ 1400"))
     }
 
-    @Test("What --evolve and inference would do is cut too")
-    func remarks() throws {
+    @Test("Notes of --evolve and of inference are cut")
+    func manyNotesAreCut() throws {
         let keys = (1...500).map { #""unknown\#($0)": 1"# }.joined(separator: ",")
         let payload = "[{\"id\": 1, \(keys)}]"
         let note = try run("import", "-", "--entity", "User", "--delta", input: payload).errors

@@ -2,9 +2,9 @@ import Foundation
 import TestSize
 import Testing
 
-/// Payloads that people do not write and services do. Each is done at once; if it took as long for each key as there are
-/// keys, it would take minutes.
-@Suite("Payloads of many keys")
+/// Payloads with thousands of keys, as services send them. Each test takes a moment. With work for each pair of keys it
+/// would take minutes.
+@Suite("Payloads with many keys")
 struct ManyKeysTests {
     private static let count = LongTests.count(6000, many: 20_000)
 
@@ -16,8 +16,8 @@ struct ManyKeysTests {
         #expect(seed.status == 0, "\(seed.errors)")
     }
 
-    @Test("that nothing takes: the remark about --evolve looks at the first of them alone")
-    func remark() throws {
+    @Test("The note about --evolve covers the first of many unmapped keys only")
+    func noteCoversFirstKeys() throws {
         let keys = (0..<Self.count).map { "\"key\($0)\": \($0)" }.joined(separator: ", ")
         let one = try sandbox.importUsers("-", "--delta", input: "[{\"id\": 1, \(keys)}]")
         #expect(one.status == 0)
@@ -32,17 +32,17 @@ struct ManyKeysTests {
     }
 
     @Test(
-        "in pieces and as JSON",
+        "A payload with many keys is imported in chunks, and with a result as JSON",
         arguments: [["--json"], ["--piece-size", "64K", "--whole-up-to", "1"]])
-    func forms(_ more: [String]) throws {
+    func manyKeysInChunks(_ more: [String]) throws {
         let records = (0..<Self.count).map { "{\"id\": \($0), \"key\($0)\": 1}" }.joined(separator: ", ")
         let run = try sandbox.run(
             ["import", "-", "--entity", "User", "--database", "app.sqlite", "--delta"] + more, input: "[\(records)]")
         #expect(run.status == 0, "\(run.errors)")
     }
 
-    @Test("that wait for rows and do not fit: doctor has a finding for each")
-    func doctor() throws {
+    @Test("doctor has a finding for each of many misfits and pending references")
+    func manyFindings() throws {
         let records = (0..<5000).map { "{\"id\": \($0), \"age\": \"old\", \"company_id\": \(4000 + $0)}" }
         let run = try sandbox.run(
             ["doctor", "-", "--entity", "User", "--database", "app.sqlite", "--all"],

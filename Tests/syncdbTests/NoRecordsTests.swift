@@ -2,14 +2,14 @@ import Foundation
 import TestSize
 import Testing
 
-/// What is not the JSON that was asked for: an error, an envelope, nothing at all.
+/// JSON without the expected records: an error message, an envelope, or nothing.
 @Suite("JSON without records")
 struct NoRecordsTests {
     private static let envelope = #"{"count": 2, "next": null, "results": [{"id": 1}, {"id": 2}]}"#
 
     private func sandbox() throws -> Sandbox { try .withUsers() }
 
-    /// Expects that the command fails, says why, and leaves the store alone.
+    /// Expects that the commands fail and leave the store unchanged, and returns the error output.
     private func errors(_ sandbox: Sandbox, _ arguments: [String], input: String = "") throws -> String {
         let before = try sandbox.databaseDump()
         var errors = ""
@@ -37,8 +37,8 @@ struct NoRecordsTests {
             #"[{"uid": 1, "company": {"id": 1, "name": "Other"}}]"#,
         ].map { ($0, []) } + options.map { (envelope, $0) }
 
-    @Test("is refused, also quietly and in pieces", arguments: refusals)
-    func refused(json: String, options: [String]) throws {
+    @Test("JSON without a readable record is an error, also with --quiet and in chunks", arguments: refusals)
+    func unreadableRecordsAreAnError(json: String, options: [String]) throws {
         let sandbox = try sandbox()
         let errors = try errors(sandbox, ["-"] + options, input: json)
         #expect(errors.contains("standard input: no record can be read"), "\(errors)")
@@ -48,8 +48,8 @@ struct NoRecordsTests {
         #expect(pieces.errors == errors)
     }
 
-    @Test("that is nothing at all is refused, in every kind of file")
-    func empty() throws {
+    @Test("Empty JSON is an error, in every kind of file")
+    func emptyJSONIsAnError() throws {
         let sandbox = try sandbox()
         for name in ["a.json", "a.ndjson", "a.jsonl"] {
             for text in LongTests.some(["", "\n", " \r\n\n\t"], every: 2) {
@@ -67,14 +67,14 @@ struct NoRecordsTests {
     }
 
     @Test(
-        "is refused with the option that leads to the lists inside it",
+        "JSON without a readable record is an error that names the option for the lists inside it",
         arguments: [
             (envelope, [], "--key results\n"),
             (#"{"data": {"items": [{"id": 1}]}}"#, [], "--key data.items\n"),
             (#"{"data": {"items": [{"id": 1}]}}"#, ["--key", "data"], "--key data.items\n"),
             (#"{"users": [{"id": 1}], "the rest": [{"id": 2}]}"#, [], "--key users, --key 'the rest'\n"),
         ] as [(String, [String], String)])
-    func hint(json: String, options: [String], hint: String) throws {
+    func listsInsideAreNamed(json: String, options: [String], hint: String) throws {
         let sandbox = try sandbox()
         #expect(try errors(sandbox, ["-"] + options, input: json).hasSuffix(hint))
         let doctor = try sandbox.run(
@@ -86,24 +86,24 @@ struct NoRecordsTests {
         #expect(followed.status == 0, "\(followed.errors)")
     }
 
-    @Test("has no hint where a key path cannot lead")
-    func noHint() throws {
+    @Test("The error has no hint if no key path leads to a list")
+    func unreachableListHasNoHint() throws {
         let sandbox = try sandbox()
         for json in [#"{"a.b": [{"id": 1}]}"#, #"{"codes": [1]}"#, #"[{"results": [{"id": 1}]}]"#] {
             #expect(try !errors(sandbox, ["-"], input: json).contains("--key"))
         }
     }
 
-    @Test("is refused with the reason where keys are of another type")
-    func otherKeys() throws {
+    @Test("The error names the reason if keys are of another type")
+    func keysOfAnotherType() throws {
         let errors = try errors(sandbox(), ["-"], input: #"[{"id": "abc"}, {"id": "def"}]"#)
         #expect(
             errors.contains(
                 "none of 2 has a readable 'id', as in [0].id: a string does not fit id, an integer"), "\(errors)")
     }
 
-    @Test("makes no database, with a model or without")
-    func first() throws {
+    @Test("JSON without a readable record creates no database, with a model and without")
+    func noDatabaseIsCreated() throws {
         for (input, more) in [(Self.envelope, ["--model", Sandbox.model]), (Self.envelope, []), ("", [])] {
             let sandbox = try Sandbox()
             let run = try sandbox.run(
@@ -114,14 +114,14 @@ struct NoRecordsTests {
         }
     }
 
-    @Test("does not extend the model either")
-    func evolve() throws {
+    @Test("JSON without a readable record does not extend the model")
+    func modelIsNotExtended() throws {
         let sandbox = try sandbox()
         #expect(try errors(sandbox, ["-", "--evolve"], input: Self.envelope).contains("--key results"))
     }
 
-    @Test("as one of several files keeps all from deleting anything")
-    func page() throws {
+    @Test("One of several files without a readable record prevents all deletions")
+    func oneFilePreventsDeletions() throws {
         let sandbox = try sandbox()
         let good = try sandbox.file("good.json", #"[{"id": 1}]"#)
         for bad in [Self.envelope, "", #"[{"x": 1}]"#] {
@@ -134,8 +134,8 @@ struct NoRecordsTests {
         #expect(try sandbox.count("User") == "1")
     }
 
-    @Test("is examined record by record if it is no envelope")
-    func doctor() throws {
+    @Test("doctor validates records without keys that are in no envelope")
+    func doctorReadsRecords() throws {
         let run = try sandbox().run(
             ["doctor", "-", "--entity", "User", "--database", "app.sqlite"],
             input: #"[{"uid": 1}, {"uid": 2}]"#)
@@ -144,8 +144,8 @@ struct NoRecordsTests {
         #expect(run.output.contains("[0].uid"))
     }
 
-    @Test("that is an empty list is an answer")
-    func emptyList() throws {
+    @Test("An empty list is valid and deletes all rows")
+    func emptyListIsValid() throws {
         let sandbox = try sandbox()
         #expect(try sandbox.importUsers("-", "--max-delete", "100%", input: "[]").status == 0)
         #expect(try sandbox.count("User") == "0")

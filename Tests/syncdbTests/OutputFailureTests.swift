@@ -2,8 +2,8 @@ import Foundation
 import TestSize
 import Testing
 
-/// Standard streams that are full, closed or read by nobody.
-@Suite("Streams that fail")
+/// Standard streams that are full, closed or without a reader.
+@Suite("Failing streams")
 struct OutputFailureTests {
     private let sandbox: Sandbox
 
@@ -23,11 +23,11 @@ struct OutputFailureTests {
         "schema infer '\(Sandbox.day1)' --entity User", "schema diagram \(database)",
         "schema migrate \(database) --model \(schema) --dry-run", "verify none.json", "verify none.json --json",
     ]
-    /// One of each kind.
+    /// One command of each kind.
     private static let someCommands = LongTests.areWanted ? commands : [0, 3, 5, 7, 8, 13, 15].map { commands[$0] }
     static let answers = ["--help", "help import", "import --help", "", "--generate-completion-script bash"]
 
-    /// Runs a line of the shell, in which `syncdb` is the program.
+    /// Runs a shell line in which `syncdb` is the tested program.
     private func shell(_ line: String) throws -> Program.Run {
         let program = try Program.syncdb().path
         return try withExtendedLifetime(sandbox) {
@@ -37,24 +37,29 @@ struct OutputFailureTests {
         }
     }
 
-    @Test("A full disk is an error", .enabled(if: hasFullDevice), arguments: someCommands + answers)
-    func full(command: String) throws {
+    @Test(
+        "A full disk behind standard output is an error",
+        .enabled(if: hasFullDevice), arguments: someCommands + answers)
+    func fullDiskIsAnError(command: String) throws {
         let run = try shell("syncdb \(command) > /dev/full")
         #expect(run.status == 1, "\(run.errors)")
         #expect(run.errors.contains("error: cannot write to standard output"), "\(run.errors)")
         #expect(run.errors.contains("No space left on device"), "\(run.errors)")
     }
 
-    @Test("A closed output is an error", arguments: someCommands + (LongTests.areWanted ? answers : ["--help"]))
-    func closed(command: String) throws {
+    @Test(
+        "A closed standard output is an error", arguments: someCommands + (LongTests.areWanted ? answers : ["--help"]))
+    func closedOutputIsAnError(command: String) throws {
         let run = try shell("syncdb \(command) >&-")
         #expect(run.status == 1, "\(run.errors)")
         #expect(run.errors.contains("error: cannot write to standard output"), "\(run.errors)")
         #expect(run.errors.contains("it is closed"), "\(run.errors)")
     }
 
-    @Test("A reader that goes away ends it quietly, also where the signal for that is ignored", arguments: someCommands)
-    func unread(command: String) throws {
+    @Test(
+        "A reader that closes the pipe ends a command without an error, also if SIGPIPE is ignored",
+        arguments: someCommands)
+    func closedPipeIsNoError(command: String) throws {
         let ends = try shell("set -o pipefail; syncdb \(command) | :")
         #expect([0, 1, 141].contains(ends.status), "\(ends.errors)")
         let ignoring = try shell("trap '' PIPE; set -o pipefail; syncdb \(command) | :")
@@ -62,8 +67,8 @@ struct OutputFailureTests {
         for run in [ends, ignoring] { #expect(!run.errors.contains("error:"), "\(run.errors)") }
     }
 
-    @Test("A file that may not grow is an error, for output and for a database")
-    func fileLimit() throws {
+    @Test("A limit of the file size is an error, for output and for a database")
+    func fileSizeLimitIsAnError() throws {
         let ids = (1...20_000).map { "{\"id\": \($0)}" }.joined(separator: ",")
         try sandbox.importUsers(try sandbox.file("users.json", "[\(ids)]"), "--quiet", "--delta")
         let query = try shell("ulimit -f 8; syncdb query User \(Self.database) > table")
@@ -76,8 +81,8 @@ struct OutputFailureTests {
         #expect(try !sandbox.files.contains("new.sqlite"))
     }
 
-    @Test("What an import has written stays, and the error says so", .enabled(if: hasFullDevice))
-    func afterCommit() throws {
+    @Test("An import whose output fails is committed, and the error says so", .enabled(if: hasFullDevice))
+    func committedImportStays() throws {
         let run = try shell("syncdb import \(Self.payload) > /dev/full")
         #expect(run.errors.contains("but the import is done"), "\(run.errors)")
         #expect(try sandbox.count("User", where: "id == 9") == "1")
@@ -85,8 +90,8 @@ struct OutputFailureTests {
     }
 
     @Test(
-        "An error that cannot be said has the same exit code", arguments: ["2>&-", "2> /dev/full", ">&- 2>&-"])
-    func errors(to place: String) throws {
+        "An error that cannot be printed has the same exit code", arguments: ["2>&-", "2> /dev/full", ">&- 2>&-"])
+    func exitCodeNeedsNoErrorStream(to place: String) throws {
         #expect(try shell("syncdb count Nobody \(Self.database) \(place)").status == 1)
         #expect(try shell("syncdb count --database \(place)").status == 2)
         #expect(
@@ -96,13 +101,13 @@ struct OutputFailureTests {
     }
 
     @Test(
-        "A closed input is an error, at once",
+        "A closed standard input is an error at once",
         arguments: [
             "import - --entity User \(database)", "diff - --entity User \(database)",
             "doctor - --entity User \(database)",
             "import - --entity User --database new.sqlite", "schema infer - --entity User",
         ])
-    func closedInput(command: String) throws {
+    func closedInputIsAnError(command: String) throws {
         let run = try shell("timeout 60 '\(Program.syncdb().path)' \(command) <&-")
         #expect(run.status == 1)
         #expect(run.errors.contains("cannot read standard input: it is closed"), "\(run.errors)")
@@ -110,9 +115,9 @@ struct OutputFailureTests {
     }
 
     @Test(
-        "Where no files can be opened, that is an error; help needs none",
+        "Too few file descriptors are an error, and help needs none",
         arguments: LongTests.areWanted ? [4, 5, 7, 9, 12] : [4, 9])
-    func fewDescriptors(limit: Int) throws {
+    func missingDescriptorsAreAnError(limit: Int) throws {
         for command in ["import \(Self.payload)", "count User \(Self.database)", "schema show \(Self.database) --json"]
         {
             let run = try shell("ulimit -n \(limit); syncdb \(command)")
@@ -126,8 +131,8 @@ struct OutputFailureTests {
         #expect(try shell("ulimit -n \(limit); syncdb nonsense").status == 2)
     }
 
-    @Test("A command takes no more files than it makes sure of", arguments: someCommands)
-    func enoughDescriptors(command: String) throws {
+    @Test("28 file descriptors are enough for every command", arguments: someCommands)
+    func descriptorsAreEnough(command: String) throws {
         let run = try shell("ulimit -n 28; syncdb \(command)")
         #expect(run.status == (command.hasPrefix("verify") ? 1 : 0), "\(run.errors)")
     }

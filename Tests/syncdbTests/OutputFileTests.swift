@@ -4,7 +4,7 @@ import Testing
 
 @Suite("--output")
 struct OutputFileTests {
-    /// Every command that writes a file, and how what it writes begins.
+    /// Commands that write a file.
     static let commands: [[String]] =
         [["export", "User", "--database", "app.sqlite"], ["schema", "convert", "model.json"]]
         + (LongTests.areWanted ? [["schema", "infer", "users.json", "--entity", "User", "--quiet"]] : [])
@@ -31,8 +31,8 @@ struct OutputFileTests {
             atPath: sandbox.folder.appendingPathComponent(name).path, withDestinationPath: target)
     }
 
-    @Test("writes the same as standard output, which - is too, and leaves nothing beside it", arguments: commands)
-    func contents(command: [String]) throws {
+    @Test("--output writes the same as standard output, whose name is -, and leaves no other file", arguments: commands)
+    func fileEqualsStandardOutput(command: [String]) throws {
         let sandbox = try sandbox()
         let before = try sandbox.files
         let run = try sandbox.run(command + ["--output", "new.json"])
@@ -42,8 +42,8 @@ struct OutputFileTests {
         #expect(try text("new.json", in: sandbox).hasPrefix(command[0] == "export" ? "[\n" : "{\n"))
     }
 
-    @Test("A file keeps its mode, and a new one has the usual", arguments: commands)
-    func mode(command: [String]) throws {
+    @Test("--output keeps the mode of a file, and a new file has the default mode", arguments: commands)
+    func modeIsKept(command: [String]) throws {
         let sandbox = try sandbox()
         for kept in [0o600, 0o640, 0o666] {
             let name = try sandbox.file("old.json", "old")
@@ -57,8 +57,8 @@ struct OutputFileTests {
         #expect(try mode("new.json", in: sandbox) == 0o640)
     }
 
-    @Test("What a symbolic link leads to is written, also if it is not there yet", arguments: commands)
-    func symbolicLinks(command: [String]) throws {
+    @Test("--output writes the file behind symbolic links, also if it does not exist yet", arguments: commands)
+    func linksAreFollowed(command: [String]) throws {
         let sandbox = try sandbox()
         try FileManager.default.createDirectory(
             at: sandbox.folder.appendingPathComponent("folder"), withIntermediateDirectories: true)
@@ -74,8 +74,8 @@ struct OutputFileTests {
         }
     }
 
-    @Test("All names of a file get the new bytes", arguments: commands)
-    func hardLinks(command: [String]) throws {
+    @Test("--output writes the new bytes to all names of a file", arguments: commands)
+    func hardLinksAreKept(command: [String]) throws {
         let sandbox = try sandbox()
         _ = try sandbox.file("one.json", String(repeating: "old ", count: 10_000))
         try FileManager.default.linkItem(
@@ -88,8 +88,8 @@ struct OutputFileTests {
         #expect(try sandbox.files == before)
     }
 
-    @Test("A pipe with a name is written into, and so are open files", arguments: commands)
-    func pipes(command: [String]) throws {
+    @Test("--output writes into named pipes and open files", arguments: commands)
+    func pipesAreWritten(command: [String]) throws {
         let sandbox = try sandbox()
         let line = "\"$SYNCDB\" \(command.joined(separator: " "))"
         let run = try sandbox.shell(
@@ -103,8 +103,8 @@ struct OutputFileTests {
         #expect(run.status == 0, "\(run.errors)\(run.output)")
     }
 
-    @Test("A device stays one", arguments: commands)
-    func devices(command: [String]) throws {
+    @Test("--output to a device leaves it a device", arguments: commands)
+    func devicesStayDevices(command: [String]) throws {
         let sandbox = try sandbox()
         #expect(try sandbox.run(command + ["--output", "/dev/null"]).status == 0)
         try link("null", to: "/dev/null", in: sandbox)
@@ -112,8 +112,8 @@ struct OutputFileTests {
         #expect(try sandbox.shell("test -c /dev/null").status == 0)
     }
 
-    @Test("A file that cannot be written whole stays as it was", arguments: ["users.json", "link.json"])
-    func full(output: String) throws {
+    @Test("A file that cannot be written completely keeps its old bytes", arguments: ["users.json", "link.json"])
+    func incompleteOutputKeepsTheFile(output: String) throws {
         let sandbox = try Sandbox()
         let lines = (1...5000).map { #"{"id": \#($0), "name": "\#(String(repeating: "x", count: 50))"}"# }
         let tags = try sandbox.file("tags.ndjson", lines.joined(separator: "\n"))
@@ -131,8 +131,8 @@ struct OutputFileTests {
         #expect(try sandbox.files == before)
     }
 
-    @Test("A file that may not be written stays as it was", arguments: commands)
-    func protected(command: [String]) throws {
+    @Test("A file without write permission keeps its old bytes", arguments: commands)
+    func protectedFileIsKept(command: [String]) throws {
         guard geteuid() != 0 else { return }
         let sandbox = try sandbox()
         let path = sandbox.folder.appendingPathComponent(try sandbox.file("old.json", "old")).path
@@ -141,15 +141,15 @@ struct OutputFileTests {
         #expect(try text("old.json", in: sandbox) == "old")
     }
 
-    // MARK: Never over what is read
+    // MARK: Input files are not overwritten
 
     @Test(
-        "The database is not written over, whatever it is called",
+        "--output does not overwrite the database, under any name",
         arguments: [
             "app.sqlite", "./app.sqlite", "hard.sqlite", "soft.sqlite", "Folder/app.sqlite", "app.sqlite-wal",
             "app.sqlite-shm", "app.sqlite-journal", "Folder/app.sqlite-wal", "later", "/dev/fd/3",
         ])
-    func database(output: String) throws {
+    func databaseIsNotOverwritten(output: String) throws {
         let sandbox = try sandbox()
         let database = sandbox.folder.appendingPathComponent("app.sqlite")
         try FileManager.default.linkItem(at: database, to: sandbox.folder.appendingPathComponent("hard.sqlite"))
@@ -159,7 +159,7 @@ struct OutputFileTests {
         let (before, files) = try (sandbox.databaseBytes(), sandbox.files)
         let run = try sandbox.shell(
             "\"$SYNCDB\" export User --database soft.sqlite --output \(output) 3<> app.sqlite")
-        // The files beside a store are named after what a link to it leads to.
+        // The files beside a store are named after the file behind a link.
         if output.contains("-") || output == "later" {
             let direct = try sandbox.syncdb("export", "User", "--database", "app.sqlite", "--output", output)
             #expect(direct.status == 1)
@@ -173,9 +173,9 @@ struct OutputFileTests {
     }
 
     @Test(
-        "A model or a sample is not written over, whatever it is called",
+        "--output does not overwrite a model or a sample, under any name",
         arguments: ["model.json", "./model.json", "hard.json", "soft.json", "Folder/model.json"])
-    func inputs(output: String) throws {
+    func inputsAreNotOverwritten(output: String) throws {
         let sandbox = try sandbox()
         let model = sandbox.folder.appendingPathComponent("model.json")
         try FileManager.default.linkItem(at: model, to: sandbox.folder.appendingPathComponent("hard.json"))
@@ -192,8 +192,8 @@ struct OutputFileTests {
         }
     }
 
-    @Test("Nothing inside a model that is a folder is written over", arguments: ["contents", "new.json"])
-    func folders(output: String) throws {
+    @Test("--output overwrites nothing inside a model that is a folder", arguments: ["contents", "new.json"])
+    func modelFoldersAreNotOverwritten(output: String) throws {
         let sandbox = try Sandbox()
         let folder = sandbox.folder.appendingPathComponent("App.xcdatamodel")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

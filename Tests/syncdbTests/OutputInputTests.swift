@@ -2,7 +2,7 @@ import Foundation
 import TestSize
 import Testing
 
-@Suite("What is read is not written over")
+@Suite("Input files are not overwritten")
 struct OutputInputTests {
     private func sandbox() throws -> Sandbox {
         let sandbox = try Sandbox.withUsers()
@@ -18,8 +18,10 @@ struct OutputInputTests {
         try sandbox.shell("cksum \(name)").output
     }
 
-    @Test("A file that is standard input", arguments: ["users.json", "./users.json", "soft.json", "hard.json"])
-    func standardInput(output: String) throws {
+    @Test(
+        "--output does not overwrite the file that is standard input",
+        arguments: ["users.json", "./users.json", "soft.json", "hard.json"])
+    func standardInputIsNotOverwritten(output: String) throws {
         let sandbox = try sandbox()
         let before = try sum("users.json", in: sandbox)
         let run = try sandbox.shell(
@@ -33,7 +35,7 @@ struct OutputInputTests {
     }
 
     @Test(
-        "A file that a model's folder has a link to",
+        "--output does not overwrite a file that a model's folder links to",
         arguments: [
             "ln -s ../../other App.xcdatamodeld/V1.xcdatamodel/contents",
             "ln other App.xcdatamodeld/V1.xcdatamodel/contents",
@@ -41,7 +43,7 @@ struct OutputInputTests {
                 + "ln -s ../V App.xcdatamodeld/V1.xcdatamodel",
             "cp other App.xcdatamodeld/V1.xcdatamodel/contents && ln version App.xcdatamodeld/.xccurrentversion",
         ])
-    func modelFolders(link: String) throws {
+    func filesOfModelFolders(link: String) throws {
         let sandbox = try Sandbox()
         let xml = #"<model><entity name="A"><attribute name="id" attributeType="Integer 64"/></entity></model>"#
         let plist = "<plist><dict><key>_XCCurrentVersionName</key><string>V1.xcdatamodel</string></dict></plist>"
@@ -57,8 +59,8 @@ struct OutputInputTests {
         #expect(try sandbox.syncdb("schema", "convert", "App.xcdatamodeld", "--output", "new.json").status == 0)
     }
 
-    @Test("The file that a path leads to through a linked folder and back, and no other")
-    func linkedFolders() throws {
+    @Test("--output follows linked folders to find the input file, and allows other files of its name")
+    func pathsThroughLinkedFolders() throws {
         let sandbox = try sandbox()
         let made = try sandbox.shell(
             """
@@ -74,7 +76,7 @@ struct OutputInputTests {
             let before = try sum("elsewhere/\(name)", in: sandbox)
             #expect(try sandbox.run(command + ["--output", "elsewhere/\(name)"]).status == 1)
             #expect(try sum("elsewhere/\(name)", in: sandbox) == before)
-            // The one of that name here is not read.
+            // The file of that name in this folder is not an input.
             let run = try sandbox.run(command + ["--output", name])
             #expect(run.status == 0, "\(run.errors)")
         }
@@ -92,22 +94,22 @@ struct OutputInputTests {
     ]
 
     @Test(
-        "The database as a stream",
+        "Standard streams are not written to the database",
         arguments: LongTests.some(commands, every: 3),
         [">> app.sqlite", "1<> app.sqlite", ">> hard.sqlite", "2>> app.sqlite"])
-    func database(command: String, stream: String) throws {
+    func databaseAsAStream(command: String, stream: String) throws {
         let sandbox = try sandbox()
         let before = try sandbox.databaseBytes()
         let run = try sandbox.shell("\"$SYNCDB\" \(command) \(stream)")
         #expect(run.status == 1)
-        // What is said where it may not be written is not said at all.
+        // An error about the error stream cannot be printed.
         let isSaid = !stream.hasPrefix("2")
         #expect(run.errors == (isSaid ? "error: cannot write to standard output: it is the database\n" : ""))
         #expect(try sandbox.databaseBytes() == before)
     }
 
-    @Test("A file beside the database as a stream, and both streams")
-    func files() throws {
+    @Test("Standard streams are not written to the files beside the database")
+    func filesOfTheDatabaseAsAStream() throws {
         let sandbox = try sandbox()
         let before = try sum("app.sqlite", in: sandbox)
         for name in ["app.sqlite-wal", "app.sqlite-shm", "app.sqlite-journal"] {
@@ -121,7 +123,7 @@ struct OutputInputTests {
     }
 
     @Test(
-        "A payload, a model or a sample as a stream",
+        "Standard output is not written to a payload, a model or a sample",
         arguments: [
             ("schema convert model.json", "model.json"), ("schema infer users.json --entity User", "users.json"),
             ("schema infer - --entity User < users.json", "users.json"), ("import \(user)", "users.json"),

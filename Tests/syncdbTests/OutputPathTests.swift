@@ -2,7 +2,7 @@ import Foundation
 import TestSize
 import Testing
 
-@Suite("Paths that no file can have")
+@Suite("Impossible paths")
 struct OutputPathTests {
     private func sandbox() throws -> Sandbox {
         let sandbox = try Sandbox.withUsers()
@@ -17,7 +17,7 @@ struct OutputPathTests {
         return sandbox
     }
 
-    /// What is there, with numbers, modes, sizes and contents.
+    /// Returns all files with their inode numbers, modes, sizes and checksums.
     private func state(_ sandbox: Sandbox) throws -> String {
         try sandbox.shell("ls -liRb; find . -type f -exec cksum {} +").output
     }
@@ -35,9 +35,9 @@ struct OutputPathTests {
     ]
 
     @Test(
-        "An output that can be no file is an error with its reason, and nothing is touched",
+        "An impossible output path is an error with its reason, and changes no file",
         arguments: LongTests.some(reasons.map { ($0, $1) }.sorted { $0.0 < $1.0 }, every: 3))
-    func outputs(path: String, reason: String) throws {
+    func impossibleOutputs(path: String, reason: String) throws {
         let sandbox = try sandbox()
         let before = try state(sandbox)
         for command in OutputFileTests.commands {
@@ -55,9 +55,9 @@ struct OutputPathTests {
     ]
 
     @Test(
-        "A database that can be no file is an error with its reason, and nothing is touched",
+        "An impossible database path is an error with its reason, and changes no file",
         arguments: LongTests.some(databaseReasons.map { ($0, $1) }.sorted { $0.0 < $1.0 }, every: 3))
-    func databases(path: String, reason: String) throws {
+    func impossibleDatabases(path: String, reason: String) throws {
         let sandbox = try sandbox()
         let before = try state(sandbox)
         let commands = [
@@ -74,8 +74,8 @@ struct OutputPathTests {
         #expect(try state(sandbox) == before)
     }
 
-    @Test("A database whose name behind a link is not UTF-8 is not made under another name")
-    func databaseBytes() throws {
+    @Test("A database whose name behind a link is not UTF-8 is not created under another name")
+    func databaseNameOutsideUTF8() throws {
         let sandbox = try sandbox()
         let before = try state(sandbox)
         let run = try sandbox.syncdb(
@@ -85,8 +85,8 @@ struct OutputPathTests {
         #expect(try state(sandbox) == before)
     }
 
-    @Test("A model is read by the name it is given, so that it is known when that is written to")
-    func models() throws {
+    @Test("An impossible model path is an error, so that the model cannot be overwritten under another name")
+    func impossibleModels() throws {
         let sandbox = try sandbox()
         let before = try state(sandbox)
         for (path, reason) in [
@@ -99,8 +99,8 @@ struct OutputPathTests {
         #expect(try state(sandbox) == before)
     }
 
-    @Test("An argument that is not UTF-8 is refused, not taken for another name")
-    func arguments() throws {
+    @Test("An argument that is not UTF-8 is wrong usage")
+    func argumentOutsideUTF8() throws {
         let sandbox = try sandbox()
         let before = try state(sandbox)
         for command in ["--output $'a\\xff.json'", "--output=$'a\\xff.json'", "--output new.json --where $'\\xff'"] {
@@ -111,8 +111,8 @@ struct OutputPathTests {
         #expect(try state(sandbox) == before)
     }
 
-    @Test("In a folder whose name is not UTF-8 that is the error", arguments: ["users.json", "'\(Sandbox.day1)'"])
-    func workingFolder(payload: String) throws {
+    @Test("A working folder whose name is not UTF-8 is an error", arguments: ["users.json", "'\(Sandbox.day1)'"])
+    func folderOutsideUTF8(payload: String) throws {
         let run = try sandbox().shell(
             """
             mkdir $'\\xff' && cp users.json app.sqlite $'\\xff' && cd $'\\xff' &&

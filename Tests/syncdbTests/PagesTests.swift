@@ -2,7 +2,7 @@ import Foundation
 import Sync
 import Testing
 
-@Suite("Several files")
+@Suite("Several input files")
 struct PagesTests {
     private func sandbox() throws -> Sandbox {
         let sandbox = try Sandbox()
@@ -18,8 +18,8 @@ struct PagesTests {
         try sandbox.run([command] + arguments + ["--entity", "User", "--database", "app.sqlite"])
     }
 
-    @Test("are pages of one list")
-    func pages() throws {
+    @Test("Several files are pages of one list")
+    func filesArePages() throws {
         let sandbox = try sandbox()
         let before = try sandbox.databaseDump()
         let diff = try run(sandbox, "diff", "a.json", "b.ndjson", "--json")
@@ -36,8 +36,8 @@ struct PagesTests {
         #expect(try run(sandbox, "import", "a.json", "b.ndjson", "--max-delete", "0").status == 0)
     }
 
-    @Test("of which one is broken delete nothing, and make no new database")
-    func broken() throws {
+    @Test("A broken file among several prevents deletions, and creates no database")
+    func brokenFilePreventsDeletions() throws {
         let sandbox = try sandbox()
         let failed = try run(sandbox, "import", "a.json", "bad.json")
         #expect(failed.status == 1)
@@ -47,7 +47,7 @@ struct PagesTests {
         #expect(try sandbox.count("User") == "4")
         let missing = try run(sandbox, "import", "a.json", "missing.json")
         #expect(missing.status == 1)
-        // All are looked for before anything is written.
+        // All files are checked before any row is written.
         #expect(!missing.errors.contains("was written"))
         let fresh = try Sandbox()
         _ = try fresh.file("a.json", "[]")
@@ -59,8 +59,8 @@ struct PagesTests {
         #expect(try fresh.files == ["a.json", "bad.json"])
     }
 
-    @Test("with --delta are what changed: nothing is deleted for being absent")
-    func delta() throws {
+    @Test("Several files with --delta delete no omitted rows")
+    func filesOfADelta() throws {
         let sandbox = try sandbox()
         let run = try run(sandbox, "import", "a.json", "b.ndjson", "--delta")
         #expect(run.status == 0, "\(run.errors)")
@@ -68,8 +68,8 @@ struct PagesTests {
         #expect(try sandbox.count("User", where: "firstName == 'A'") == "1")
     }
 
-    @Test("that would delete too much are refused, and diff shows what")
-    func refused() throws {
+    @Test("Several files over the deletion limit exit with 3, and diff lists the deletions")
+    func filesHaveOneLimit() throws {
         let sandbox = try sandbox()
         let diff = try run(sandbox, "diff", "a.json", "b.ndjson", "--max-delete", "1")
         #expect(diff.status == 3)

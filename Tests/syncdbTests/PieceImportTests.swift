@@ -16,8 +16,8 @@ struct PieceImportTests {
         return try Data(contentsOf: sandbox.folder.appendingPathComponent("plain.gz"))
     }
 
-    @Test("is imported in pieces as it would be whole, from a file, standard input, packed, below a key and in lines")
-    func sources() throws {
+    @Test("Large input in chunks gives the result of a whole import, from every kind of source")
+    func chunksEqualWhole() throws {
         let list = "[" + Self.users.joined(separator: ",\n") + "]"
         let lines = Self.users.joined(separator: "\n")
         let arguments = ["--entity", "User", "--model", Sandbox.model, "--database", "app.sqlite", "--json"]
@@ -41,8 +41,8 @@ struct PieceImportTests {
         }
     }
 
-    @Test("that is wrong at its end is refused with the place, and leaves no database", arguments: ["", "] x"])
-    func wrong(end: String) throws {
+    @Test("An error at the end of large input has its location, and leaves no database", arguments: ["", "] x"])
+    func errorAtTheEnd(end: String) throws {
         let sandbox = try Sandbox()
         let file = try sandbox.file("users.json", "[" + Self.users.joined(separator: ",\n") + end)
         let run = try sandbox.run(
@@ -53,8 +53,8 @@ struct PieceImportTests {
         #expect(try sandbox.files == ["users.json"])
     }
 
-    @Test("that unpacks to more than allowed is refused")
-    func bomb() throws {
+    @Test("Large input that unpacks to more than --max-size is an error")
+    func inputAboveMaximumSize() throws {
         let sandbox = try Sandbox()
         let text = "[" + Self.users.joined(separator: ",\n") + "]"
         try packed(text, Sandbox()).write(to: sandbox.folder.appendingPathComponent("users.json.gz"))

@@ -9,7 +9,7 @@ struct PipeTests {
     private static let users = "<(cat '\(Sandbox.day1)')"
 
     @Test(
-        "are read wherever a file is",
+        "A pipe is read wherever a file is",
         arguments: [
             "import \(users) --entity User --database app.sqlite",
             "import \(users) --entity User --database new.sqlite --model \(model)",
@@ -24,7 +24,7 @@ struct PipeTests {
             "schema convert \(model)", "schema diagram --model \(model)",
             "schema migrate --model \(model) --database app.sqlite",
         ])
-    func substitutions(arguments: String) throws {
+    func pipesReplaceFiles(arguments: String) throws {
         let sandbox = try sandbox()
         let run = try sandbox.shell("\"$SYNCDB\" \(arguments)")
         #expect(run.status == 0, "\(run.errors)")
@@ -33,8 +33,8 @@ struct PipeTests {
         #expect(try sandbox.shell("\"$SYNCDB\" \(plain)").output == run.output)
     }
 
-    @Test("with a name are read too, packed and in pieces")
-    func named() throws {
+    @Test("A named pipe is read, also compressed and in chunks")
+    func namedPipesAreRead() throws {
         let sandbox = try sandbox()
         let lines = (1...20_000).map { #"{"id": \#($0), "name": "\#(String(repeating: "x", count: 50))"}"# }
         _ = try sandbox.file("tags.ndjson", lines.joined(separator: "\n"))
@@ -50,8 +50,8 @@ struct PipeTests {
         #expect(run.output.contains("Tag            0        0        0      20000"), "\(run.output)")
     }
 
-    @Test("A refused comparison reads its model once")
-    func once() throws {
+    @Test("A diff over the deletion limit reads its model once")
+    func modelIsReadOnce() throws {
         let sandbox = try sandbox()
         let many = "[" + (100...130).map { "{\"id\": \($0)}" }.joined(separator: ",") + "]"
         #expect(try sandbox.importUsers(sandbox.file("many.json", many), "--max-delete", "100%").status == 0)
@@ -62,7 +62,7 @@ struct PipeTests {
     }
 
     @Test("A scenario from a pipe finds its files in the working folder")
-    func scenario() throws {
+    func scenarioFromAPipe() throws {
         let sandbox = try sandbox()
         try FileManager.default.copyItem(
             atPath: Sandbox.model, toPath: sandbox.folder.appendingPathComponent("model.json").path)
@@ -76,9 +76,9 @@ struct PipeTests {
     }
 
     @Test(
-        "A pipe is no database",
+        "A pipe as the database is an error",
         arguments: ["count User", "import users.json --entity User", "schema migrate --model m.json"])
-    func database(arguments: String) throws {
+    func pipeIsNoDatabase(arguments: String) throws {
         let sandbox = try Sandbox()
         try FileManager.default.copyItem(
             atPath: Sandbox.model, toPath: sandbox.folder.appendingPathComponent("m.json").path)

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// The built program, run as a user would.
+/// The built program, run as a user runs it.
 struct Program {
-    /// What one run left behind.
+    /// The exit code and the output of one run.
     struct Run {
         let status: Int32
         let output: String
@@ -20,7 +20,7 @@ struct Program {
         process.arguments = arguments
         process.currentDirectoryURL = folder
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        // Files, not pipes: a full pipe nobody reads would block the program.
+        // Files instead of pipes: a full pipe without a reader would block the program.
         let scratch = FileManager.default.temporaryDirectory.appendingPathComponent("run-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: scratch) }
@@ -41,7 +41,7 @@ struct Program {
             errors: try String(contentsOf: try #require(files["errors"]), encoding: .utf8))
     }
 
-    /// The program stands beside the test bundle in the build folder.
+    /// Returns the program, which is beside the test bundle in the build folder.
     static func syncdb() throws -> URL {
         var folder = Bundle.main.bundleURL
         let started = [URL(fileURLWithPath: CommandLine.arguments[0]), Bundle.main.executableURL].compactMap { $0 }

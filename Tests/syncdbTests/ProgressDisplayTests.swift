@@ -4,9 +4,9 @@ import Testing
 
 @testable import syncdb
 
-@Suite("A progress line")
+@Suite("The progress line")
 struct ProgressDisplayTests {
-    /// A clock that is set by hand, and the lines that were drawn.
+    /// A manual clock, and the lines that were drawn.
     ///
     /// `@unchecked Sendable`: the variables are only touched while `lock` is held.
     private final class World: @unchecked Sendable {
@@ -24,8 +24,8 @@ struct ProgressDisplayTests {
 
     private func line(_ rows: Int) -> ProgressLine { ProgressLine(SyncProgress(.comparing, completed: rows)) }
 
-    @Test("is not drawn for what takes but a moment, nor taken away then")
-    func short() {
+    @Test("A short operation draws and clears no progress line")
+    func shortWorkDrawsNothing() {
         let world = World()
         let display = world.display()
         for rows in 1...10 { display.show(line(rows)) }
@@ -35,8 +35,8 @@ struct ProgressDisplayTests {
         #expect(world.drawn == [])
     }
 
-    @Test("is drawn after that moment, then as often as one can read it, and taken away once")
-    func long() {
+    @Test("A long operation draws a progress line after a delay, then at intervals, and clears it once")
+    func longWorkDrawsALine() {
         let world = World()
         let display = world.display()
         world.wait(ProgressDisplay.delay)
@@ -52,8 +52,8 @@ struct ProgressDisplayTests {
         #expect(rows == ["1", "4", nil])
     }
 
-    @Test("says how fast it is from the beginning of its own kind of work")
-    func speed() {
+    @Test("A progress line has the speed since the beginning of its phase")
+    func speedIsOfThePhase() {
         let world = World()
         let display = world.display()
         display.show(ProgressLine(SyncProgress(.mapping, completed: 1, total: 1)))
@@ -64,8 +64,8 @@ struct ProgressDisplayTests {
         #expect(world.drawn.last == "comparing     4096 rows, 2048/s")
     }
 
-    @Test("makes room for a sentence at once, and comes back after it")
-    func sentence() {
+    @Test("A message is drawn at once in place of the progress line, which then returns")
+    func messageReplacesTheLine() {
         let world = World()
         let display = world.display()
         display.say("waiting 4 s: busy")

@@ -2,7 +2,7 @@ import Foundation
 import Sync
 import Testing
 
-@Suite("What query shows")
+@Suite("Columns of query")
 struct QueryColumnTests {
     private let sandbox: Sandbox
 
@@ -12,8 +12,8 @@ struct QueryColumnTests {
         try sandbox.run(["query"] + arguments + ["--database", "app.sqlite"])
     }
 
-    @Test("To-one relationships are shown with the key they lead to, in JSON too")
-    func toOne() throws {
+    @Test("query prints to-one relationships as keys, in JSON too")
+    func toOneRelationshipsAreKeys() throws {
         let table = try query("User", "--where", "id IN {1, 7}").output.split(separator: "\n")
         #expect(table[0].hasSuffix("  company"))
         #expect(table[1].hasSuffix("        1"))
@@ -23,8 +23,8 @@ struct QueryColumnTests {
         #expect(rows.map { $0["company"] } == [1, .null])
     }
 
-    @Test("--columns chooses attributes, relationships, paths and counts, in that order")
-    func columns() throws {
+    @Test("--columns selects attributes, relationships, paths and counts, in that order")
+    func columnsAreSelected() throws {
         let run = try query(
             "Note", "--columns", "text, user.firstName,user.company.name,user,id", "--limit", "1", "--format", "csv")
         #expect(
@@ -33,8 +33,8 @@ struct QueryColumnTests {
         #expect(counts.output == "id\tnotes.@count\ttags.@count\n1\t2\t2\n2\t0\t1\n")
     }
 
-    @Test("Dates have the milliseconds that are stored")
-    func milliseconds() throws {
+    @Test("query prints dates with the stored milliseconds")
+    func datesHaveMilliseconds() throws {
         let sandbox = try Sandbox()
         let dates = (0..<1000).map { "2024-02-29T10:00:00." + String(1000 + $0).dropFirst() + "Z" }
         let records = dates.enumerated().map { "{\"id\": \($0), \"at\": \"\($1)\"}" }
@@ -48,8 +48,8 @@ struct QueryColumnTests {
         #expect(run.output == "at\n" + expected.joined(separator: "\n") + "\n")
     }
 
-    @Test("--order-by takes paths, --offset passes over rows")
-    func order() throws {
+    @Test("--order-by takes paths, and --offset skips rows")
+    func pathsAndOffsets() throws {
         let run = try query(
             "User", "--columns", "id", "--order-by", "company.city,-age", "--format", "csv", "--offset", "1", "--limit",
             "3")
@@ -66,7 +66,7 @@ struct QueryColumnTests {
     }
 
     @Test(
-        "A name that is wrong is an error that says which was meant, and nothing is printed",
+        "A wrong name is an error that suggests the right one, and prints no row",
         arguments: [
             (["User", "--columns", "id,fristName"], 1, "did you mean 'firstName'?"),
             (["User", "--columns", "id,compny.name"], 1, "did you mean 'company'?"),
@@ -74,7 +74,7 @@ struct QueryColumnTests {
             (["User", "--order-by", "agee"], 1, "did you mean 'age'?"), (["Usr"], 1, "did you mean 'User'?"),
             (["User", "--where", "agee > 1"], 1, "did you mean 'age'?"), (["User", "--offset=-1"], 2, "--offset"),
         ])
-    func mistakes(arguments: [String], status: Int32, message: String) throws {
+    func wrongNamesHaveSuggestions(arguments: [String], status: Int32, message: String) throws {
         let run = try sandbox.run(["query"] + arguments + ["--database", "app.sqlite"])
         #expect(run.status == status)
         #expect(run.output == "")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import syncdb
 
-@Suite("Forms of rows")
+@Suite("Formats of rows")
 struct QueryFormatTests {
     private let sandbox: Sandbox
 
@@ -13,7 +13,7 @@ struct QueryFormatTests {
         try Self.tags.get().write(to: sandbox.folder.appendingPathComponent("app.sqlite"))
     }
 
-    /// A store with tags each of whose names is awkward in one of the forms.
+    /// A store with tags whose names need escaping in some of the formats.
     private static let tags = Result {
         let sandbox = try Sandbox()
         let tags = try sandbox.file(
@@ -32,22 +32,22 @@ struct QueryFormatTests {
         return run.output
     }
 
-    @Test("table: columns lined up as a terminal shows them")
-    func table() throws {
+    @Test("The table format aligns columns by their width on a terminal")
+    func tableAlignsColumns() throws {
         #expect(
             try query("--format", "table")
                 == "id  name\n 1  a,\"b\"\\nc|d\\te\n 2\n 3\n 4  日本 e\u{301}\n")
         #expect(try query() == query("--format", "table"))
     }
 
-    @Test("vertical: a line per value")
-    func vertical() throws {
+    @Test("The vertical format has a line per value")
+    func verticalHasALinePerValue() throws {
         let lines = try query("--format", "vertical", "--where", "id IN {3, 4}")
         #expect(lines == "id    3\nname\n\nid    4\nname  日本 e\u{301}\n")
     }
 
-    @Test("json and ndjson: exact, nil is null")
-    func json() throws {
+    @Test("The formats json and ndjson are exact, and nil is null")
+    func jsonIsExact() throws {
         let array = try query("--format", "json")
         #expect(try query("--json") == array)
         let rows = try JSONDecoder().decode([JSONValue].self, from: Data(array.utf8))
@@ -56,22 +56,22 @@ struct QueryFormatTests {
         #expect(lines == rows)
     }
 
-    @Test("csv: by RFC 4180, an empty text is quoted, nil is nothing")
-    func csv() throws {
+    @Test("The format csv follows RFC 4180, quotes an empty text and leaves nil empty")
+    func csvFollowsRFC4180() throws {
         #expect(
             try query("--format", "csv")
                 == "id,name\n1,\"a,\"\"b\"\"\nc|d\te\"\n2,\"\"\n3,\n4,日本 e\u{301}\n")
     }
 
-    @Test("tsv: the same between tabs")
-    func tsv() throws {
+    @Test("The format tsv is csv with tabs")
+    func tsvIsCSVWithTabs() throws {
         #expect(
             try query("--format", "tsv")
                 == "id\tname\n1\t\"a,\"\"b\"\"\nc|d\te\"\n2\t\"\"\n3\t\n4\t日本 e\u{301}\n")
     }
 
-    @Test("markdown: numbers to the right, bars escaped")
-    func markdown() throws {
+    @Test("The format markdown aligns numbers to the right and escapes bars")
+    func markdownEscapesBars() throws {
         #expect(
             try query("--format", "markdown")
                 == "| id | name |\n| --: | --- |\n| 1 | a,\"b\"\\nc\\|d\\te |\n| 2 |  |\n| 3 |  |\n| 4 | 日本 e\u{301} |\n"
@@ -79,17 +79,17 @@ struct QueryFormatTests {
     }
 
     @Test(
-        "No rows are what is left of each form",
+        "A query without rows prints only the header or the brackets of its format",
         arguments: [
             ("table", "id  name\n"), ("vertical", ""), ("json", "[]\n"), ("ndjson", ""), ("csv", "id,name\n"),
             ("tsv", "id\tname\n"), ("markdown", "| id | name |\n| --: | --- |\n"),
         ])
-    func empty(format: String, output: String) throws {
+    func noRowsInEachFormat(format: String, output: String) throws {
         #expect(try query("--format", format, "--where", "id > 9") == output)
     }
 
-    @Test("Every type of value is the same in all forms for programs, and as it is exported")
-    func types() throws {
+    @Test("Values of every type are equal in all formats for programs and in an export")
+    func valuesEqualTheExport() throws {
         let model = try sandbox.file(
             "types.json",
             """
@@ -124,17 +124,19 @@ struct QueryFormatTests {
         #expect(csv[2] == "9,,,,,,,,,")
     }
 
-    @Test("What another program wrote into the database is read as far as it is of its type")
-    func foreign() throws {
+    @Test("A text of another program that is not UTF-8 is printed with replacement characters")
+    func invalidUTF8IsReplaced() throws {
         _ = try sandbox.query("UPDATE \"Tag\" SET \"name\" = CAST(X'61ff62' AS TEXT) WHERE id = 1")
         #expect(try query("--where", "id == 1", "--format", "csv") == "id,name\n1,a\u{FFFD}b\n")
         #expect(try query("--where", "id == 1", "--format", "ndjson") == "{\"id\": 1, \"name\": \"a\u{FFFD}b\"}\n")
     }
 
-    // MARK: Hostile text
+    // MARK: Control characters
 
-    @Test("The forms for people make it visible in pipes too, the others are faithful", arguments: RowFormat.allCases)
-    func hostile(format: RowFormat) throws {
+    @Test(
+        "Formats for people escape control characters in pipes too, and other formats keep them",
+        arguments: RowFormat.allCases)
+    func controlCharactersByFormat(format: RowFormat) throws {
         let json = try HostileText.json
         let tag = try sandbox.file("hostile.json", #"[{"id": 9, "name": \#(json)}]"#)
         _ = try sandbox.syncdb("import", tag, "--entity", "Tag", "-d", "app.sqlite", "--delta", "--quiet")
@@ -165,8 +167,8 @@ struct QueryFormatTests {
 
     // MARK: count and export
 
-    @Test("count is a number, or a row")
-    func count() throws {
+    @Test("count prints a number, or a row of a format")
+    func countHasFormats() throws {
         func count(_ format: String...) throws -> String {
             try sandbox.run(["count", "Tag", "-d", "app.sqlite"] + format).output
         }
@@ -180,8 +182,8 @@ struct QueryFormatTests {
         #expect(try count("--format", "markdown") == "| count |\n| --: |\n| 4 |\n")
     }
 
-    @Test("export has the keys of its records as columns, what is nested as JSON")
-    func export() throws {
+    @Test("export has the keys of its records as columns, and nested values as JSON")
+    func exportHasColumns() throws {
         let sandbox = try Sandbox.withUsers()
         func export(_ arguments: String...) throws -> Program.Run {
             try sandbox.run(["export", "User", "-d", "app.sqlite", "--where", "id IN {1, 7}"] + arguments)
@@ -190,7 +192,7 @@ struct QueryFormatTests {
         #expect(csv[0] == "id,first_name,last_name,age,joined_at,contact,company,notes,tags")
         #expect(
             csv[1].hasPrefix(#"1,Ada,Lovelace,36,2023-03-01T08:00:00Z,"{""email"":""ada@example.com""}","{""id"":1,"#))
-        // There is no company, and that is nothing.
+        // The user has no company, so the cell is empty.
         #expect(csv[2].contains(#"@example.com""}",,["#) || csv[2].contains(#"@example.com""}",,"["#), "\(csv[2])")
         let plain = try export(
             "--format", "tsv", "--relationships", "none", "--case", "camel", "--limit", "1", "--offset", "1")
@@ -203,7 +205,7 @@ struct QueryFormatTests {
     }
 
     @Test("An export of an entity with sub-entities has the columns of all")
-    func subEntities() throws {
+    func subEntitiesHaveAllColumns() throws {
         let model = try sandbox.file(
             "animals.json",
             """
@@ -227,8 +229,8 @@ struct QueryFormatTests {
         #expect(rows.map { $0["name"] } == ["Rex", ""])
     }
 
-    @Test("--json and another --format exclude each other; a form that there is not is named")
-    func usage() throws {
+    @Test("--json excludes another --format, and an unknown format is an error with a suggestion")
+    func formatsExcludeEachOther() throws {
         #expect(try sandbox.syncdb("query", "Tag", "-d", "app.sqlite", "--json", "--format", "csv").status == 2)
         #expect(try sandbox.syncdb("query", "Tag", "-d", "app.sqlite", "--json", "--format", "json").status == 0)
         let run = try sandbox.syncdb("query", "Tag", "-d", "app.sqlite", "--format", "markdwn")

@@ -6,8 +6,8 @@ import Testing
 struct QueryTests {
     private func sandbox() throws -> Sandbox { try .withUsers() }
 
-    @Test("A table has a column for each attribute")
-    func table() throws {
+    @Test("query prints a table with a column for each attribute")
+    func tableHasAColumnPerAttribute() throws {
         let run = try sandbox().syncdb("query", "Company", "--database", "app.sqlite")
         #expect(
             run.output == """
@@ -19,8 +19,8 @@ struct QueryTests {
                 """)
     }
 
-    @Test("--where, --order-by and --limit choose and sort")
-    func choice() throws {
+    @Test("--where, --order-by and --limit select and sort rows")
+    func rowsAreSelected() throws {
         let run = try sandbox().syncdb(
             "query", "User", "--database", "app.sqlite", "--where", "company.city == 'Oslo'", "--order-by", "age",
             "--limit", "2", "--json")
@@ -35,8 +35,8 @@ struct QueryTests {
         let joinedAt: String
     }
 
-    @Test("No rows are an empty array in JSON, a header in a table")
-    func empty() throws {
+    @Test("A query without rows prints an empty array in JSON, and a header in a table")
+    func queryWithoutRows() throws {
         let sandbox = try sandbox()
         let json = try sandbox.syncdb("query", "Tag", "--database", "app.sqlite", "--where", "id > 9", "--json")
         #expect(json.output == "[]\n")
@@ -44,26 +44,26 @@ struct QueryTests {
         #expect(table.output == "id  name\n")
     }
 
-    @Test("count counts")
-    func count() throws {
+    @Test("count prints the number of matching rows")
+    func matchingRowsAreCounted() throws {
         let sandbox = try sandbox()
         #expect(try sandbox.count("Note") == "7")
         #expect(try sandbox.count("User", where: "ANY tags.name == 'admin'") == "2")
     }
 
     @Test(
-        "What the model does not have is an error",
+        "An unknown entity, an unknown attribute or an invalid condition is an error of query and count",
         arguments: [["Robot"], ["User", "--where", "wings > 2"], ["User", "--where", "age >"]],
         ["query", "count"])
-    func unknown(arguments: [String], command: String) throws {
+    func unknownNamesAreErrors(arguments: [String], command: String) throws {
         let run = try sandbox().run([command] + arguments + ["--database", "app.sqlite"])
         #expect(run.status == 1)
         #expect(run.output == "")
         #expect(run.errors.hasPrefix("error: "))
     }
 
-    @Test("Reading leaves the database and its folder as they are")
-    func readsOnly() throws {
+    @Test("query, count and schema show leave the database and its folder unchanged")
+    func readingChangesNothing() throws {
         let sandbox = try sandbox()
         let before = try sandbox.databaseBytes()
         _ = try sandbox.syncdb("query", "User", "--database", "app.sqlite")

@@ -2,10 +2,10 @@ import Foundation
 import TestSize
 import Testing
 
-/// A store that the user who looks at it cannot write to.
-@Suite("A read-only place")
+/// A store without write permission for the user.
+@Suite("Read-only stores")
 struct ReadOnlyPlaceTests {
-    /// What is at hand for the other user: the program, the payloads, and the store in `place`.
+    /// Returns a folder with the files that the other user needs: the program, the payloads, and the store in `place`.
     private static func sandbox() throws -> Sandbox {
         let sandbox = try Sandbox.withUsers()
         for path in [try Program.syncdb().path, Sandbox.model, Sandbox.day1, Sandbox.day2] {
@@ -18,7 +18,7 @@ struct ReadOnlyPlaceTests {
         return sandbox
     }
 
-    /// Runs `syncdb` as a user who has no special rights, whoever runs the tests.
+    /// Runs `syncdb` as a user without special rights, also if root runs the tests.
     private func run(_ arguments: String, in sandbox: Sandbox) throws -> Program.Run {
         let other = geteuid() == 0 ? "setpriv --reuid 65534 --regid 65534 --clear-groups " : ""
         return try sandbox.shell("\(other)./syncdb \(arguments) --database place/store.sqlite")
@@ -30,13 +30,13 @@ struct ReadOnlyPlaceTests {
         "diff day1.json day2.json --entity User", "schema migrate --model model.json --dry-run",
     ]
 
-    /// What each of them says of a store that may be written to.
+    /// The output of each command for a writable store.
     private static let expected = Result {
         let sandbox = try Self.sandbox()
         return try reading.map { try sandbox.shell("./syncdb \($0) --database app.sqlite").output }
     }
 
-    /// Modes of the folder and the store, and what else is there.
+    /// Modes of the folder and the store, and other files in the folder.
     private static let places = [
         "chmod 444 place/store.sqlite; chmod 555 place", "chmod 444 place/store.sqlite; chmod 755 place",
         "chmod 644 place/store.sqlite; chmod 555 place",
@@ -45,9 +45,9 @@ struct ReadOnlyPlaceTests {
     ]
 
     @Test(
-        "is read by every command, which leaves it as it is",
+        "Every command reads a read-only store and leaves it unchanged",
         arguments: LongTests.areWanted ? places : [places[0], places[3]])
-    func reads(place: String) throws {
+    func everyCommandReads(place: String) throws {
         let sandbox = try Self.sandbox()
         #expect(try sandbox.shell(place).status == 0)
         defer { _ = try? sandbox.shell("chmod 755 place") }
@@ -59,12 +59,12 @@ struct ReadOnlyPlaceTests {
         #expect(try sandbox.shell("ls -la place; cksum place/*").output == before)
     }
 
-    @Test("is not written to, and that is said", arguments: places)
-    func writes(place: String) throws {
+    @Test("An import into a read-only store is an error and changes nothing", arguments: places)
+    func importIsAnError(place: String) throws {
         let sandbox = try Self.sandbox()
         #expect(try sandbox.shell(place + "; true").status == 0)
         defer { _ = try? sandbox.shell("chmod 755 place") }
-        // A file that its own user may write to in a folder of another mode is written to.
+        // Without root the user owns the files, and in these modes the owner may write.
         if geteuid() != 0, place.contains("644") || place.contains("755") { return }
         let before = try sandbox.shell("ls -la place; cksum place/*").output
         for arguments in ["import day2.json --entity User", "import day2.json --entity User --evolve"] {
@@ -75,8 +75,8 @@ struct ReadOnlyPlaceTests {
         #expect(try sandbox.shell("ls -la place; cksum place/*").output == before)
     }
 
-    @Test("A log that was left there is a part of the store", arguments: ["", "-shm"])
-    func log(other: String) throws {
+    @Test("A write-ahead log beside a read-only store is a part of the store", arguments: ["", "-shm"])
+    func logIsAPartOfTheStore(other: String) throws {
         let sandbox = try Self.sandbox()
         // A second connection keeps the first from emptying the log when it is closed.
         let made = try sandbox.shell(

@@ -4,8 +4,8 @@ import Testing
 
 @Suite("README")
 struct ReadmeTests {
-    @Test("The JSON example is what --json prints")
-    func result() throws {
+    @Test("The JSON example of the README equals the output of diff --json")
+    func exampleEqualsOutput() throws {
         let sandbox = try Sandbox()
         for name in ["users.json", "model.json"] { _ = try sandbox.file(name, try Self.block(name)) }
         let run = try sandbox.syncdb(
@@ -18,7 +18,7 @@ struct ReadmeTests {
         #expect(try JSONDecoder().decode(SyncResult.self, from: Data(diff.output.utf8)) == documented)
     }
 
-    /// The contents of the fence with this name.
+    /// Returns the content of the fence with a name.
     private static func block(_ name: String) throws -> String {
         let readme = Sandbox.fixtures.deletingLastPathComponent().appendingPathComponent("README.md")
         let lines = try String(contentsOf: readme, encoding: .utf8).components(separatedBy: "\n")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A folder of its own for one test, with the sample of `Fixtures` at hand. Removed when the test lets go of it.
+/// A folder for one test, with the paths of the sample in `Fixtures`. It is removed with this object.
 final class Sandbox {
     let folder: URL
 
@@ -10,14 +10,14 @@ final class Sandbox {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
-    /// A folder in which the first day of the sample is in `app.sqlite`, as `importUsers(Sandbox.day1)` leaves it.
+    /// Returns a folder with the first day of the sample in `app.sqlite`, as `importUsers(Sandbox.day1)` leaves it.
     static func withUsers() throws -> Sandbox {
         let sandbox = try Sandbox()
         try users.get().write(to: sandbox.folder.appendingPathComponent("app.sqlite"))
         return sandbox
     }
 
-    /// The database after that import, which is made once for all tests that begin with it.
+    /// The database after that import, created once for all tests.
     private static let users = Result {
         let sandbox = try Sandbox()
         let run = try sandbox.importUsers(day1)
@@ -35,17 +35,17 @@ final class Sandbox {
     static let day1 = fixtures.appendingPathComponent("Payloads/day1.json").path
     static let day2 = fixtures.appendingPathComponent("Payloads/day2.json").path
 
-    /// Runs `syncdb` here.
+    /// Runs `syncdb` in the folder.
     func syncdb(_ arguments: String..., input: String = "") throws -> Program.Run {
         try run(arguments, input: input)
     }
 
-    /// Runs `syncdb` here. The folder lasts as long as the call, also where nobody keeps the sandbox.
+    /// Runs `syncdb` in the folder, which lasts as long as the call, also without another reference to the sandbox.
     func run(_ arguments: [String], input: String = "") throws -> Program.Run {
         try withExtendedLifetime(self) { try Program.run(arguments, in: folder, input: input) }
     }
 
-    /// Runs a line of the shell here, in which `$SYNCDB` is the program.
+    /// Runs a shell line in the folder. `$SYNCDB` is the program.
     func shell(_ command: String, shell: String = "/bin/bash") throws -> Program.Run {
         let program = try Program.syncdb().path
         return try withExtendedLifetime(self) {
@@ -62,21 +62,21 @@ final class Sandbox {
             input: input)
     }
 
-    /// Writes a file and gives its name.
+    /// Writes a file and returns its name.
     func file(_ name: String, _ text: String) throws -> String {
         try Data(text.utf8).write(to: folder.appendingPathComponent(name))
         return name
     }
 
-    /// All files here, hidden ones too.
+    /// All files of the folder, with hidden ones.
     var files: [String] {
         get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
     }
 
-    /// The rows and tables of the database, as SQL that makes them.
+    /// Returns the tables and rows of the database as SQL.
     func databaseDump() throws -> String { try query(".dump") }
 
-    /// What the `sqlite3` shell says to a statement or a command of its own.
+    /// Returns the output of the `sqlite3` shell for a statement or for a command of the shell.
     func query(_ statement: String, in database: String = "app.sqlite") throws -> String {
         let run = try Program.run(
             ["sqlite3", database, statement], executable: URL(fileURLWithPath: "/usr/bin/env"), in: folder)
@@ -84,7 +84,7 @@ final class Sandbox {
         return run.output
     }
 
-    /// The bytes of the files that make up the database.
+    /// Returns the bytes of each file of the database.
     func databaseBytes() throws -> [String: Data] {
         try files.filter { $0.hasPrefix("app.sqlite") }.reduce(into: [:]) { bytes, name in
             bytes[name] = try Data(contentsOf: folder.appendingPathComponent(name))

@@ -19,8 +19,8 @@ struct SchemaAdoptTests {
         return sandbox
     }
 
-    @Test("writes the model of the tables, says what is left out, and leaves the database as it is")
-    func adopt() throws {
+    @Test("schema adopt prints the model of existing tables, reports omissions, and leaves the database unchanged")
+    func modelOfTablesIsPrinted() throws {
         let sandbox = try sandbox()
         let before = try sandbox.databaseBytes()
         let run = try sandbox.syncdb("schema", "adopt", "app.sqlite")
@@ -37,8 +37,8 @@ struct SchemaAdoptTests {
         #expect(shown.output.contains("Author") && !shown.output.contains("BlogPost"))
     }
 
-    @Test("refuses what is no database and a table that is not there")
-    func refused() throws {
+    @Test("A missing database, a missing table, and the database as the output are errors of schema adopt")
+    func unusableDatabasesAreErrors() throws {
         let sandbox = try sandbox()
         #expect(try sandbox.syncdb("schema", "adopt", "none.sqlite").status == 1)
         let run = try sandbox.syncdb("schema", "adopt", "app.sqlite", "--table", "author")

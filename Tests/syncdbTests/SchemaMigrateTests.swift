@@ -13,8 +13,8 @@ struct SchemaMigrateTests {
         return sandbox
     }
 
-    @Test("shows what would change, then changes it")
-    func changes() throws {
+    @Test("schema migrate lists the changes with --dry-run, and then makes them")
+    func changesAreListedAndMade() throws {
         let sandbox = try sandbox()
         let before = try sandbox.databaseDump()
         let dryRun = try sandbox.syncdb(
@@ -35,8 +35,8 @@ struct SchemaMigrateTests {
         #expect(again.output == "nothing to change\n")
     }
 
-    @Test("refuses to lose values unless told to, like import and diff")
-    func losses() throws {
+    @Test("schema migrate, import and diff lose no values without --allow-loss")
+    func lossNeedsAnOption() throws {
         let sandbox = try sandbox()
         let before = try sandbox.databaseDump()
         let refused = try sandbox.syncdb("schema", "migrate", "--database", "app.sqlite", "--model", "less.json")

@@ -3,8 +3,8 @@ import Testing
 
 @Suite("schema")
 struct SchemaTests {
-    @Test("show lists what a model has")
-    func show() throws {
+    @Test("schema show lists the attributes and relationships of a model")
+    func modelIsListed() throws {
         let run = try Sandbox().syncdb("schema", "show", "--model", Sandbox.model)
         #expect(run.status == 0, "\(run.errors)")
         let lines = run.output.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
@@ -13,8 +13,8 @@ struct SchemaTests {
         #expect(lines.contains("notes → many Note inverse user, cascade"))
     }
 
-    @Test("A database shows the model it was made with")
-    func kept() throws {
+    @Test("schema show of a database prints the model that it was created with")
+    func storedModelIsShown() throws {
         let sandbox = try Sandbox()
         try sandbox.importUsers(Sandbox.day1)
         let file = try sandbox.syncdb("schema", "show", "--model", Sandbox.model, "--json")
@@ -23,8 +23,8 @@ struct SchemaTests {
         #expect(kept.output == file.output)
     }
 
-    @Test("convert writes a schema file that converts to itself")
-    func convert() throws {
+    @Test("schema convert writes a schema file that converts to itself")
+    func convertIsStable() throws {
         let sandbox = try Sandbox()
         let first = try sandbox.syncdb("schema", "convert", Sandbox.model, "--output", "a.json")
         #expect(first.status == 0, "\(first.errors)")
@@ -38,8 +38,8 @@ struct SchemaTests {
 
 @Suite("schema diagram")
 struct SchemaDiagramTests {
-    @Test("draws entities and each pair of inverses once")
-    func diagram() throws {
+    @Test("schema diagram draws entities, and each association once")
+    func diagramDrawsAssociations() throws {
         let sandbox = try Sandbox()
         let mermaid = try sandbox.syncdb("schema", "diagram", "--model", Sandbox.model)
         #expect(mermaid.status == 0, "\(mermaid.errors)")

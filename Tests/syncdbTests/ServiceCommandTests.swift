@@ -2,8 +2,8 @@ import Foundation
 import Sync
 import Testing
 
-/// What commands about a service print, how they end, and what they take.
-@Suite("Commands about a service, syncdb")
+/// The output, the exit codes and the options of service commands.
+@Suite("Service commands")
 struct ServiceCommandTests {
     private static func list(_ titles: String...) -> JSONValue {
         .array(titles.enumerated().map { ["id": JSONValue($0.offset + 1), "title": .string($0.element)] })
@@ -11,8 +11,8 @@ struct ServiceCommandTests {
 
     // MARK: Conflicts
 
-    @Test("'conflicts --json' says all of a conflict, and the table says the same")
-    func conflicts() throws {
+    @Test("'conflicts' prints all members of a conflict, as JSON and as a table")
+    func conflictsAreListed() throws {
         let setting = try ServiceSetting([ServiceSetting.tasks(Self.list("t", "u"))])
         #expect(try setting.run("sync").status == 0)
         #expect(try setting.run("conflicts", "--json").output == "[]\n")
@@ -47,8 +47,8 @@ struct ServiceCommandTests {
         }
     }
 
-    @Test("'resolve --domain' decides one value of a row, and the others wait")
-    func domain() throws {
+    @Test("'resolve --domain' resolves one field of a row, and other fields stay in conflict")
+    func oneFieldIsResolved() throws {
         let setting = try ServiceSetting(
             [ServiceSetting.tasks([["id": 1, "title": "t", "points": 1]])], #", "policy": "manual""#)
         #expect(try setting.run("sync").status == 0)
@@ -76,8 +76,8 @@ struct ServiceCommandTests {
         #expect(try setting.server.log.filter { $0.hasPrefix("PATCH") } == [#"PATCH /tasks/1 {"points":2}"#])
     }
 
-    @Test("'status' says when each entity was last in step, and whether all of it was pulled once")
-    func status() throws {
+    @Test("'status' prints the last sync of each entity, and whether its first pull was complete")
+    func lastSyncIsPrinted() throws {
         let setting = try ServiceSetting([ServiceSetting.tasks(Self.list("t"))])
         func entities() throws -> JSONValue? {
             try JSONValue(parsing: try setting.run("status", "--json").output)["entities"]
@@ -102,12 +102,12 @@ struct ServiceCommandTests {
         #expect(try setting.server.log == ["GET /tasks"])
     }
 
-    // MARK: How they end
+    // MARK: Exit codes
 
     private static let paged = #", "rest": {"records": "data", "paging": {"style": "next", "next": "next"}}"#
 
-    @Test("A list whose pages go round in a circle ends with 1, and what it had stays")
-    func circle() throws {
+    @Test("A list whose pages form a circle exits with 1, and its rows stay")
+    func circularPages() throws {
         let setting = try ServiceSetting(
             [
                 .init("GET /tags", ["body": ["data": []]]),
@@ -122,8 +122,8 @@ struct ServiceCommandTests {
         #expect(try setting.sandbox.query("SELECT count(*) FROM Task") != "0\n")
     }
 
-    @Test("end with 0, 1, 2, 3 or 4, as their help says", arguments: ["sync", "pull"])
-    func statuses(_ command: String) throws {
+    @Test("Service commands exit with 0, 1, 2, 3 or 4 as their help says", arguments: ["sync", "pull"])
+    func exitCodes(_ command: String) throws {
         let many = JSONValue.array((1...20).map { ["id": JSONValue($0), "title": "t"] })
         let setting = try ServiceSetting([ServiceSetting.tasks(many)], #", "policy": "manual""#)
         #expect(try setting.run(command).status == 0)
@@ -154,19 +154,19 @@ struct ServiceCommandTests {
     }
 
     @Test(
-        "are not kept waiting after failures, and ask a service that wants to be left alone with --now",
+        "Commands ignore the backoff after failures, and with --now also the delay that a service asked for",
         arguments: ["sync", "pull"])
-    func now(_ command: String) throws {
+    func nowIgnoresRetryAfter(_ command: String) throws {
         let setting = try ServiceSetting([ServiceSetting.tasks(Self.list("t"))])
         #expect(try setting.run("sync").status == 0)
         let later = Int((Date().timeIntervalSince1970 + 3000) * 1000)
         func leave(_ attempts: Int) throws {
             _ = try setting.sandbox.query("UPDATE sync_engine SET not_before = \(later), attempts = \(attempts)")
         }
-        // It failed five times in a row.
+        // Five failures in a row.
         try leave(5)
         #expect(try setting.run(command, "--wait", "0").status == 0)
-        // It asked for it.
+        // The service asked for the delay.
         try leave(0)
         let count = try setting.server.log.count
         let kept = try setting.run(command, "--wait", "0")
@@ -179,8 +179,8 @@ struct ServiceCommandTests {
         #expect(try setting.sandbox.query("SELECT not_before IS NULL FROM sync_engine") == "1\n")
     }
 
-    @Test("A negative key is a key", arguments: [["--key", "-5"], ["--key=-5"]])
-    func negativeKey(_ words: [String]) throws {
+    @Test("--key takes a negative key", arguments: [["--key", "-5"], ["--key=-5"]])
+    func negativeKeyIsAKey(_ words: [String]) throws {
         let setting = try ServiceSetting([ServiceSetting.tasks([["id": -5, "title": "t"]])], #", "policy": "manual""#)
         #expect(try setting.run("sync").status == 0)
         _ = try setting.sandbox.query("UPDATE Task SET title = 'mine'")
@@ -192,12 +192,14 @@ struct ServiceCommandTests {
         #expect(try setting.sandbox.query("SELECT title FROM Task") == "theirs\n")
     }
 
-    @Test("A service that nobody is at ends a run with 1 and a word about that", arguments: ["sync", "pull", "push"])
-    func nobodyThere(_ command: String) throws {
+    @Test(
+        "An unreachable service exits with 1 and an error, and no change is blocked",
+        arguments: ["sync", "pull", "push"])
+    func unreachableService(_ command: String) throws {
         let setting = try ServiceSetting([ServiceSetting.tasks(Self.list("t"))])
         #expect(try setting.run("sync").status == 0)
         _ = try setting.sandbox.query("UPDATE Task SET title = 'mine'")
-        // The port of discarding, at which nobody listens.
+        // The discard port, on which no server listens.
         try setting.configure(#", "identity": "\#(setting.server.url)""#, url: "http://127.0.0.1:9")
         let run = try setting.run(command, "--wait", "0")
         #expect(run.status == 1)
@@ -206,8 +208,8 @@ struct ServiceCommandTests {
         #expect(status?["pending"] == 1 && status?["parked"] == 0)
     }
 
-    @Test("ask only about what they are told to")
-    func only() throws {
+    @Test("--only limits pulls and pushes to its entities")
+    func onlyLimitsEntities() throws {
         let setting = try ServiceSetting([ServiceSetting.tasks(Self.list("t"))])
         for command in ["pull", "sync"] {
             #expect(try setting.run(command, "--only", "Tag").status == 0)
@@ -229,9 +231,9 @@ struct ServiceCommandTests {
     // MARK: Progress
 
     @Test(
-        "A run on a terminal shows what it waits for and how far it is, and takes the line away",
+        "A command on a terminal shows delays and progress, and clears the line",
         .enabled(if: Typescript.isThere))
-    func progress() throws {
+    func progressIsShown() throws {
         let answers: JSONValue = [
             ["status": 503, "headers": ["Retry-After": "1"]], ["body": Self.list("t", "u", "v")],
         ]
@@ -241,17 +243,17 @@ struct ServiceCommandTests {
         let parts = seen.output.components(separatedBy: "\r\u{1B}[K")
         let places = [
             parts.firstIndex { $0 == "waiting 1 s: the service asks to wait: status 503" },
-            // Since it waited a line is shown at once.
+            // After a delay the line is shown at once.
             parts.firstIndex { $0.hasPrefix("pull Task     3 rows") },
             parts.firstIndex { $0.contains("Task: pulled 3 new") },
         ].compactMap(\.self)
         #expect(places.count == 3 && places == places.sorted(), "\(parts)")
-        // What is printed in the end stands in a line of its own.
+        // The final output has its own line.
         #expect(parts.last?.hasPrefix("Task: pulled 3 new") == true, "\(parts)")
     }
 
-    @Test("A run on a terminal that is to be quiet shows nothing", .enabled(if: Typescript.isThere))
-    func quiet() throws {
+    @Test("A command with --quiet shows nothing on a terminal", .enabled(if: Typescript.isThere))
+    func quietShowsNothing() throws {
         let answers: JSONValue = [["status": 503, "headers": ["Retry-After": "1"]], ["body": Self.list("t")]]
         let setting = try ServiceSetting([.init("GET /tasks", answers)])
         let seen = try Typescript.run(try setting.arguments(["pull", "--quiet"]), in: setting.sandbox.folder)
@@ -282,23 +284,23 @@ struct ServiceCommandTests {
     }
 
     @Test(
-        "Ctrl-C ends a run whose service does not answer; what was done stays done, and the next run goes on",
+        "Ctrl-C ends a command whose service does not answer, and the next command continues",
         arguments: ["GET /tags", "POST /tasks"], [(SIGINT, Int32(130)), (SIGTERM, Int32(143))])
-    func interrupted(_ request: String, _ signal: (number: Int32, status: Int32)) throws {
+    func interruptedCommandContinues(_ request: String, _ signal: (number: Int32, status: Int32)) throws {
         let tasks = ServiceSetting.tasks(Self.list("t"))
         let setting = try ServiceSetting([tasks], #", "rest": {"idempotency": "Idempotency-Key"}"#)
         #expect(try setting.run("sync").status == 0)
         _ = try setting.sandbox.query("INSERT INTO Task (id, title) VALUES (-1, 'mine')")
         let more = ServiceSetting.tasks(Self.list("t", "more"))
         try setting.say([more, .init(request, ["stalls": true])])
-        // Those before are in the log already.
+        // Removes the earlier requests from the log.
         try Data().write(to: setting.sandbox.folder.appendingPathComponent("answers.json.log"))
         let end = try interrupt(setting, with: signal.number, after: request)
         #expect(end.status == signal.status)
         #expect(end.errors == "error: interrupted; what was done stays done, and the next run goes on\n")
         #expect(try setting.sandbox.query("SELECT title FROM Task WHERE id > 0 ORDER BY id") == "t\nmore\n")
         #expect(try setting.sandbox.query("SELECT holder, until FROM sync_lease") == "|0\n")
-        // A request that was not answered is sent again before all else.
+        // An in-doubt request is sent again first.
         let isMade = request.hasPrefix("POST")
         let there: JSONValue = [["id": 1, "title": "t"], ["id": 2, "title": "more"], ["id": 9, "title": "mine"]]
         let list = isMade ? ServiceSetting.tasks(there) : more
@@ -313,7 +315,7 @@ struct ServiceCommandTests {
     // MARK: Help
 
     @Test(
-        "explain each option that they take",
+        "The help of service commands explains each option",
         arguments: [
             (
                 ["sync", "pull", "push"],
@@ -323,7 +325,7 @@ struct ServiceCommandTests {
             (["reset"], ["-c, --config", "--model", "--only", "--json", "--quiet", "<kind>"]),
             (["resolve"], ["-c, --config", "--model", "--entity", "--key", "--take", "--domain", "--json"]),
         ])
-    func help(_ commands: [String], _ options: [String]) throws {
+    func optionsAreExplained(_ commands: [String], _ options: [String]) throws {
         let sandbox = try Sandbox()
         for command in commands {
             let run = try sandbox.run([command, "--help"])
@@ -336,8 +338,8 @@ struct ServiceCommandTests {
         }
     }
 
-    @Test("say what can be forgotten, and who can win")
-    func choices() throws {
+    @Test("The help names the kinds of reset, the sides of a conflict and the exit codes")
+    func choicesAreExplained() throws {
         let sandbox = try Sandbox()
         let reset = try sandbox.syncdb("reset", "--help").output
         for kind in ["relink", "local", "remote"] { #expect(reset.contains("\(kind): "), "\(kind)") }

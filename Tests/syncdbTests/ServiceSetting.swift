@@ -2,7 +2,7 @@ import Foundation
 import Sync
 import Testing
 
-/// A folder with a model of tasks, a stub that stands for a service, and the configuration of both.
+/// A folder with a model of tasks, a stub of a service, and a configuration for both.
 final class ServiceSetting {
     let sandbox: Sandbox
     let server: AnswerServer
@@ -36,7 +36,7 @@ final class ServiceSetting {
 
     func say(_ answers: [JSONValue.Member]) throws { try server.say(Self.answers(answers)) }
 
-    /// The arguments of a command, with the model for a new database.
+    /// Returns the arguments of a command, with the model for a new database.
     func arguments(_ words: [String]) throws -> [String] {
         [words[0], "-d", "app.sqlite", "-c", "service.json"] + words.dropFirst()
             + (try sandbox.files.contains("app.sqlite") ? [] : ["--model", "model.json"])
@@ -44,6 +44,6 @@ final class ServiceSetting {
 
     func run(_ words: String...) throws -> Program.Run { try sandbox.run(try arguments(words)) }
 
-    /// The answer that is a list of tasks.
+    /// Returns the response with a list of tasks.
     static func tasks(_ tasks: JSONValue) -> JSONValue.Member { .init("GET /tasks", ["body": tasks]) }
 }

@@ -2,8 +2,8 @@ import Foundation
 import Sync
 import Testing
 
-/// The ways out that errors of `syncdb sync` name, and what ends it when nobody else does.
-@Suite("Ways out of a service's errors, syncdb")
+/// The hints in errors of `syncdb sync`, and the timeout of the credentials command.
+@Suite("Hints in errors of service commands")
 struct ServiceWayOutTests {
     private static let model = #"{"entities": {"Task": {"attributes": {"id": "integer", "title": "string"}}}}"#
     private static let engine = ["-d", "app.sqlite", "-c", "service.json"]
@@ -16,8 +16,8 @@ struct ServiceWayOutTests {
         return sandbox
     }
 
-    @Test("A refused deletion names --max-delete, and no option of imports", arguments: ["sync", "pull"])
-    func guarded(_ command: String) throws {
+    @Test("A sync over the deletion limit names --max-delete, and no option of imports", arguments: ["sync", "pull"])
+    func limitIsNamed(_ command: String) throws {
         let folder = try Sandbox()
         let rows = (1...20).map { JSONValue.object([.init("id", JSONValue($0))]) }
         let server = try AnswerServer(in: folder.folder, ["GET /tasks": ["body": .array(rows)]])
@@ -35,8 +35,8 @@ struct ServiceWayOutTests {
         #expect(try sandbox.run([command] + Self.engine + ["--max-delete", "100%"]).status == 0)
     }
 
-    @Test("A model that loses data names the command that allows it")
-    func loss() throws {
+    @Test("A model that loses data is an error that names the command to allow it")
+    func lossIsNamed() throws {
         let folder = try Sandbox()
         let server = try AnswerServer(in: folder.folder, ["GET /tasks": ["body": [["id": 1, "title": "t"]]]])
         let sandbox = try sandbox(server.url)
@@ -48,11 +48,11 @@ struct ServiceWayOutTests {
     }
 
     @Test(
-        "A command for credentials that does not end is ended",
+        "A credentials command that does not end is ended after the timeout",
         arguments: [
             #"["sleep", "60"]"#, #"["sh", "-c", "sleep 60; true"]"#, #"["sh", "-c", "exec >&-; exec sleep 60"]"#,
         ])
-    func credentials(_ command: String) throws {
+    func credentialsCommandTimesOut(_ command: String) throws {
         let sandbox = try sandbox("http://127.0.0.1:9", #", "timeout": 1, "credentials": {"command": \#(command)}"#)
         let run = try sandbox.run(["sync"] + Self.engine + ["--model", "model.json"])
         #expect(run.status == 1)

@@ -2,8 +2,8 @@ import Foundation
 import Sync
 import Testing
 
-/// What `syncdb` says of a database and a service, told with a stub that stands for the service.
-@Suite("In step with a service, syncdb")
+/// The messages of `syncdb` about a database and a service, with a stub of the service.
+@Suite("Messages of service commands")
 struct ServiceWordsTests {
     private static let model = """
         {"entities": {
@@ -19,7 +19,7 @@ struct ServiceWordsTests {
         """
     private static let tags: JSONValue = ["body": [["id": 1, "name": "a"], ["id": 2, "name": "b"]]]
 
-    /// A database in step with a stub.
+    /// A database that is synced with a stub.
     private final class Setting {
         let sandbox: Sandbox
         let server: AnswerServer
@@ -61,10 +61,10 @@ struct ServiceWordsTests {
         .object([.init("id", JSONValue(id)), .init("title", "t")] + members.map { .init($0.key, $0.value) })
     }
 
-    // MARK: What happened
+    // MARK: Messages
 
-    @Test("says that links changed, and that nothing did")
-    func links() throws {
+    @Test("'pull' prints changed links, and 'sync' without changes prints 'nothing to do'")
+    func linksAreCounted() throws {
         let setting = try Setting([Self.task(1, ["tag_ids": [1]])])
         #expect(try setting.run("sync").status == 0)
         #expect(try setting.run("sync").output == "nothing to do\n")
@@ -75,8 +75,8 @@ struct ServiceWordsTests {
         #expect(json["entities"]?["Task"]?["linksAdded"] == 1)
     }
 
-    @Test("says that rows were refused though nothing else happened, and why")
-    func parked() throws {
+    @Test("'push' prints blocked rows also without other changes, and 'status' prints the reason")
+    func blockedRowsAreReported() throws {
         let setting = try Setting([Self.task(1)])
         _ = try setting.run("sync")
         _ = try setting.sandbox.query("UPDATE Task SET title = 'mine'")
@@ -94,8 +94,8 @@ struct ServiceWordsTests {
         #expect(task?["initialSyncComplete"] == true)
     }
 
-    @Test("counts rows in conflict, and not each of their values")
-    func conflicts() throws {
+    @Test("'pull' and 'status' count rows in conflict, not their values")
+    func rowsInConflictAreCounted() throws {
         let setting = try Setting([Self.task(1), Self.task(2)], policy: "manual")
         _ = try setting.run("sync")
         _ = try setting.sandbox.query("UPDATE Task SET title = 'mine', points = 1, done = 0")
@@ -115,8 +115,8 @@ struct ServiceWordsTests {
         #expect(json?["conflicts"] == 2 && json?["conflictingValues"] == 5 && json?["pending"] == 2)
     }
 
-    @Test("prints values in conflict as an export prints them")
-    func values() throws {
+    @Test("'conflicts' prints values as an export prints them")
+    func valuesEqualTheExport() throws {
         let setting = try Setting([Self.task(1, ["due": "2026-11-23T12:00:00Z", "done": false, "icon": "AAE="])])
         _ = try setting.run("sync")
         _ = try setting.sandbox.query(
@@ -139,8 +139,8 @@ struct ServiceWordsTests {
         #expect(values("extra") == [.null, ["a": 1], ["b": [2]]])
     }
 
-    @Test("says how many records have no id, and where the first is")
-    func skipped() throws {
+    @Test("'pull' prints the number of records without an ID, and the place of the first")
+    func skippedRecordsAreCounted() throws {
         let setting = try Setting([Self.task(1), ["title": "x"], Self.task(2), ["title": "y", "id": .null]])
         let run = try setting.run("pull", "--only", "Task")
         #expect(
@@ -152,8 +152,8 @@ struct ServiceWordsTests {
         #expect(run.status == 0)
     }
 
-    @Test("says what it waits for, and for how long")
-    func waiting() throws {
+    @Test("'pull' prints the reason and the length of a delay")
+    func delaysAreReported() throws {
         let setting = try Setting([Self.task(1)])
         try setting.server.say(
             .object([
@@ -166,8 +166,8 @@ struct ServiceWordsTests {
         #expect(quiet.errors.contains("not found") || quiet.errors.contains("there is nothing"), "\(quiet.errors)")
     }
 
-    @Test("says that a rule of the model keeps a row that the service deleted")
-    func denied() throws {
+    @Test("'sync' reports a row that the service deleted and a delete rule keeps")
+    func deniedDeletionIsReported() throws {
         let project: JSONValue = ["id": 1, "name": "p"]
         let setting = try Setting([Self.task(1, ["project_id": 1])], projects: [project])
         _ = try setting.run("sync")
@@ -189,7 +189,7 @@ struct ServiceWordsTests {
 }
 
 extension [JSONValue] {
-    /// Tasks with another title.
+    /// Returns the tasks with another title.
     fileprivate func renamed(_ title: String) -> JSONValue {
         .array(
             map { task in

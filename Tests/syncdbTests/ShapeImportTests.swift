@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("import of JSON that is not one list")
+@Suite("Imports of JSON that is not one list")
 struct ShapeImportTests {
     private func sandbox() throws -> Sandbox {
         let sandbox = try Sandbox()
@@ -14,8 +14,8 @@ struct ShapeImportTests {
         return sandbox
     }
 
-    @Test("--keyed-by reads records that are members, whole and in pieces, and export writes them back")
-    func keyed() throws {
+    @Test("--keyed-by reads records that are members, whole and in chunks, and export writes them back")
+    func membersAreRecords() throws {
         let sandbox = try sandbox()
         let records = (1...300).map { "\"\($0)\": {\"name\": \"n\($0)\"}" }.joined(separator: ",")
         try sandbox.write("{\(records)}", to: "users.json")
@@ -37,8 +37,8 @@ struct ShapeImportTests {
         #expect(all.output.split(separator: "\n").count <= 3, "\(all.output)")
     }
 
-    @Test("--entity for each list reads several entities")
-    func several() throws {
+    @Test("--entity for each list imports several entities")
+    func entitiesOfLists() throws {
         let sandbox = try sandbox()
         let json = #"{"users": [{"id": 1, "company_id": 7}], "data": {"companies": [{"id": 7, "name": "Acme"}]}}"#
         let run = try sandbox.syncdb(
@@ -60,8 +60,8 @@ struct ShapeImportTests {
         }
     }
 
-    @Test("--form reads JSON:API and GraphQL, and tells their errors")
-    func forms() throws {
+    @Test("--form reads JSON:API and GraphQL, and reports their errors")
+    func documentsAreRead() throws {
         let sandbox = try sandbox()
         let document = """
             {"data": [{"type": "users", "id": "1", "attributes": {"name": "Ann"},

@@ -23,8 +23,8 @@ struct SharedFileTests {
 
     private let day1 = Data("[{\"id\":1},{\"id\":2}]".utf8)
 
-    @Test("see what the other wrote at once, and a sync compares with it")
-    func seen() async throws {
+    @Test("A process sees what another one wrote, and its next sync compares with that")
+    func writesAreSeen() async throws {
         let before = try await dataVersion()
         let run = try sandbox.importUsers(Sandbox.day2)
         #expect(run.status == 0, "\(run.errors)")
@@ -37,13 +37,13 @@ struct SharedFileTests {
         #expect(try sandbox.count("User", where: "id == 9") == "0")
     }
 
-    /// What tells an app that another process has written: it changes with every commit that is not this connection's own.
+    /// Returns a number that changes with every commit of another connection, so that an app notices other processes.
     private func dataVersion() async throws -> Int? {
         try await pool.writeWithoutTransaction { db in try Int.fetchOne(db, sql: "PRAGMA data_version") }
     }
 
-    @Test("read while the other writes, and wait with a write of their own until it is done")
-    func waiting() async throws {
+    @Test("A process reads while another one writes, and waits with its own write")
+    func writersWait() async throws {
         let (source, importer) = (Process(), Process())
         source.executableURL = URL(fileURLWithPath: "/bin/sh")
         source.arguments = ["-c", #"printf '['; exec yes '{"id":1,"first_name":"half"},'"#]
@@ -72,7 +72,7 @@ struct SharedFileTests {
         #expect(try await stack.damage() == [])
     }
 
-    /// Whether somebody writes at this moment.
+    /// Whether another connection is writing.
     private func isLocked() throws -> Bool {
         var configuration = Configuration()
         configuration.busyMode = .immediateError
@@ -87,8 +87,8 @@ struct SharedFileTests {
         }
     }
 
-    @Test("notice that the other brought the store to another model, and go on with it")
-    func otherModel() async throws {
+    @Test("A process notices that another one migrated the store, and continues with the new model")
+    func otherModelIsNoticed() async throws {
         let text = try String(contentsOf: URL(fileURLWithPath: Sandbox.model), encoding: .utf8)
         let age = "\"age\": \"integer\""
         let model = try sandbox.file(

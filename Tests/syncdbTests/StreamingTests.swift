@@ -2,11 +2,11 @@ import Foundation
 import TestSize
 import Testing
 
-@Suite("Rows as they come")
+@Suite("Streamed rows")
 struct StreamingTests {
     private let sandbox: Sandbox
 
-    /// Forty thousand tags, several megabytes in every form.
+    /// Opens a store of forty thousand tags: several megabytes in every format.
     init() throws {
         sandbox = try Sandbox()
         try Self.tags.get().write(to: sandbox.folder.appendingPathComponent("app.sqlite"))
@@ -28,8 +28,10 @@ struct StreamingTests {
     private static let formats = ["table", "vertical", "json", "ndjson", "csv", "tsv", "markdown"]
     private static let someFormats = LongTests.some(formats, every: 3)
 
-    @Test("A reader that has seen enough ends it without a word", arguments: someFormats, ["", "trap '' PIPE;"])
-    func head(format: String, trap: String) throws {
+    @Test(
+        "A reader that closes the pipe ends query and export without an error",
+        arguments: someFormats, ["", "trap '' PIPE;"])
+    func closedPipeIsNoError(format: String, trap: String) throws {
         for command in ["query", "export"] {
             let run = try sandbox.shell(
                 "\(trap) \"$SYNCDB\" \(command) Tag -d app.sqlite --format \(format) | head -3")
@@ -39,9 +41,9 @@ struct StreamingTests {
         }
     }
 
-    @Test("The first rows are there before the last is read", arguments: someFormats)
-    func first(format: String) throws {
-        // The program is stopped by the full pipe, with most rows still to be read.
+    @Test("The first rows are printed before the last ones are read", arguments: someFormats)
+    func firstRowsArePrintedEarly(format: String) throws {
+        // The full pipe blocks the program while most rows are unread.
         let process = Process()
         let pipe = Pipe()
         process.executableURL = try Program.syncdb()
@@ -56,7 +58,7 @@ struct StreamingTests {
         #expect(start.count >= 100)
         #expect(process.isRunning)
         let name = process.processIdentifier
-        // It holds neither the rows nor their text: they would be five megabytes and more.
+        // The program has neither the rows nor their text in memory: that would be five megabytes and more.
         if let before = Self.memory(of: name) {
             let rest = try pipe.fileHandleForReading.readToEnd() ?? Data()
             #expect(rest.count > 3_000_000)
@@ -66,8 +68,8 @@ struct StreamingTests {
         process.waitUntilExit()
     }
 
-    @Test("Memory does not grow with the rows", arguments: someFormats)
-    func memory(format: String) throws {
+    @Test("The memory of a query does not grow with the number of rows", arguments: someFormats)
+    func memoryDoesNotGrow(format: String) throws {
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/time") else { return }
         func kilobytes(_ limit: Int) throws -> Int {
             let run = try sandbox.shell(
@@ -80,7 +82,7 @@ struct StreamingTests {
         #expect(many - few < 10_000, "\(few) kB, then \(many) kB")
     }
 
-    /// In kilobytes; nil where the system does not say.
+    /// Returns the peak memory in kilobytes, or nil if the system does not report it.
     private static func memory(of process: Int32) -> Int? {
         let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

@@ -20,7 +20,7 @@ struct TableFitTests {
         try #require(run.status == 0, "\(run.errors)")
     }
 
-    /// The lines that a terminal of a width shows.
+    /// Returns the lines that a terminal of a width shows.
     private func lines(_ width: Int, _ arguments: String) throws -> [String] {
         let run = try Program.run(
             [
@@ -33,8 +33,10 @@ struct TableFitTests {
         return run.output.replacingOccurrences(of: "\r\n", with: "\n").split(separator: "\n").map(String.init)
     }
 
-    @Test("are as wide as it, cut where they are not", .enabled(if: Typescript.isThere), arguments: [80, 40, 24])
-    func fit(width: Int) throws {
+    @Test(
+        "A table fits the width of a terminal, with cut values",
+        .enabled(if: Typescript.isThere), arguments: [80, 40, 24])
+    func tableFitsTheTerminal(width: Int) throws {
         let lines = try lines(width, "--columns id,text,createdAt")
         #expect(lines.count == 4)
         #expect(lines.allSatisfy { DisplayWidth.of($0) <= width }, "\(lines)")
@@ -44,8 +46,9 @@ struct TableFitTests {
         #expect(lines[3] == " 3  e\u{301}")
     }
 
-    @Test("become lines where the columns do not fit, unless a table is asked for", .enabled(if: Typescript.isThere))
-    func tooNarrow() throws {
+    @Test(
+        "A table that does not fit becomes vertical, unless --format table is given", .enabled(if: Typescript.isThere))
+    func narrowTerminalGetsLines() throws {
         let vertical = try lines(12, "--where 'id == 1'")
         #expect(vertical.map { $0.prefix(2) } == ["id", "te", "cr", "us"])
         let table = try lines(12, "--where 'id == 1' --format table")
@@ -53,8 +56,8 @@ struct TableFitTests {
         #expect((vertical + table).allSatisfy { DisplayWidth.of($0) <= 12 }, "\(vertical + table)")
     }
 
-    @Test("elsewhere have values whole")
-    func piped() throws {
+    @Test("A table in a pipe has whole values")
+    func pipedValuesAreWhole() throws {
         let output = try sandbox.syncdb("query", "Note", "-d", "app.sqlite", "--columns", "id,text").output
         #expect(output.contains(String(repeating: "0123456789", count: 20)))
         #expect(!output.contains("…"))
@@ -62,8 +65,8 @@ struct TableFitTests {
 
     // MARK: Blocks
 
-    @Test("Widths are those of the rows so far, and never become smaller")
-    func blocks() throws {
+    @Test("The columns of a table are as wide as the rows so far, and never shrink")
+    func columnsOnlyGrow() throws {
         let written = Locked("")
         var table = TableWriter(
             [RowColumn(title: "id", isNumeric: true), RowColumn(title: "name"), RowColumn(title: "x")], lineWidth: nil,

@@ -5,7 +5,7 @@ import Testing
 
 @testable import syncdb
 
-@Suite("On a terminal")
+@Suite("Output on a terminal")
 struct TerminalTests {
     private static let escape = "\u{1B}["
 
@@ -19,17 +19,17 @@ struct TerminalTests {
         try Typescript.run(arguments, in: sandbox.folder, environment)
     }
 
-    // MARK: Colour
+    // MARK: Color
 
-    @Test("Piped output has no colour, not even of an error")
-    func piped() throws {
+    @Test("Piped output has no color, and neither have errors")
+    func pipedOutputHasNoColor() throws {
         let sandbox = try imported()
         #expect(try !sandbox.run(Self.diff).output.contains(Self.escape))
         #expect(try !sandbox.syncdb("count", "Nobody", "--database", "app.sqlite").errors.contains(Self.escape))
     }
 
-    @Test("--color always colours what is piped too: new, changed, gone, headers, errors")
-    func always() throws {
+    @Test("--color always colors piped output: inserted, updated and deleted rows, headers and errors")
+    func pipedOutputMayHaveColor() throws {
         let sandbox = try imported()
         let output = try sandbox.run(Self.diff + ["--color", "always"]).output
         for part in ["[32m+ User 9\u{1B}[0m", "[33m~ User 1\u{1B}[0m", "[31m- User 6\u{1B}[0m", "[1mentity "] {
@@ -41,16 +41,16 @@ struct TerminalTests {
         #expect(usage.errors.hasPrefix("\u{1B}[31merror:\u{1B}[0m "), "\(usage.errors)")
     }
 
-    @Test("JSON is never coloured")
-    func json() throws {
+    @Test("JSON is never colored")
+    func jsonHasNoColor() throws {
         let sandbox = try imported()
         let output = try sandbox.run(Self.diff + ["--color", "always", "--json"]).output
         #expect(!output.contains("\u{1B}"))
         _ = try JSONDecoder().decode(SyncResult.self, from: Data(output.utf8))
     }
 
-    @Test("A terminal gets colour unless something speaks against it", .enabled(if: Typescript.isThere))
-    func automatic() throws {
+    @Test("A terminal gets color unless --color, NO_COLOR or TERM forbids it", .enabled(if: Typescript.isThere))
+    func terminalHasColor() throws {
         let sandbox = try imported()
         #expect(try onTerminal(sandbox, Self.diff).output.contains("\u{1B}[32m+ User 9"))
         #expect(try !onTerminal(sandbox, Self.diff + ["--color", "never"]).output.contains(Self.escape))
@@ -58,21 +58,21 @@ struct TerminalTests {
         #expect(try !onTerminal(sandbox, Self.diff, ["TERM": "dumb"]).output.contains(Self.escape))
     }
 
-    @Test("Another word for --color is wrong usage")
-    func wrongChoice() throws {
+    @Test("Another value of --color is wrong usage")
+    func otherChoicesAreWrongUsage() throws {
         #expect(try imported().run(Self.diff + ["--color", "sometimes"]).status == 2)
     }
 
     // MARK: Progress
 
-    /// So many that they take longer than the display waits.
+    /// So many that their import takes longer than the delay of the display.
     private static let users =
         "[" + (1...150_000).map { #"{"id":\#($0),"first_name":"N"}"# }.joined(separator: ",") + "]"
 
     @Test(
-        "A long import shows how far it is, and takes the line away",
+        "A long import shows its progress, and clears the line",
         .enabled(if: Typescript.isThere), .enabled(if: LongTests.areWanted, "make check runs it"))
-    func longImport() throws {
+    func longImportShowsProgress() throws {
         let sandbox = try Sandbox()
         let arguments = [
             "import", try sandbox.file("users.json", Self.users), "--entity", "User", "--model", Sandbox.model,
@@ -88,15 +88,15 @@ struct TerminalTests {
     }
 
     @Test(
-        "A long import that nobody watches shows no progress", .enabled(if: LongTests.areWanted, "make check runs it"))
-    func longImportUnwatched() throws {
+        "A long import without a terminal shows no progress", .enabled(if: LongTests.areWanted, "make check runs it"))
+    func pipedImportShowsNoProgress() throws {
         let sandbox = try Sandbox()
         let piped = try sandbox.importUsers(sandbox.file("users.json", Self.users), "--max-delete", "100%")
         #expect(piped.status == 0 && piped.errors == "")
     }
 
-    @Test("A line says what, how much, of how much and how fast")
-    func lines() {
+    @Test("A progress line has the phase, the amount, the total and the speed")
+    func progressLines() {
         func line(_ progress: SyncProgress, _ seconds: Double = 2, width: Int = 100) -> String {
             ProgressLine(progress).text(after: seconds, width: width)
         }
@@ -113,8 +113,8 @@ struct TerminalTests {
 
     // MARK: Quiet
 
-    @Test("verify --quiet only has an exit code")
-    func quietVerify() throws {
+    @Test("verify --quiet prints nothing and has an exit code")
+    func quietVerifyPrintsNothing() throws {
         let sandbox = try Sandbox()
         let run = try sandbox.syncdb("verify", sandbox.file("broken.json", "{}"), "--quiet")
         #expect(run.status == 1)

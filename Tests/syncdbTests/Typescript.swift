@@ -1,11 +1,11 @@
 import Foundation
 
-/// The program on a terminal of its own, as `script` of util-linux makes one.
+/// Runs the program on a separate terminal, made by `script` of util-linux.
 enum Typescript {
     private static let script = "/usr/bin/script"
     static let isThere = FileManager.default.isExecutableFile(atPath: script)
 
-    /// What a person sees: standard output and standard error, as the terminal gets them.
+    /// Returns standard output and standard error as the terminal receives them.
     static func run(
         _ arguments: [String], in folder: URL, _ environment: [String: String] = [:]
     ) throws -> Program.Run {

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("An import of a record whose key cannot be read")
+@Suite("Imports of records with an unreadable key")
 struct UnreadRecordTests {
     private func sandbox() throws -> Sandbox {
         let sandbox = try Sandbox()
@@ -10,8 +10,8 @@ struct UnreadRecordTests {
 
     private let unread = #"[{"id": 1}, {"id": "x"}]"#
 
-    @Test("Deletes no row, and says so before what was not taken")
-    func kept() throws {
+    @Test("An unreadable key prevents deletions, which the import reports first")
+    func deletionsAreSkipped() throws {
         let sandbox = try sandbox()
         let run = try sandbox.importUsers("-", input: unread)
         #expect(run.status == 0)
@@ -20,8 +20,8 @@ struct UnreadRecordTests {
         #expect(try sandbox.count("User") == "3")
     }
 
-    @Test("Deletes them with --deletes-beside-unread")
-    func deleted() throws {
+    @Test("--deletes-beside-unread deletes omitted rows beside an unreadable key")
+    func deletionsAreAllowed() throws {
         let sandbox = try sandbox()
         let run = try sandbox.importUsers("-", "--deletes-beside-unread", input: unread)
         #expect(run.status == 0)
@@ -29,8 +29,8 @@ struct UnreadRecordTests {
         #expect(try sandbox.count("User") == "1")
     }
 
-    @Test("Is refused with --strict, as one of a record without a key", arguments: [#"{"id": "x"}"#, "{}"])
-    func strict(record: String) throws {
+    @Test("An unreadable or missing key is an error with --strict", arguments: [#"{"id": "x"}"#, "{}"])
+    func strictImportFails(record: String) throws {
         let sandbox = try sandbox()
         let before = try sandbox.databaseDump()
         let run = try sandbox.importUsers("-", "--strict", input: "[{\"id\": 1}, \(record)]")

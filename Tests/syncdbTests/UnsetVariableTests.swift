@@ -2,13 +2,13 @@ import Foundation
 import Sync
 import Testing
 
-/// Commands that ask the service nothing, in an environment that has none of the variables of the configuration.
-@Suite("Without the variables of the configuration")
+/// Service commands in an environment without the variables of the configuration.
+@Suite("Commands without the variables of the configuration")
 struct UnsetVariableTests {
     private static let set = "TOKEN=secret WHO=ann"
     private static let files = "-d app.sqlite -c service.json"
 
-    /// A database with a row in conflict, and one that was refused.
+    /// Returns a folder with a database that has a row in conflict, and the stub of its service.
     private func sandbox() throws -> (Sandbox, AnswerServer) {
         let sandbox = try Sandbox()
         let server = try AnswerServer(in: sandbox.folder, Self.answers("t"))
@@ -32,8 +32,8 @@ struct UnsetVariableTests {
         .object([.init("GET /tasks", ["body": [["id": 1, "title": .string(title), "version": .string(title)]]])])
     }
 
-    @Test("status, conflicts and resolve do what they do")
-    func asksNobody() throws {
+    @Test("status, conflicts and resolve need no variables of the configuration")
+    func commandsWithoutRequests() throws {
         let (sandbox, server) = try sandbox()
         defer { withExtendedLifetime(server) {} }
         let status = try sandbox.shell("$SYNCDB status \(Self.files) --json")
@@ -44,12 +44,12 @@ struct UnsetVariableTests {
         let resolve = try sandbox.shell("$SYNCDB resolve \(Self.files) --entity Task --key 1 --take remote")
         #expect(resolve.status == 0, "\(resolve.errors)")
         #expect(try sandbox.query("SELECT title FROM Task") == "theirs\n")
-        // Whose the database is has not changed by that.
+        // The user of the database is unchanged.
         #expect(try sandbox.query("SELECT user FROM sync_engine") == "ann\n")
     }
 
-    @Test("what asks the service says which one is missing, and what is malformed is refused all the same")
-    func refused() throws {
+    @Test("Commands with requests name the missing variable, and a malformed configuration is always an error")
+    func commandsWithRequests() throws {
         let (sandbox, server) = try sandbox()
         defer { withExtendedLifetime(server) {} }
         for command in ["sync", "pull", "push", "reset relink"] {
@@ -69,8 +69,8 @@ struct UnsetVariableTests {
         }
     }
 
-    @Test("whose the database is, is asked where it is said")
-    func scope() throws {
+    @Test("A variable with the user is compared with the user of the database")
+    func userIsCompared() throws {
         let (sandbox, server) = try sandbox()
         defer { withExtendedLifetime(server) {} }
         let other = try sandbox.shell("WHO=bob $SYNCDB status \(Self.files)")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("verify")
 struct VerifyTests {
-    /// A case that holds, one that does not, and one that cannot be run here.
+    /// A case that passes, one that fails, and one that is skipped.
     private static let scenarios = """
         {"format": 1, "group": "names", "cases": [
           {"name": "holds", "about": "A key in snake case.", "function": "camelCase", "in": "first_name",
@@ -22,8 +22,8 @@ struct VerifyTests {
         return sandbox
     }
 
-    @Test("Failed cases have a line each, the summary is last, and the end is 1")
-    func failure() throws {
+    @Test("verify prints a line per failed case and a summary, and exits with 1")
+    func failedCasesAreListed() throws {
         let run = try sandbox().syncdb("verify", "names.json")
         #expect(run.status == 1)
         let lines = run.output.split(separator: "\n").map(String.init)
@@ -34,29 +34,29 @@ struct VerifyTests {
         #expect(lines.last == "1 passed, 1 failed, 1 skipped")
     }
 
-    @Test("Cases that hold end with 0; --only chooses one")
-    func success() throws {
+    @Test("verify exits with 0 if all cases pass, and --only selects one")
+    func passedCasesExitWithZero() throws {
         let run = try sandbox().syncdb("verify", ".", "--only", "holds")
         #expect(run.status == 0)
         #expect(run.output == "1 passed, 0 failed, 0 skipped\n")
     }
 
-    @Test("A run without a case is a failure", arguments: [["names.json", "--only", "none"], ["none.json"]])
-    func nothing(arguments: [String]) throws {
+    @Test("verify without a case exits with 1", arguments: [["names.json", "--only", "none"], ["none.json"]])
+    func noCaseIsAFailure(arguments: [String]) throws {
         let run = try sandbox().run(["verify"] + arguments)
         #expect(run.status == 1)
         #expect(run.output.contains("none"))
     }
 
-    @Test("--verbose has a line for every case")
-    func verbose() throws {
+    @Test("verify --verbose prints a line for each failed or skipped case")
+    func verboseListsEveryCase() throws {
         let run = try sandbox().syncdb("verify", "names.json", "--verbose")
         #expect(run.output.split(separator: "\n").count == 4)
         #expect(run.output.contains("needs valueTransformer:Nobody"))
     }
 
-    @Test("--json is the report")
-    func json() throws {
+    @Test("verify --json prints the report")
+    func jsonPrintsTheReport() throws {
         let run = try sandbox().syncdb("verify", "names.json", "--json")
         #expect(run.status == 1)
         let report = try JSONDecoder().decode(ScenarioReport.self, from: Data(run.output.utf8))

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-@Suite("Watch", .timeLimit(.minutes(60)))
+@Suite("watch", .timeLimit(.minutes(60)))
 struct WatchTests {
-    /// Starts to watch, has `body` write once that is said, and waits for the end.
+    /// Starts `syncdb watch`, runs `body` once it watches, and waits for its end.
     private func watch(
         _ sandbox: Sandbox, _ arguments: String..., body: () throws -> Void
     ) async throws -> (status: Int32, output: String) {
@@ -29,8 +29,8 @@ struct WatchTests {
         return (process.terminationStatus, try String(contentsOf: files[0], encoding: .utf8))
     }
 
-    @Test("prints what another process commits, to-one links included, and nothing for what is no change")
-    func lines() async throws {
+    @Test("watch prints the commits of other processes, with to-one links, and nothing for unchanged rows")
+    func commitsArePrinted() async throws {
         let sandbox = try Sandbox.withUsers()
         let seen = try await watch(sandbox, "User") {
             try sandbox.importUsers(Sandbox.day1)
@@ -42,8 +42,8 @@ struct WatchTests {
         #expect(seen.output.contains("company: 2 → nil"), "\(seen.output)")
     }
 
-    @Test("sees a row that the condition holds for no more as gone")
-    func condition() async throws {
+    @Test("watch with a condition prints changes of matching rows only")
+    func conditionSelectsRows() async throws {
         let sandbox = try Sandbox.withUsers()
         let seen = try await watch(sandbox, "User", "--where", "id < 3", "--json") {
             _ = try sandbox.query("DELETE FROM User WHERE id = 7; UPDATE User SET firstName = 'Augusta' WHERE id = 1")
@@ -55,8 +55,8 @@ struct WatchTests {
                 + #""updatedCount":1}}"# + "\n")
     }
 
-    @Test("refuses what it cannot watch")
-    func refused() throws {
+    @Test("An unknown entity, a missing database and an invalid interval are errors of watch")
+    func unusableArgumentsAreErrors() throws {
         let sandbox = try Sandbox.withUsers()
         #expect(try sandbox.syncdb("watch", "Usr", "-d", "app.sqlite").errors.contains("'User'"))
         #expect(try sandbox.syncdb("watch", "User", "-d", "none.sqlite").status == 1)

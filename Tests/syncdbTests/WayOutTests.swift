@@ -4,7 +4,7 @@ import Testing
 
 @testable import syncdb
 
-@Suite("Errors name the way out")
+@Suite("Hints in errors")
 struct WayOutTests {
     private let sandbox: Sandbox
 
@@ -14,15 +14,15 @@ struct WayOutTests {
         try sandbox.run(arguments + ["-d", "app.sqlite"], input: input)
     }
 
-    // MARK: Did you mean
+    // MARK: Suggestions
 
     @Test(
-        "A command that there is not, with the one that was meant",
+        "An unknown command is an error that suggests the intended one",
         arguments: [
             (["qurey", "User"], "'query'"), (["improt", "a.json"], "'import'"), (["schema", "shwo"], "'show'"),
             (["help", "exprot"], "'export'"), (["Count"], "'count'"),
         ])
-    func commands(arguments: [String], meant: String) throws {
+    func commandsAreSuggested(arguments: [String], meant: String) throws {
         let run = try sandbox.run(arguments)
         #expect(run.status == 2)
         #expect(run.output == "")
@@ -32,7 +32,7 @@ struct WayOutTests {
     }
 
     @Test(
-        "A value that an option does not have, with the one that was meant",
+        "An unknown value of an option is an error that suggests the intended one",
         arguments: [
             (["query", "User", "--format", "jsn"], "json"), (["query", "User", "--color", "alway"], "always"),
             (["export", "User", "--case", "snaek"], "snake"),
@@ -40,14 +40,14 @@ struct WayOutTests {
             (["import", "a.json", "--entity", "User", "--scope", "al"], "all"),
             (["import", "a.json", "--entity", "User", "--operations", "insert,updaet"], "update"),
         ])
-    func values(arguments: [String], meant: String) throws {
+    func valuesAreSuggested(arguments: [String], meant: String) throws {
         let run = try sandbox.run(arguments + ["-d", "app.sqlite"])
         #expect(run.status == 2)
         #expect(run.errors.lowercased().contains("did you mean '\(meant)'?"), "\(run.errors)")
     }
 
-    @Test("A value like none of them is told without a guess, an option by its likeness")
-    func others() throws {
+    @Test("A value unlike all others has no suggestion, and a similar option has one")
+    func otherValuesHaveNoSuggestion() throws {
         let run = try run("query", "User", "--format", "hologram")
         #expect(run.status == 2)
         #expect(!run.errors.lowercased().contains("did you mean"), "\(run.errors)")
@@ -55,15 +55,15 @@ struct WayOutTests {
         #expect(try self.run("query", "User", "--limt", "3").errors.contains("Did you mean '--limit'?"))
     }
 
-    @Test("The parser's message is left as it is where there is nothing to add")
-    func unchanged() {
+    @Test("A message of the argument parser stays unchanged without a suggestion")
+    func parserMessagesStay() {
         for message in ["error: Missing value for '--limit <n>'", "error: The value 'x' is invalid for '--limit <n>'"] {
             #expect(Suggestion.added(to: message, ["query"]) == message)
         }
     }
 
-    @Test("An entity or relationship that is not there, wherever it is named")
-    func entities() throws {
+    @Test("An unknown entity or relationship is an error that suggests the intended one")
+    func entitiesAreSuggested() throws {
         #expect(try run("import", "-", "--entity", "Usr", input: "[]").errors.contains("did you mean 'User'?"))
         let parent = try run("import", "-", "--entity", "Note", "--parent", "Usr:1", input: "[]")
         #expect(parent.errors.contains("did you mean 'User'?"), "\(parent.errors)")
@@ -74,8 +74,8 @@ struct WayOutTests {
 
     // MARK: Hints
 
-    @Test("The deletion guard names --max-delete and --delta")
-    func deletionGuard() throws {
+    @Test("An import over the deletion limit names --max-delete and --delta")
+    func limitNamesOptions() throws {
         let tags = (1...30).map { "{\"id\": \($0)}" }.joined(separator: ",")
         #expect(try run("import", "-", "--entity", "Tag", "--quiet", input: "[\(tags)]").status == 0)
         let refused = try run("import", "-", "--entity", "Tag", input: #"[{"id": 1}]"#)
@@ -83,8 +83,8 @@ struct WayOutTests {
         #expect(refused.errors.contains("--max-delete") && refused.errors.contains("--delta"), "\(refused.errors)")
     }
 
-    @Test("A model that loses data names --allow-loss")
-    func loss() throws {
+    @Test("A model that loses data is an error that names --allow-loss")
+    func lossNamesOption() throws {
         let model = try sandbox.file("small.json", #"{"entities": {"User": {"attributes": {"id": "integer"}}}}"#)
         let refused = try run("import", "-", "--entity", "User", "--model", model, "--delta", input: "[]")
         #expect(refused.status == 1)
@@ -92,16 +92,16 @@ struct WayOutTests {
         #expect(refused.errors.contains("app.sqlite"), "\(refused.errors)")
     }
 
-    @Test("Records in a list inside name --key")
-    func key() throws {
+    @Test("Records in a nested list are an error that names --key")
+    func nestedListNamesKey() throws {
         let run = try run("import", "-", "--entity", "User", input: #"{"results": [{"id": 1}]}"#)
         #expect(run.errors.contains("--key results"))
     }
 
     @Test(
-        "Records on lines of their own name --ndjson, and the file",
+        "Records on separate lines are an error that names --ndjson and the file",
         arguments: [["import"], ["diff"], ["doctor"], ["schema", "infer"], ["import", "--whole-up-to", "1"]])
-    func ndjson(command: [String]) throws {
+    func linesNameNDJSON(command: [String]) throws {
         let lines = try sandbox.file("lines.json", "{\"id\": 1}\n\n{\"id\": 2}\n")
         let isInference = command[0] == "schema"
         let words = Array(command.prefix(isInference ? 2 : 1)) + [lines] + command.dropFirst(isInference ? 2 : 1)
@@ -115,7 +115,7 @@ struct WayOutTests {
     }
 
     @Test(
-        "A payload of another form names the option that reads it, which does",
+        "A payload in another format is an error that names the option for it",
         arguments: [
             (#"{"data": [{"type": "users", "id": "1", "attributes": {"first_name": "A"}}]}"#, ["--form", "json-api"]),
             (#"{"data": {"users": {"nodes": [{"id": 1}]}}}"#, ["--form", "graphql"]),
@@ -125,7 +125,7 @@ struct WayOutTests {
                 ["--entity", "companies=Company", "--entity", "users=User"]
             ),
         ])
-    func forms(json: String, options: [String]) throws {
+    func formatNamesOption(json: String, options: [String]) throws {
         let refused = try run("import", "-", "--entity", "User", input: json)
         #expect(refused.status == 1)
         #expect(refused.errors.contains(": \(options.joined(separator: " ")) reads that"), "\(refused.errors)")
@@ -138,12 +138,12 @@ struct WayOutTests {
     }
 
     @Test(
-        "What is no JSON is told, with a way out",
+        "A payload that is no JSON is an error that names its likely format",
         arguments: [
             ("id,name\n1,a\n", "CSV"), ("<html><body>Log in</body></html>", "a web page"), ("---\nid: 1\n", "YAML"),
             ("<?xml version=\"1.0\"?><a/>", "XML"),
         ])
-    func others(text: String, name: String) throws {
+    func otherFormatsAreNamed(text: String, name: String) throws {
         for command in ["import", "diff", "doctor"] {
             let run = try run(command, "-", "--entity", "User", input: text)
             #expect(run.status == 1)
@@ -152,16 +152,16 @@ struct WayOutTests {
     }
 
     @Test(
-        "JSON that is broken otherwise does not",
+        "Malformed JSON is an error that does not name --ndjson",
         arguments: ["[{\"id\": 1}", "{\"id\": 1} {\"id\": 2}", "{\n}\n}", "{}\nx"])
-    func broken(json: String) throws {
+    func malformedJSONHasNoHint(json: String) throws {
         let run = try run("import", "-", "--entity", "User", input: json)
         #expect(run.status == 1)
         #expect(!run.errors.contains("--ndjson"), "\(run.errors)")
     }
 
-    @Test("Errors about the database name it")
-    func database() throws {
+    @Test("An error about the database names its file")
+    func databaseIsNamed() throws {
         _ = try sandbox.file("garbage.sqlite", String(repeating: "garbage ", count: 1000))
         for command in [["count", "User"], ["query", "User"], ["schema", "show"], ["doctor"]] {
             let run = try sandbox.run(command + ["-d", "garbage.sqlite"])
@@ -170,10 +170,10 @@ struct WayOutTests {
         }
     }
 
-    // MARK: Remarks
+    // MARK: Notes
 
-    @Test("Remarks go to standard error, results to standard output")
-    func remarks() throws {
+    @Test("Notes go to standard error, and results to standard output")
+    func notesGoToStandardError() throws {
         let payload = #"[{"id": 1, "bogus": 2, "age": "old", "company_id": 4040}]"#
         for command in [["import", "--delta"], ["diff", "--delta"], ["import", "--delta", "--dry-run"]] {
             let run = try sandbox.run(

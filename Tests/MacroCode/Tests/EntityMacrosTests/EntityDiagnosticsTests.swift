@@ -5,9 +5,9 @@ import Testing
 
 @testable import EntityMacros
 
-@Suite("What @Entity says of a type that cannot be one")
+@Suite("Diagnostics of @Entity")
 struct EntityDiagnosticsTests {
-    /// Checks what is said, and what each of the ways to mend it makes of the source; that has to be without problems.
+    /// Expects one diagnostic with its fix-its. The source after each fix-it must have no diagnostics.
     private func expect(
         _ source: String, says message: String, fixes: [String: String] = [:],
         sourceLocation: Testing.SourceLocation = #_sourceLocation
@@ -41,8 +41,8 @@ struct EntityDiagnosticsTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test("without a primary key")
-    func primaryKey() throws {
+    @Test("A type without a primary key has a diagnostic")
+    func missingPrimaryKey() throws {
         try expect(
             "@Entity struct User {\n    var name: String\n}",
             says:
@@ -58,12 +58,12 @@ struct EntityDiagnosticsTests {
     }
 
     @Test(
-        "with a type that no row can keep",
+        "A property of a type that no row can store has a diagnostic",
         arguments: [
             ("(Int) -> Void", "a function"), ("(Int, Int)", "a tuple"), ("Any", "'Any'"), ("any Error", "'any Error'"),
             ("[Character]", "'Character'"), ("User.Type", "a type of types"), ("UInt64?", "'UInt64'"),
         ])
-    func types(type: String, what: String) throws {
+    func unstorableType(type: String, what: String) throws {
         try expect(
             "@Entity struct User {\n    var id: Int\n    var other: \(type)\n}",
             says: "a row cannot keep 'other': \(what) is no value that a column or JSON can have",
@@ -73,8 +73,8 @@ struct EntityDiagnosticsTests {
             ])
     }
 
-    @Test("with a property whose type is not written")
-    func missingType() throws {
+    @Test("A property whose type is not written has a diagnostic")
+    func unwrittenType() throws {
         try expect(
             "@Entity struct User {\n    var id = 0\n    var day = today()\n}",
             says: "the type of 'day' must be written, as an attribute is made of it",
@@ -84,8 +84,8 @@ struct EntityDiagnosticsTests {
             ])
     }
 
-    @Test("with a reserved name")
-    func reservedNames() throws {
+    @Test("A property with a reserved name has a diagnostic")
+    func reservedName() throws {
         try expect(
             "@Entity struct User {\n    var id: Int\n    var sync_state: String?\n}",
             says: "'sync_state' cannot be the name of a property here: names that begin so are of the store",
@@ -102,8 +102,8 @@ struct EntityDiagnosticsTests {
             ])
     }
 
-    @Test("with an inverse that does not point back")
-    func inverses() throws {
+    @Test("An inverse that does not lead back has a diagnostic")
+    func inverseOfAnotherType() throws {
         try expect(
             "@Entity struct User {\n    var id: Int\n    @Relationship(inverse: \\Tag.user) var notes: [Note]\n}",
             says: "the inverse of 'notes' must lead back from Note, and this one is a property of Tag",
@@ -113,8 +113,8 @@ struct EntityDiagnosticsTests {
             ])
     }
 
-    @Test("with a relationship of another shape, or with rows of its own")
-    func relationships() throws {
+    @Test("A relationship of another shape or with an initial value has a diagnostic")
+    func unsuitableRelationship() throws {
         try expect(
             "@Entity struct User {\n    var id: Int\n    @Relationship var boss: User\n}",
             says: "'boss' cannot be a relationship as User: one row is 'Type?', several are '[Type]'",
@@ -127,8 +127,8 @@ struct EntityDiagnosticsTests {
             fixes: ["leave it out": "@Entity struct User {\n    var id: Int\n    @Relationship var notes: [Note]\n}"])
     }
 
-    @Test("with a duplicated remote key")
-    func remoteKeys() throws {
+    @Test("A remote key of two properties has a diagnostic")
+    func duplicateRemoteKey() throws {
         try expect(
             """
             @Entity struct User {

@@ -3,7 +3,7 @@ import GRDB
 import Sync
 import Testing
 
-@Suite("A type with @Entity")
+@Suite("Types with @Entity")
 struct EntityTests {
     private func stack() throws -> DataStack {
         try DataStack.inMemory(
@@ -19,8 +19,8 @@ struct EntityTests {
          {"id": 2, "name": "Bob", "manager_id": 1, "friends": [{"id": 1}]}]
         """#.utf8)
 
-    @Test("reads the rows that a sync wrote, with every kind of value")
-    func values() async throws {
+    @Test("A type with @Entity reads the rows of a sync, with every kind of value")
+    func everyKindOfValueIsRead() async throws {
         let stack = try stack()
         let result = try await Sync.changes(json, as: User.self, stack: stack)
         #expect(result[User.self].inserted == [1, 2])
@@ -46,8 +46,8 @@ struct EntityTests {
         #expect(try await stack.count(User.self, where: "role == 'guest'") == 1)
     }
 
-    @Test("is asked for by the key of a to-one relationship")
-    func keysInPredicates() async throws {
+    @Test("A condition may use the key of a to-one relationship")
+    func keysInConditions() async throws {
         let stack = try stack()
         try await Sync.changes(json, as: User.self, stack: stack)
         let free = try RowPredicate(#Predicate<User> { $0.managerID == nil })
@@ -56,8 +56,8 @@ struct EntityTests {
         #expect(try await stack.fetch(User.self, where: managed).map(\.id) == [2])
     }
 
-    @Test("is a record of GRDB's, which writes what a sync finds unchanged")
-    func records() async throws {
+    @Test("A type with @Entity is a GRDB record, and a sync finds the rows that it writes unchanged")
+    func typesAreRecordsOfGRDB() async throws {
         let stack = try stack()
         try await Sync.changes(json, as: User.self, stack: stack)
         let users = try await stack.reader.read { db in try User.fetchAll(db) }
@@ -87,8 +87,8 @@ struct EntityTests {
         #expect(refused.contains("NUL"))
     }
 
-    @Test("reads its own rows through a view where it shares a table, and cannot write to that")
-    func inheritance() async throws {
+    @Test("A sub-entity reads its rows through a view, which cannot be written")
+    func subEntitiesHaveAView() async throws {
         let stack = try DataStack.inMemory(SyncModel(Animal.self, Dog.self, Puppy.self))
         try await Sync.changes(Data(#"[{"id": 1, "name": "Tom"}]"#.utf8), as: Animal.self, stack: stack)
         try await Sync.changes(Data(#"[{"id": 2, "name": "Rex"}]"#.utf8), as: Dog.self, stack: stack)
@@ -110,8 +110,8 @@ struct EntityTests {
         #expect(try await stack.fetch(Dog.self, orderedBy: "-id").map(\.tricks) == [3, nil])
     }
 
-    @Test("is sorted by Foundation's descriptors")
-    func descriptors() async throws {
+    @Test("Values are sorted by Foundation's sort descriptors")
+    func sortDescriptors() async throws {
         guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) else { return }
         let stack = try stack()
         let json = #"[{"id":1,"name":"b","age":3},{"id":2,"name":"a","age":null},{"id":3,"name":"a","age":5}]"#
@@ -127,8 +127,8 @@ struct EntityTests {
         #expect(error?.code == .unknownAttribute)
     }
 
-    @Test("has its differences observed as values")
-    func differences() async throws {
+    @Test("Changes of rows are observed as values")
+    func changesAreObserved() async throws {
         let stack = try stack()
         try await Sync.changes(json, as: User.self, stack: stack)
         var all = try stack.observeChanges(User.self, orderedBy: "name", including: \.notes).makeAsyncIterator()
@@ -147,8 +147,8 @@ struct EntityTests {
         #expect(third.moved.isEmpty)
     }
 
-    @Test("goes into a sync as values, of which only what is known is said")
-    func valuesIn() async throws {
+    @Test("A sync of values leaves relationships unchanged that were not loaded")
+    func valuesAreAPayload() async throws {
         let stack = try stack()
         try await Sync.changes(json, as: User.self, stack: stack)
         var users = try await stack.fetch(User.self)
@@ -164,8 +164,8 @@ struct EntityTests {
         #expect(try await stack.fetch(User.self, id: 1)?.secret == "s")
     }
 
-    @Test("is no payload with a value that JSON does not have, or a property that is called as what reads it")
-    func unsayable() async throws {
+    @Test("A value that JSON cannot have is an error, and a property may be called row")
+    func valuesWithoutJSON() async throws {
         let stack = try DataStack.inMemory(SyncModel(Seat.self))
         for (price, date) in [(Double.nan, Date?.none), (.infinity, nil), (1, .distantPast)] {
             let seat = Seat(id: 1, row: "A", price: price, soldAt: date)
@@ -181,8 +181,8 @@ struct EntityTests {
         #expect(try await stack.fetch(Seat.self).map(\.row) == ["A", "B"])
     }
 
-    @Test("has children synced by a key path, and keys of its own type")
-    func children() async throws {
+    @Test("Children are synced by a key path, and keys have their own type")
+    func childrenOfAKeyPath() async throws {
         let stack = try stack()
         try await Sync.changes(json, as: User.self, stack: stack)
         let ann = try #require(try await stack.fetch(User.self, id: 1))
@@ -199,8 +199,8 @@ struct EntityTests {
         #expect(office.company?.name == "Acme")
     }
 
-    @Test("has keys of several parts")
-    func partedKeys() async throws {
+    @Test("A type with @Entity may have a composite key")
+    func compositeKeys() async throws {
         let stack = try stack()
         try await Sync.changes(
             Data(#"[{"owner": "a", "name": "x", "issues": [{"number": 1, "title": "t"}]}]"#.utf8), as: Repository.self,
@@ -214,8 +214,8 @@ struct EntityTests {
         #expect(result["Issue"].deletedCount == 1)
     }
 
-    @Test("is observed")
-    func observed() async throws {
+    @Test("Values with related rows are observed")
+    func relatedRowsAreObserved() async throws {
         let stack = try stack()
         try await Sync.changes(json, as: User.self, stack: stack)
         var lists = try stack.observe(User.self, orderedBy: "name", including: \.notes).makeAsyncIterator()
@@ -230,8 +230,8 @@ struct EntityTests {
         }
     }
 
-    @Test("decodes and encodes where types are no entities")
-    func codable() async throws {
+    @Test("Codable types that are no entities are synced and fetched")
+    func codableTypes() async throws {
         struct Line: Codable, Sendable, Equatable {
             var id: Int
             var name: String
@@ -243,8 +243,8 @@ struct EntityTests {
         #expect(try await stack.fetch("User", as: Line.self) == lines)
     }
 
-    @Test("may be in a namespace, called otherwise, and say inverses by their names")
-    func namespaces() async throws {
+    @Test("A type may be in a namespace, have another entity name, and give inverses by name")
+    func namespacedTypes() async throws {
         let stack = try DataStack.inMemory(SyncModel(Village.Inhabitant.self, Village.House.self))
         let json = #"[{"id": 1, "size": 2, "people": [{"class": "a", "e-mail": "x"}, {"class": "b", "spouse": "a"}]}]"#
         try await Sync.changes(Data(json.utf8), as: Village.House.self, stack: stack)

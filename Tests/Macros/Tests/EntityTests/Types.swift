@@ -65,7 +65,7 @@ struct Issue {
     @Relationship(inverse: \Issue.repository) var issues: [Issue]
 }
 
-/// Types in a namespace, with names that are no plain identifiers, and inverses that both sides say.
+/// Types in a namespace, with escaped names, and with inverses at both ends.
 enum Village {
     enum Size: Int, Sendable { case small = 1, large = 2 }
 

@@ -3,8 +3,8 @@ import GRDB
 import Sync
 import Testing
 
-/// The types in `Models` are what `syncdb schema swift` writes of the fixture models; `.ci/check-macros` compares.
-@Suite("A model of Swift types")
+/// `syncdb schema swift` writes the types in `Models` from the fixture models. `.ci/check-macros` compares them.
+@Suite("Models of Swift types")
 struct FixtureModelTests {
     private static let models = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../../../Fixtures/Models").standardizedFileURL
@@ -14,7 +14,7 @@ struct FixtureModelTests {
     }
 
     @Test(
-        "is that of the schema file",
+        "A model of Swift types equals that of the schema file",
         arguments: [
             ("archive", Archive.syncModel),
             ("blog", Blog.syncModel),
@@ -41,15 +41,15 @@ struct FixtureModelTests {
             ("zoo", Zoo.syncModel),
             ("zoo-ids", Zooids.syncModel),
         ] as [(String, @Sendable () throws -> SyncModel)])
-    func models(name: String, model: @Sendable () throws -> SyncModel) throws {
+    func modelEqualsSchemaFile(name: String, model: @Sendable () throws -> SyncModel) throws {
         let (typed, file) = (try model(), try Self.model(name))
         #expect(typed.entities.map(\.name) == file.entities.map(\.name))
         for (typed, file) in zip(typed.entities, file.entities) { #expect(typed == file) }
         #expect(typed == file)
     }
 
-    @Test("has records without Sync, which read and write what a sync does")
-    func records() async throws {
+    @Test("Generated records without Sync read the rows of a sync and write the same rows")
+    func recordsWithoutSync() async throws {
         let stack = try DataStack.inMemory(Self.model("zoo"))
         let json = #"""
             [{"id": 1, "badge-number": "b", "animals": [], "deputy": {"id": 2, "badge-number": null}}]

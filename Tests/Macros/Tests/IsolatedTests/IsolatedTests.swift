@@ -6,8 +6,8 @@ import Testing
 /// The target is compiled with `.defaultIsolation(MainActor.self)`.
 @Suite("@Entity in a module that is isolated to the main actor")
 struct IsolatedTests {
-    @Test("Its types are synced, fetched, observed and used with GRDB outside of the main actor")
-    nonisolated func used() async throws {
+    @Test("Types isolated to the main actor are synced, fetched, observed and written outside of it")
+    nonisolated func usedOutsideTheMainActor() async throws {
         let stack = try DataStack.inMemory(
             .init(Team.self, Player.self, Season.self, League.Trophy.self))
         let id = UUID()
@@ -31,8 +31,8 @@ struct IsolatedTests {
         #expect(try await lists.next()?.map(\.code) == ["x"])
     }
 
-    @Test("Its types are used on the main actor")
-    func main() async throws {
+    @Test("Types isolated to the main actor are synced and fetched on it")
+    func usedOnTheMainActor() async throws {
         let stack = try DataStack.inMemory(.init(Team.self, Player.self))
         var team = Team(id: 1, name: "A")
         team.players = [Player(id: UUID(), name: "Ann")]

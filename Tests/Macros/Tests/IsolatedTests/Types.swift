@@ -1,7 +1,7 @@
 import Foundation
 import Sync
 
-// Types of an app with names that the library and the standard library have too.
+// Types of an app with the names of types of the library and the standard library.
 struct JSONValue {}
 struct RelatedRows {}
 struct SyncProperty {}
