@@ -67,7 +67,7 @@ struct DatabaseOptionTests {
         #expect(run.output == SyncDB.version + "\n")
     }
 
-    // MARK: Waiting
+    // MARK: Busy timeout
 
     @Test(
         "--busy-timeout takes milliseconds, or a number with a unit",

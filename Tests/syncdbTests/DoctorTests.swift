@@ -37,7 +37,9 @@ struct DoctorTests {
     ]
 
     @Test("doctor reports lost data with its first path, and exits with 1", arguments: losses)
-    func losses(payload: String, kind: SyncExamination.Finding.Kind, path: String, advice: String, count: Int) throws {
+    func lossHasPath(payload: String, kind: SyncExamination.Finding.Kind, path: String, advice: String, count: Int)
+        throws
+    {
         let finding = try #require(try findings(payload).first { $0.kind == kind })
         #expect(finding.path == path)
         #expect(finding.advice.contains(advice), "\(finding.advice)")

@@ -13,7 +13,7 @@ struct PartedRecordTests {
         return stack
     }
 
-    /// Write a record as generic code of GRDB does.
+    /// Updates a record as generic code of GRDB does.
     private func update(_ record: some PersistableRecord, _ db: Database) throws { try record.update(db) }
     private func save(_ record: some PersistableRecord, _ db: Database) throws { try record.save(db) }
     private func delete(_ record: some PersistableRecord, _ db: Database) throws -> Bool { try record.delete(db) }

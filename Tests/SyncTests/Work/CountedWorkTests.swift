@@ -20,7 +20,7 @@ struct CountedWorkTests {
         return stack
     }
 
-    /// The work of one sync into a store of 200 users, and into one of 2,000.
+    /// Returns the work of one sync into a store of 200 users, and into one of 2,000.
     private func work(
         of payload: (Int) -> UserPayload, _ kind: PayloadKind = .snapshot
     ) async throws -> (small: CountedWork, large: CountedWork) {
