@@ -14,7 +14,7 @@ extension SyncOptions {
 
 // The calls of `Sync` for Swift types. The calls with the name of an entity document the details.
 extension Sync {
-    /// Inserts, updates and deletes rows so that the entity of a type matches a JSON payload.
+    /// Inserts, updates and deletes rows so that the entity of a type matches a payload.
     ///
     /// ```swift
     /// let result = try await Sync.changes(data, as: User.self, stack: stack)
@@ -25,38 +25,25 @@ extension Sync {
     ///
     /// - Throws: ``SyncError``, `CancellationError`, or an error of SQLite. The store is then unchanged.
     @discardableResult
-    public static func changes<Value: EntityRecord>(
-        _ json: Data, as type: Value.Type, stack: DataStack, predicate: RowPredicate? = nil,
-        operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
+    public nonisolated(nonsending) static func changes<Value: EntityRecord>(
+        _ payload: some SyncPayloadConvertible, as type: Value.Type, stack: DataStack, predicate: RowPredicate? = nil,
+        parent: SyncParent? = nil, operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         try await changes(
-            json, inEntity: Value.entityName, stack: stack, predicate: predicate, operations: operations,
-            options: options.checking(Value.self))
+            payload, inEntity: Value.entityName, stack: stack, predicate: predicate, parent: parent,
+            operations: operations, options: options.checking(Value.self))
     }
 
-    /// Inserts, updates and deletes rows so that the children of a stored row match a JSON payload.
-    ///
-    /// ```swift
-    /// try await Sync.changes(data, as: Note.self, parent: user, through: \.notes, stack: stack)
-    /// ```
-    /// - Parameters:
-    ///   - parent: The row whose children the payload lists.
-    ///   - path: The relationship of the parent to the children.
-    /// - Throws: ``SyncError`` `unknownRelationship` if the key path is not a relationship, and the errors of the call
-    ///   without a parent.
+    /// Inserts, updates and deletes rows so that the entity of a type matches a payload, in the caller's transaction.
     @discardableResult
-    public static func changes<Value: EntityRecord, Parent: EntityRecord>(
-        _ json: Data, as type: Value.Type, parent: Parent, through path: KeyPath<Parent, [Value]>, stack: DataStack,
-        predicate: RowPredicate? = nil, operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
-    ) async throws -> SyncResult {
-        guard let property = Parent.syncProperties[path] else {
-            throw SyncError(
-                .unknownRelationship, "\(path) is no relationship of \(Parent.entityName)", entity: Parent.entityName)
-        }
-        return try await changes(
-            json, inEntity: Value.entityName, stack: stack, predicate: predicate,
-            parent: (Parent.entityName, parent.syncID), relationship: property.name, operations: operations,
-            options: options.checking(Value.self))
+    public static func changes<Value: EntityRecord>(
+        _ payload: some SyncPayloadConvertible, as type: Value.Type, stack: DataStack, predicate: RowPredicate? = nil,
+        parent: SyncParent? = nil, operations: SyncOperations = .all, options: SyncOptions = SyncOptions(),
+        in db: DataStack.Connection
+    ) throws -> SyncResult {
+        try changes(
+            payload, inEntity: Value.entityName, stack: stack, predicate: predicate, parent: parent,
+            operations: operations, options: options.checking(Value.self), in: db)
     }
 
     /// Inserts, updates and deletes rows so that the entity of a type matches an array of values.
@@ -64,7 +51,7 @@ extension Sync {
     /// Related rows of the values are synced too, if they are loaded. Relationships that are not loaded stay unchanged.
     ///
     /// - Throws: ``SyncError`` `valueDoesNotFit` for a value that cannot be encoded, or a type with an attribute that a
-    ///   sync cannot read back from JSON; and the errors of the call with JSON.
+    ///   sync cannot read back from JSON; and the errors of the call with a payload.
     @discardableResult
     public static func changes<Value: EntityRecord>(
         _ values: [Value], stack: DataStack, predicate: RowPredicate? = nil, operations: SyncOperations = .all,
@@ -75,41 +62,30 @@ extension Sync {
             operations: operations, options: options)
     }
 
-    /// Encodes values as JSON, and inserts, updates and deletes rows so that the entity matches them.
-    ///
-    /// Use it for values that the client of a service decoded. Dates are encoded as ISO 8601.
-    ///
-    /// - Throws: `EncodingError`, and the errors of the call with JSON.
-    @discardableResult
-    public static func changes<Value: Encodable>(
-        encoding values: [Value], inEntity entity: String, stack: DataStack, predicate: RowPredicate? = nil,
-        operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
-    ) async throws -> SyncResult {
-        try await changes(
-            JSONCodedValue.json(values), inEntity: entity, stack: stack, predicate: predicate, operations: operations,
-            options: options)
-    }
-
-    /// Computes what ``changes(_:as:stack:predicate:operations:options:)`` would change, and writes nothing.
-    public static func plan<Value: EntityRecord>(
-        _ json: Data, as type: Value.Type, stack: DataStack, predicate: RowPredicate? = nil,
-        operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
+    /// Computes what ``changes(_:as:stack:predicate:parent:operations:options:)`` would change, and writes nothing.
+    public nonisolated(nonsending) static func plan<Value: EntityRecord>(
+        _ payload: some SyncPayloadConvertible, as type: Value.Type, stack: DataStack, predicate: RowPredicate? = nil,
+        parent: SyncParent? = nil, operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         try await plan(
-            json, inEntity: Value.entityName, stack: stack, predicate: predicate, operations: operations,
-            options: options.checking(Value.self))
+            payload, inEntity: Value.entityName, stack: stack, predicate: predicate, parent: parent,
+            operations: operations, options: options.checking(Value.self))
     }
+}
 
-    /// Inserts, updates and deletes rows so that the entity of a type matches a JSON payload, in the caller's
-    /// transaction.
-    @discardableResult
-    public static func changes<Value: EntityRecord>(
-        _ json: Data, as type: Value.Type, stack: DataStack, predicate: RowPredicate? = nil,
-        operations: SyncOperations = .all, options: SyncOptions = SyncOptions(), in db: DataStack.Connection
-    ) throws -> SyncResult {
-        try changes(
-            json, inEntity: Value.entityName, stack: stack, predicate: predicate, operations: operations,
-            options: options.checking(Value.self), in: db)
+extension SyncParent {
+    /// Creates the parent of children that a relationship of a typed row has.
+    ///
+    /// ```swift
+    /// try await Sync.changes(data, as: Note.self, stack: stack, parent: SyncParent(user, \.notes))
+    /// ```
+    /// - Throws: ``SyncError`` `unknownRelationship` if the key path is not a relationship.
+    public init<Row: EntityRecord, Child: EntityRecord>(_ row: Row, _ relationship: KeyPath<Row, [Child]>) throws {
+        guard let property = Row.syncProperties[relationship] else {
+            throw SyncError(
+                .unknownRelationship, "\(relationship) is no relationship of \(Row.entityName)", entity: Row.entityName)
+        }
+        self.init(Row.entityName, id: row.syncID, relationship: property.name)
     }
 }
 

@@ -3,11 +3,11 @@ public import SyncCore
 
 // Payloads of several entities.
 extension Sync {
-    /// Inserts, updates and deletes rows so that several entities match one JSON document, in one transaction.
+    /// Inserts, updates and deletes rows so that several entities match one document, in one transaction.
     ///
     /// ```swift
     /// // {"users": [{"id": 1, "company_id": 7}], "companies": [{"id": 7, "name": "Acme"}]}
-    /// try await Sync.changes(data, entities: ["users": "User", "companies": "Company"], stack: stack)
+    /// try await Sync.changes(data, inEntities: ["users": "User", "companies": "Company"], stack: stack)
     /// ```
     /// Each list has the scope that it would have in a sync of its entity alone. A single object instead of a list
     /// deletes nothing.
@@ -15,67 +15,27 @@ extension Sync {
     /// list is an error.
     ///
     /// - Parameters:
-    ///   - json: UTF-8 JSON.
+    ///   - payload: The document. See
+    ///     ``changes(_:inEntity:stack:predicate:parent:operations:options:)-(SyncPayloadConvertible,_,_,_,_,_,_)``.
     ///   - entities: The name of the entity of each list, by the key path of the list, with dots between keys.
     ///   - options: ``SyncOptions/keyPath`` leads to the object with the lists.
     /// - Returns: The changes of all entities.
     /// - Throws: ``SyncError`` `keyPathNotFound` if a list is missing, `noRecords` if a list has records and none is
     ///   readable, and the errors of a sync of one entity. The store is then unchanged.
     @discardableResult
-    public static func changes(
-        _ json: Data, entities: [String: String], stack: some SyncStack, operations: SyncOperations = .all,
-        options: SyncOptions = SyncOptions()
-    ) async throws -> SyncResult {
-        try await SyncCall(entities, stack, operations, options).changes(json)
-    }
-
-    /// Inserts, updates and deletes rows so that several entities match one JSON value. `JSONValue(any:)` converts
-    /// objects from `JSONSerialization`.
-    @discardableResult
-    public static func changes(
-        _ json: JSONValue, entities: [String: String], stack: some SyncStack, operations: SyncOperations = .all,
-        options: SyncOptions = SyncOptions()
-    ) async throws -> SyncResult {
-        try await SyncCall(entities, stack, operations, options).changes { try $0.stage(json) }
-    }
-
-    /// Computes what a sync of one document of several entities would change, and writes nothing.
-    public static func plan(
-        _ json: Data, entities: [String: String], stack: some SyncStack, operations: SyncOperations = .all,
-        options: SyncOptions = SyncOptions()
-    ) async throws -> SyncResult {
-        try await SyncCall(entities, stack, operations, options).dryRun(json)
-    }
-
-    /// Computes what a sync of one JSON value of several entities would change, and writes nothing.
-    public static func plan(
-        _ json: JSONValue, entities: [String: String], stack: some SyncStack, operations: SyncOperations = .all,
-        options: SyncOptions = SyncOptions()
-    ) async throws -> SyncResult {
-        try await SyncCall(entities, stack, operations, options).dryRun { try $0.stage(json) }
-    }
-
-    /// Inserts, updates and deletes rows so that several entities match one document that arrives in buffers. See
-    /// ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Chunks,_,_,_,_,_,_,_)``.
-    @discardableResult
-    public nonisolated(nonsending) static func changes<Chunks: AsyncSequence & Sendable>(
-        _ chunks: Chunks, entities: [String: String], stack: some SyncStack, operations: SyncOperations = .all,
-        options: SyncOptions = SyncOptions(collectsKeys: false)
-    ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
-        let call = try SyncCall(entities, stack, operations, options)
-        return try await call.changes(chunks: chunks, total: nil, isDryRun: false)
-    }
-
-    /// Inserts, updates and deletes rows so that several entities match the document in a file, which is read in
-    /// chunks.
-    @discardableResult
     public nonisolated(nonsending) static func changes(
-        contentsOf file: URL, entities: [String: String], stack: some SyncStack, operations: SyncOperations = .all,
-        options: SyncOptions = SyncOptions(collectsKeys: false)
+        _ payload: some SyncPayloadConvertible, inEntities entities: [String: String], stack: some SyncStack,
+        operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
-        let call = try SyncCall(entities, stack, operations, options)
-        let chunks = try FileBuffers(file)
-        return try await call.changes(chunks: chunks, total: chunks.size, isDryRun: false)
+        try await SyncCall(entities, stack, operations, options).run(payload)
+    }
+
+    /// Computes what a sync of several entities would change, and writes nothing.
+    public nonisolated(nonsending) static func plan(
+        _ payload: some SyncPayloadConvertible, inEntities entities: [String: String], stack: some SyncStack,
+        operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
+    ) async throws -> SyncResult {
+        try await SyncCall(entities, stack, operations, options).run(payload, isDryRun: true)
     }
 }
 
@@ -90,7 +50,7 @@ extension SyncCall {
         guard let first = lists.first else { throw SyncError(.invalidOption, "no list and no entity is given") }
         var options = options
         options.entities = lists
-        self.init(first.entity, stack, nil, nil, nil, operations, options)
+        self.init(first.entity, stack, nil, nil, operations, options)
     }
 }
 
@@ -114,16 +74,15 @@ extension Sync {
     @discardableResult
     public nonisolated(nonsending) static func changes<Pages: AsyncSequence>(
         pages: Pages, inEntity entity: String, stack: some SyncStack, predicate: RowPredicate? = nil,
-        parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
-        options: SyncOptions = SyncOptions()
+        parent: SyncParent? = nil, operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult where Pages.Element == Data {
         let run = PagedImport()
         var options = options
-        options.payload = .page(of: run)
+        options.payloadKind = .page(of: run)
         for try await page in pages {
             try await changes(
-                page, inEntity: entity, stack: stack, predicate: predicate, parent: parent, relationship: relationship,
-                operations: operations, options: options)
+                page, inEntity: entity, stack: stack, predicate: predicate, parent: parent, operations: operations,
+                options: options)
         }
         try Task.checkCancellation()
         return try await run.finish()

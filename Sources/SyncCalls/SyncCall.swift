@@ -7,20 +7,18 @@ package struct SyncCall: Sendable {
     package let entity: String
     let store: any StoreHost
     let predicate: RowPredicate?
-    package let parent: Sync.Parent?
-    let relationship: String?
+    package let parent: SyncParent?
     let operations: SyncOperations
     package var options: SyncOptions
 
     package init(
-        _ entity: String, _ stack: some SyncStack, _ predicate: RowPredicate?, _ parent: Sync.Parent?,
-        _ relationship: String?, _ operations: SyncOperations, _ options: SyncOptions
+        _ entity: String, _ stack: some SyncStack, _ predicate: RowPredicate?, _ parent: SyncParent?,
+        _ operations: SyncOperations, _ options: SyncOptions
     ) {
         self.entity = entity
         store = stack.host.store
         self.predicate = predicate
         self.parent = parent
-        self.relationship = relationship
         self.operations = operations
         self.options = options
     }
@@ -63,7 +61,7 @@ package struct SyncCall: Sendable {
     private nonisolated(nonsending) func changes(
         _ staged: nonisolated(nonsending) () async throws -> MappedPayload
     ) async throws -> SyncResult {
-        guard let run = options.payload.run else {
+        guard let run = options.payloadKind.run else {
             return try await store.sync(staged(), request(isDryRun: false))
         }
         try run.beginPage(page) { [self] run in try await sweep(run) }
@@ -95,7 +93,7 @@ package struct SyncCall: Sendable {
     package func changes(
         by writer: any StoreWriter, isDryRun: Bool, _ stage: (PayloadGraphBuilder) throws -> MappedPayload
     ) throws -> SyncResult {
-        guard options.payload.run == nil else {
+        guard options.payloadKind.run == nil else {
             throw SyncError(
                 .invalidOption,
                 "a page of a run is synced in a transaction of its own; the run remembers it, and could not forget it if the "
@@ -111,8 +109,7 @@ package struct SyncCall: Sendable {
 
     package func staging() throws -> PayloadGraphBuilder {
         try PayloadGraphBuilder(
-            inEntity: entity, of: store.model, parent: parent, relationship: relationship, operations: operations,
-            options: options)
+            inEntity: entity, of: store.model, parent: parent, operations: operations, options: options)
     }
 
     /// The same call without progress, for a chunk, which cannot report the progress of the whole payload.
@@ -133,7 +130,7 @@ package struct SyncCall: Sendable {
     var page: PagedImport.Parameters {
         PagedImport.Parameters(
             store: ObjectIdentifier(store), entity: name, predicate: predicate, parent: parent,
-            relationship: relationship, operations: operations)
+            operations: operations)
     }
 
     /// Deletes the rows in scope that no page mentioned, by applying a payload without records.
@@ -145,7 +142,7 @@ package struct SyncCall: Sendable {
     var ending: PayloadGraph {
         get throws {
             var last = self
-            if last.options.payload.run != nil { last.options.payload = .snapshot }
+            if last.options.payloadKind.run != nil { last.options.payloadKind = .snapshot }
             return try last.staging().planWithoutRecords()
         }
     }
@@ -161,11 +158,10 @@ extension SyncCall {
     nonisolated(nonsending) func changes<Chunks: AsyncSequence & Sendable>(
         chunks: Chunks, total: Int?, isDryRun: Bool
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
-        switch options.pieces.transactions {
-        case .one: try await changesAtOnce(chunks, total, isDryRun)
-        case .onePerPiece where isDryRun: try await changesAtOnce(chunks, total, isDryRun)
-        case .onePerPiece: try await changesOneByOne(chunks, total)
-        }
+        var call = self
+        if options.resultDetail == .automatic { call.options.resultDetail = .counts }
+        if options.commitsEachChunk, !isDryRun { return try await call.changesOneByOne(chunks, total) }
+        return try await call.changesAtOnce(chunks, total, isDryRun)
     }
 
     // MARK: One transaction
@@ -173,7 +169,7 @@ extension SyncCall {
     private nonisolated(nonsending) func changesAtOnce<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, _ total: Int?, _ isDryRun: Bool
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
-        guard let run = options.payload.run, !isDryRun else {
+        guard let run = options.payloadKind.run, !isDryRun else {
             return try await write(chunks, total, isDryRun, ending: try ending)
         }
         try run.beginPage(page) { [self] run in try await sweep(run) }
@@ -229,10 +225,10 @@ extension SyncCall {
     private nonisolated(nonsending) func mapOneByOne<Chunks: AsyncSequence>(
         _ chunks: Chunks, _ total: Int?
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
-        let outer = options.payload.run
+        let outer = options.payloadKind.run
         let run = outer ?? PagedImport()
         var paged = self
-        paged.options.payload = .page(of: run)
+        paged.options.payloadKind = .page(of: run)
         let quiet = paged.quiet
         var results = ResultAccumulator()
         var hasMore = false

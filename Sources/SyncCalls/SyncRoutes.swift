@@ -42,7 +42,7 @@ extension StoreHost {
         request.isInPieces = true
         return try await writing { [request] writer in
             var first = try next()
-            return try (request.options.payload.run ?? PagedImport()).remembering(isDryRun: request.isDryRun) {
+            return try (request.options.payloadKind.run ?? PagedImport()).remembering(isDryRun: request.isDryRun) {
                 memory in
                 try writer.transaction(request) { session in
                     try PieceWriting(session: session, writer: writer, ending: ending)
@@ -57,7 +57,7 @@ extension StoreWriter {
     /// Compares a payload graph with the stored rows and writes the diff, in the current transaction if the writer is
     /// in one.
     func sync(_ payload: MappedPayload, _ request: SyncRequest) throws -> SyncResult {
-        guard let run = request.options.payload.run else { return try transaction(request) { try $0.apply(payload) } }
+        guard let run = request.options.payloadKind.run else { return try transaction(request) { try $0.apply(payload) } }
         return try run.remembering(isDryRun: request.isDryRun) { memory in
             let page = try transaction(request) { try $0.apply(payload, run: &memory) }
             memory?.changes.add(page)

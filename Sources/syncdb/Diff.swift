@@ -81,7 +81,7 @@ struct DryRun {
                 return try await show(payloads, payload.options, given)
             } catch let error as SyncError where error.code == .deletionGuard {
                 var options = payload.options
-                options.deletionGuard = nil
+                options.deletionLimit = nil
                 _ = try await show(payloads, options, given)
                 throw error
             }
@@ -90,7 +90,7 @@ struct DryRun {
 
     private func show(_ payloads: [Payload], _ options: SyncOptions, _ given: SyncModel?) async throws -> SyncResult {
         var options = options
-        options.collectsValues = withRows && !output.quiet
+        if withRows, !output.quiet { options.resultDetail = .values }
         let comparison = DryRunStore(store) { kept in
             guard let kept else {
                 return try store.modelForNewDatabase(

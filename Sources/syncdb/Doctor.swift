@@ -102,26 +102,24 @@ struct Doctor: AsyncParsableCommand, InputCommand {
         let payload = PayloadSource(file)
         var options = SyncOptions()
         options.keyPath = key.map { $0.split(separator: ".").map(String.init) } ?? []
-        options.form = layout.form(isNDJSON: ndjson || payload.isNDJSON)
+        options.format = layout.form(isNDJSON: ndjson || payload.isNDJSON)
         options.keyedBy = layout.names
         // The user has the file, so errors may show its values.
-        options.revealsValues = true
+        options.includesValuesInErrors = true
         let data = try payload.read(unpackingTo: maxSize) { _, _ in }
         let entities = EntityArgument.entities(entityArguments)
         return try await SyncError.naming(payload.name) { [options] in
             guard entities.isEmpty else {
-                return try await Sync.examine(data, entities: entities, stack: stack(), options: options)
+                return try await Sync.examine(data, inEntities: entities, stack: stack(), options: options)
             }
             let entity = EntityArgument(entityArguments.first ?? "").entity
-            let (parent, relationship) = (parent?.parent, parent?.relationship)
+            let parent = parent?.parent
             guard let database = source.database else {
                 return try await Sync.examine(
-                    data, inEntity: entity, model: source.loaded(), parent: parent, relationship: relationship,
-                    options: options)
+                    data, inEntity: entity, model: source.loaded(), parent: parent, options: options)
             }
             return try await Sync.examine(
-                data, inEntity: entity, stack: .existing(at: database), parent: parent, relationship: relationship,
-                options: options)
+                data, inEntity: entity, stack: .existing(at: database), parent: parent, options: options)
         }
     }
 

@@ -51,7 +51,7 @@ struct Import: AsyncParsableCommand, PayloadCommand {
     var wholeUpTo = ByteCount(bytes: 64 << 20)
 
     @Option(help: ArgumentHelp("The size of a piece of JSON that is not read whole.", visibility: .hidden))
-    var pieceSize = ByteCount(bytes: PieceOptions().size)
+    var pieceSize = ByteCount(bytes: SyncOptions().chunkSize)
 
     func validate() throws {
         try payload.validate()
@@ -123,11 +123,10 @@ struct Import: AsyncParsableCommand, PayloadCommand {
         _ payloads: [Payload], into stack: DataStack, _ written: CommittedFiles
     ) async throws -> (SyncResult, SyncModel) {
         var options = payload.options
-        options.collectsValues = verbose
         // The results of several payloads are merged by the keys of their rows.
-        options.collectsKeys =
-            verbose || output.json || (payloads.count > 1 && payloads.allSatisfy { $0.data != nil })
-        options.pieces.size = pieceSize.bytes
+        let needsKeys = output.json || (payloads.count > 1 && payloads.allSatisfy { $0.data != nil })
+        options.resultDetail = verbose ? .values : needsKeys ? .keys : .counts
+        options.chunkSize = pieceSize.bytes
         let result = try await output.withProgress(options) {
             try await payload.sync(payloads, into: stack, options: $0, written)
         }
@@ -154,7 +153,7 @@ extension PayloadOptions {
         }
         let run = PagedImport()
         var options = options
-        options.payload = .page(of: run)
+        options.payloadKind = .page(of: run)
         for payload in payloads {
             _ = try await sync(payload, into: stack, options: options)
             written.add(payload.name)
@@ -164,66 +163,33 @@ extension PayloadOptions {
 
     /// Plans the sync. Several payloads are written, so the store must be temporary.
     func plan(_ payloads: [Payload], against stack: DataStack, options: SyncOptions) async throws -> SyncResult {
-        guard let payload = payloads.first, payloads.count == 1, let json = payload.data else {
+        guard let payload = payloads.first, payloads.count == 1, payload.data != nil else {
             return try await sync(payloads, into: stack, options: options, CommittedFiles())
         }
         var options = options
-        options.form = payload.form
-        let entities = entities
+        options.format = payload.format
         return try await SyncError.naming(payload.name) {
             if !entities.isEmpty {
                 return try await Sync.plan(
-                    json, entities: entities, stack: stack, operations: rules.operations.value, options: options)
+                    payload, inEntities: entities, stack: stack, operations: rules.operations.value, options: options)
             }
             return try await Sync.plan(
-                json, inEntity: entity, stack: stack, predicate: rules.recordPredicate(), parent: rules.parent?.parent,
-                relationship: rules.parent?.relationship, operations: rules.operations.value, options: options)
+                payload, inEntity: entity, stack: stack, predicate: rules.recordPredicate(),
+                parent: rules.parent?.parent, operations: rules.operations.value, options: options)
         }
     }
 
     private func sync(_ payload: Payload, into stack: DataStack, options: SyncOptions) async throws -> SyncResult {
         var options = options
-        options.form = payload.form
-        if !entities.isEmpty { return try await sync(payload, as: entities, into: stack, options: options) }
+        options.format = payload.format
         return try await SyncError.naming(payload.name) {
-            switch payload.content {
-            case .whole(let json):
+            if !entities.isEmpty {
                 return try await Sync.changes(
-                    json, inEntity: entity, stack: stack, predicate: rules.recordPredicate(),
-                    parent: rules.parent?.parent,
-                    relationship: rules.parent?.relationship, operations: rules.operations.value, options: options)
-            case .file(let url):
-                return try await Sync.changes(
-                    contentsOf: url, inEntity: entity, stack: stack, predicate: rules.recordPredicate(),
-                    parent: rules.parent?.parent, relationship: rules.parent?.relationship,
-                    operations: rules.operations.value,
-                    options: options)
-            case .chunks(let chunks):
-                return try await Sync.changes(
-                    chunks, inEntity: entity, stack: stack, predicate: rules.recordPredicate(),
-                    parent: rules.parent?.parent,
-                    relationship: rules.parent?.relationship, operations: rules.operations.value, options: options)
+                    payload, inEntities: entities, stack: stack, operations: rules.operations.value, options: options)
             }
-        }
-    }
-
-    /// Syncs a payload with a list for each entity.
-    private func sync(
-        _ payload: Payload, as entities: [String: String], into stack: DataStack, options: SyncOptions
-    ) async throws -> SyncResult {
-        try await SyncError.naming(payload.name) {
-            switch payload.content {
-            case .whole(let json):
-                return try await Sync.changes(
-                    json, entities: entities, stack: stack, operations: rules.operations.value, options: options)
-            case .file(let url):
-                return try await Sync.changes(
-                    contentsOf: url, entities: entities, stack: stack, operations: rules.operations.value,
-                    options: options)
-            case .chunks(let chunks):
-                return try await Sync.changes(
-                    chunks, entities: entities, stack: stack, operations: rules.operations.value, options: options)
-            }
+            return try await Sync.changes(
+                payload, inEntity: entity, stack: stack, predicate: rules.recordPredicate(),
+                parent: rules.parent?.parent, operations: rules.operations.value, options: options)
         }
     }
 }

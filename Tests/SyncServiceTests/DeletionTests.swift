@@ -81,7 +81,7 @@ struct DeletionTests {
         }
         // The deletion that the first push found.
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["39"])
-        settings.deletionGuard = nil
+        settings.deletionLimit = nil
         let willing = try Device(device.stack, service, settings)
         try await willing.engine.sync()
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["10"])
@@ -206,7 +206,7 @@ struct DeletionTests {
         await service.put("Task", 1, ["title": "t", "project_id": 20])
         await service.put("Task", 2, ["title": "t", "project_id": 1])
         var settings = Device.settings
-        settings.deletionGuard = .half
+        settings.deletionLimit = .half
         let device = try Device(service, settings)
         try await device.engine.sync()
         let before = try await device.engine.status().map(\.lastSync)
@@ -235,7 +235,7 @@ struct DeletionTests {
         #expect(tasks.values.contains { $0["title"] == "free" })
         #expect(await service.contents(of: "Project")[20]?["name"] == "mine")
         #expect(try await device.rows("SELECT kind FROM sync_change ORDER BY kind") == ["create", "update"])
-        settings.deletionGuard = nil
+        settings.deletionLimit = nil
         let willing = try Device(device.stack, service, settings)
         try await willing.engine.sync()
         #expect(try await device.rows("SELECT count(*) FROM Project") == ["5"])
@@ -247,7 +247,7 @@ struct DeletionTests {
         let service = Self.service()
         for id in 1...20 { await service.put("Project", JSONValue(id), ["name": "p"]) }
         var settings = Device.settings
-        settings.deletionGuard = .half
+        settings.deletionLimit = .half
         let device = try Device(service, settings)
         try await device.engine.sync()
         for id in 1...15 { await service.forget("Project", JSONValue(id)) }

@@ -105,7 +105,7 @@ struct FirstContactTests {
                 batchSize: 10, pullsTogether: true), pageSize: 100)
         for id in 1...20 { await service.put("Task", JSONValue(id), ["title": "t"]) }
         var settings = Device.settings
-        settings.deletionGuard = .half
+        settings.deletionLimit = .half
         let device = try Device(service, settings)
         try await device.engine.sync()
         for id in 1...15 { await service.forget("Task", JSONValue(id)) }
@@ -113,7 +113,7 @@ struct FirstContactTests {
         await #expect(throws: SyncError.self) { try await device.engine.sync() }
         await service.put("Task", 50, ["title": "new"])
         await #expect(throws: SyncError.self) { try await device.engine.sync() }
-        settings.deletionGuard = nil
+        settings.deletionLimit = nil
         try await Device(device.stack, service, settings).engine.sync()
         #expect(try await device.rows("SELECT remoteID FROM Task ORDER BY 1") == ["16", "17", "18", "19", "20", "50"])
     }

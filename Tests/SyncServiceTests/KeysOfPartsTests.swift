@@ -43,7 +43,7 @@ struct KeysOfPartsTests {
     private func device(_ service: InMemoryService) throws -> Device {
         var settings = Device.settings
         settings.settleTime = .zero
-        settings.deletionGuard = nil
+        settings.deletionLimit = nil
         return try Device(service, schema: Self.schema, entities: Self.entities, settings)
     }
 
@@ -264,7 +264,7 @@ struct KeysOfPartsTests {
         try await Sync.changes([["id": 1, "login": "ada"]], inEntity: "Owner", stack: stack)
         try await Sync.changes([["owner_id": 1, "name": "Net", "summary": "old"]], inEntity: "Pod", stack: stack)
         var settings = Device.settings
-        settings.deletionGuard = nil
+        settings.deletionLimit = nil
         let device = try Device(stack, service, entities: Self.entities, settings)
         #expect(try await device.rows("SELECT name FROM sync_known WHERE e = 2") == ["[1,\"Net\"]"])
         try await device.write("UPDATE Pod SET summary = 'mine'")
@@ -355,7 +355,7 @@ struct KeysOfPartsTests {
         var (options, settings) = (RESTOptions(), Device.impatient)
         options.ids = ids
         settings.settleTime = .zero
-        settings.deletionGuard = nil
+        settings.deletionLimit = nil
         return try Device(
             RESTService(
                 baseURL: try #require(URL(string: "https://a.example")), options: options, transport: transport),

@@ -71,7 +71,7 @@ struct LocalImportTests {
 
     private static func guarded(_ limit: DeletionLimit?) -> EngineSettings {
         var settings = Device.settings
-        settings.deletionGuard = limit
+        settings.deletionLimit = limit
         return settings
     }
 

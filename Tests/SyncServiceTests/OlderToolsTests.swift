@@ -61,7 +61,7 @@ struct OlderToolsTests {
             _ entities: [SyncedEntity] = ["Holiday", "Birthday", "Person"], listsIDs: Bool = true
         ) throws -> Device {
             var settings = Device.impatient
-            settings.deletionGuard = nil
+            settings.deletionLimit = nil
             if !listsIDs { settings.sweepInterval = .seconds(3600) }
             return try Device(service, schema: OlderToolsTests.schema, entities: entities, settings)
         }

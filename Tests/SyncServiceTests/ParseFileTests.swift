@@ -30,7 +30,7 @@ struct ParseFileTests {
         var settings = Device.settings
         settings.attempts = 3
         settings.settleTime = .zero
-        settings.deletionGuard = nil
+        settings.deletionLimit = nil
         settings.files = FileStore(folder: folder.appendingPathComponent(name))
         return settings
     }

@@ -61,7 +61,7 @@ private actor PartedHistory {
         steps.append("\(service.capabilities) \(deletions) \(policy)")
         let entities = ["Area", "Place", "Mark"].map { SyncedEntity($0, policy: policy, deleteConflicts: deletions) }
         var settings = Device.settings
-        settings.deletionGuard = nil
+        settings.deletionLimit = nil
         settings.settleTime = .zero
         var devices: [Device] = []
         for _ in 0..<(2 + number(2)) {

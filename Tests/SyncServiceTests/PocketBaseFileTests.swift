@@ -24,7 +24,7 @@ struct PocketBaseFileTests {
     ) throws -> Device {
         var settings = Device.settings
         settings.attempts = 3
-        settings.deletionGuard = nil
+        settings.deletionLimit = nil
         settings.files = FileStore(folder: folder.appendingPathComponent(name))
         return try Device(
             space.service(authorization: authorization, transport: transport), schema: Self.schema, entities: ["Task"],

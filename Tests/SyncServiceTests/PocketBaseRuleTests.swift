@@ -27,7 +27,7 @@ struct PocketBaseRuleTests {
         _ space: PocketBaseSpace, _ authorization: String, _ deletions: DeleteConflictPolicy = .deleteWins
     ) throws -> Device {
         var settings = Device.settings
-        settings.deletionGuard = nil
+        settings.deletionLimit = nil
         settings.deleteConflicts = deletions
         return try Device(
             space.service(authorization: authorization), schema: Self.schema, entities: ["Task"], settings)
@@ -113,7 +113,7 @@ struct PocketBaseRuleTests {
         try await add(space, "aaaaaaaaaaaaaaa", "one", ada.id)
         let wallet = Wallet(space, ada.mail)
         var settings = Device.settings
-        settings.deletionGuard = nil
+        settings.deletionLimit = nil
         let device = try Device(
             space.service(credentials: .authorization { _ in try await wallet.token() }), schema: Self.schema,
             entities: ["Task"], settings)

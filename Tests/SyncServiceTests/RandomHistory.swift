@@ -69,7 +69,7 @@ actor RandomHistory {
             SyncedEntity($0, policy: policy, deleteConflicts: deletions, isOneDomain: isOneDomain)
         }
         var settings = Device.settings
-        settings.deletionGuard = members.contains(.guarded) ? .half : nil
+        settings.deletionLimit = members.contains(.guarded) ? .half : nil
         settings.settleTime = .zero
         if members.contains(.slow) { settings.clock.beat = { try await Task.sleep(for: .milliseconds(5)) } }
         // Some runs have one attempt, and leave in-doubt requests.
@@ -138,7 +138,7 @@ actor RandomHistory {
     private func rest(_ world: any HistoryWorld) async throws -> [String]? {
         await troubles.end()
         if members.contains(.guarded) {
-            setUp?.settings.deletionGuard = nil
+            setUp?.settings.deletionLimit = nil
             for index in devices.indices { try reopen(index) }
         }
         for round in 0..<(members.isEmpty ? 4 : 8) {

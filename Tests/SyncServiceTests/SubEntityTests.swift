@@ -33,7 +33,7 @@ struct SubEntityTests {
 
     private var settings: EngineSettings {
         var settings = Device.settings
-        settings.deletionGuard = nil
+        settings.deletionLimit = nil
         settings.settleTime = .zero
         return settings
     }

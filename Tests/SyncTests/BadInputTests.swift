@@ -136,7 +136,7 @@ struct BadInputTests {
             "more deletions than allowed", .deletionGuard,
             {
                 try await Sync.changes(
-                    one, inEntity: "User", stack: $0, options: SyncOptions(deletionGuard: .fraction(0.5)))
+                    one, inEntity: "User", stack: $0, options: SyncOptions(deletionLimit: .fraction(0.5)))
             }
         ),
         ("denied deletion", .deletionDenied, { try await Sync.changes([["id": 9]], inEntity: "Team", stack: $0) }),
@@ -231,7 +231,7 @@ struct DeletionGuardOptionTests {
         try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack)
         let error = await #expect(throws: SyncError.self) {
             try await Sync.changes(
-                [], inEntity: "User", stack: stack, options: SyncOptions(deletionGuard: limit))
+                [], inEntity: "User", stack: stack, options: SyncOptions(deletionLimit: limit))
         }
         #expect(error?.code == .invalidOption)
         #expect(try await stack.count("User") == 8)

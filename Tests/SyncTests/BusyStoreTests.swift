@@ -67,7 +67,7 @@ import Testing
                 stream.finish()
             }
             let inPieces = try await Sync.plan(
-                chunks, inEntity: "User", stack: stack, options: SyncOptions(collectsKeys: true))
+                chunks, inEntity: "User", stack: stack, options: SyncOptions(resultDetail: .keys))
             isWhatIsPlanned(inPieces)
             let examination = try await Sync.examine(payload, inEntity: "User", stack: stack)
             #expect(!examination.losesData)

@@ -60,8 +60,8 @@ struct ClosedStoreTests {
         try await withStack(kind) { stack in
             try stack.close()
             var several = SyncOptions()
-            several.pieces.size = 1
-            several.pieces.transactions = .onePerPiece
+            several.chunkSize = 1
+            several.commitsEachChunk = true
             let calls: [() async throws -> Void] = [
                 { _ = try await stack.fetch("Job") },
                 { _ = try await stack.fetch("Job", id: 1) },

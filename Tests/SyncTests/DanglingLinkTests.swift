@@ -51,7 +51,7 @@ struct DanglingLinkTests {
         func sync(_ text: String, _ entity: String = "User", _ kind: PayloadKind = .snapshot) async throws -> SyncResult
         {
             var options = SyncOptions(scope: .all)
-            options.payload = kind
+            options.payloadKind = kind
             return try await Sync.changes(Data(text.utf8), inEntity: entity, stack: stack, options: options)
         }
 

@@ -20,12 +20,12 @@ struct DetectedFormatTests {
     }
 
     static let forms: [(String, DetectedFormat, String)] = [
-        ("{\"id\": 1}\n{\"id\": 2}\n", .ndjson, "options.form = .ndjson"),
+        ("{\"id\": 1}\n{\"id\": 2}\n", .ndjson, "options.format = .ndjson"),
         (
             #"{"data": [{"type": "users", "id": "1", "attributes": {"name": "a"}}]}"#, .jsonAPI,
-            "options.form = .jsonAPI"
+            "options.format = .jsonAPI"
         ),
-        (#"{"data": {"users": {"edges": [{"node": {"id": 1}}]}}}"#, .graphQL, "options.form = .graphQL"),
+        (#"{"data": {"users": {"edges": [{"node": {"id": 1}}]}}}"#, .graphQL, "options.format = .graphQL"),
         (#"{"1": {"name": "a"}, "2": {"name": "b"}}"#, .keyed(namesFitKey: true), "options.keyedBy = .primaryKey"),
         (#"{"a": {"name": "a"}, "b": {"name": "b"}}"#, .keyed(namesFitKey: false), "options.keyedBy = .attribute"),
         (

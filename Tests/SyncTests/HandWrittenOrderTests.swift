@@ -95,7 +95,7 @@ struct HandWrittenOrderTests {
         }
         try await Sync.changes(
             Data(#"[{"id": 2, "album_id": 1}, {"id": 3, "album_id": 1}]"#.utf8), inEntity: "Song", stack: stack,
-            options: SyncOptions(payload: .delta))
+            options: SyncOptions(payloadKind: .delta))
         let album = try #require(try await stack.fetch("Album").first)
         #expect(try await stack.targets(of: album, "songs").map { $0["id"] } == [1, 2, 3].map { .integer($0) })
     }

@@ -21,7 +21,7 @@ struct HiddenKeyRunTests {
         let run = PagedImport()
         let page: JSONValue = [["code": 11, "sequel": 3]]
         var options = SyncOptions()
-        options.payload = .page(of: run)
+        options.payloadKind = .page(of: run)
         options.scope = .all
         try await Sync.changes(page, inEntity: "Film", stack: stack, options: options)
         let result = try await run.finish()

@@ -182,7 +182,7 @@ struct HookTests {
                     Data(#"[{"id": 1, "first_name": "x"}]"#.utf8), inEntity: "User", stack: stack, options: options)
             case 1:
                 var lines = options
-                lines.form = .ndjson
+                lines.format = .ndjson
                 try await Sync.changes(Data(#"{"id": 1}"#.utf8), inEntity: "User", stack: stack, options: lines)
             case 2:
                 try await Sync.changes([["id": 1]] as [[String: Any]], inEntity: "User", stack: stack, options: options)

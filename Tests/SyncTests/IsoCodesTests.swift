@@ -43,7 +43,7 @@ struct IsoCodesTests {
         let (stack, _) = try await list.synced()
         let lines = try list.records().map { try JSONSerialization.data(withJSONObject: $0) }
         var options = SyncOptions()
-        options.form = .ndjson
+        options.format = .ndjson
         let result = try await Sync.changes(
             Data(lines.joined(separator: [UInt8(ascii: "\n")])), inEntity: list.entity, stack: stack, options: options)
         #expect(result.isEmpty)

@@ -65,7 +65,7 @@ struct KeyPathTests {
     func linesTakeNoKeyPath() async throws {
         let stack = try CallFormTests.store()
         var lines = options(["page"])
-        lines.form = .ndjson
+        lines.format = .ndjson
         let options = lines
         let error = await #expect(throws: SyncError.self) {
             try await Sync.changes(Data(#"{"isbn": "1"}"#.utf8), inEntity: "Book", stack: stack, options: options)

@@ -13,12 +13,12 @@ struct LateUpdateTests {
         let tag: JSONValue = ["id": 5, "users": [["id": 1, "first_name": "Grace"], ["id": 2, "first_name": "Ada"]]]
         let companies: JSONValue = [["id": 2, "users": [["id": 9, "tags": [tag]]]]]
         return try await Sync.changes(
-            companies, inEntity: "Company", stack: stack, options: SyncOptions(collectsKeys: collectsKeys))
+            companies, inEntity: "Company", stack: stack, options: SyncOptions(resultDetail: collectsKeys ? .keys : .counts))
     }
 
     @Test("A row whose referenced row is deleted is updated once, with all changes")
     func rowIsUpdatedOnce() async throws {
-        let users = try await result(collectsKeys: true)["User"]
+        let users = try await result(resultDetail: .keys)["User"]
         #expect(users.updated.map(\.key) == [.integer(1), .integer(2), .integer(3), .integer(4)])
         #expect(users.updated.map(\.changed) == [["firstName", "company"], ["company"], ["company"], ["company"]])
         #expect(users.updatedCount == 4)
@@ -27,8 +27,8 @@ struct LateUpdateTests {
 
     @Test("A result without collected keys has the same counts")
     func countsNeedNoKeys() async throws {
-        let listed = try await result(collectsKeys: true)
-        let counted = try await result(collectsKeys: false)
+        let listed = try await result(resultDetail: .keys)
+        let counted = try await result(resultDetail: .counts)
         #expect(listed.entities.keys.sorted() == counted.entities.keys.sorted())
         for (entity, changes) in listed.entities {
             #expect(counted[entity].insertedCount == changes.insertedCount)

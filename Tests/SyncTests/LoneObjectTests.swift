@@ -24,7 +24,7 @@ struct LoneObjectTests {
 
     private static let inPieces: Call = { text, stack, options in
         var options = options
-        options.pieces.size = 1
+        options.chunkSize = 1
         return try await Sync.changes(chunks(text), inEntity: "User", stack: stack, options: options)
     }
 
@@ -39,7 +39,7 @@ struct LoneObjectTests {
             "pieces, a transaction each",
             { text, stack, options in
                 var options = options
-                options.pieces.transactions = .onePerPiece
+                options.commitsEachChunk = true
                 return try await inPieces(text, stack, options)
             }
         ),
@@ -112,7 +112,7 @@ struct LoneObjectTests {
     func oneLineIsAList() async throws {
         let stack = try await store()
         var options = SyncOptions()
-        options.form = .ndjson
+        options.format = .ndjson
         try await Sync.changes(Data(Self.boom.utf8), inEntity: "User", stack: stack, options: options)
         #expect(try await stack.count("User") == 1)
     }
@@ -124,7 +124,7 @@ struct LoneObjectTests {
         let stack = try await store()
         let text = #"{"id": 1}"#
         var options = SyncOptions()
-        options.pieces.size = 1
+        options.chunkSize = 1
         if inPieces {
             try await Sync.changes(
                 Self.chunks(text), inEntity: "User", stack: stack, predicate: .where("id < 4"), options: options)

@@ -46,10 +46,10 @@ struct MappingThreadTests {
         let stack = try stack(places)
         let value = try JSONValue(parsing: Self.json)
         let entities = ["words": "Word"]
-        var single = SyncOptions(collectsKeys: false)
-        single.pieces.size = 1
+        var single = SyncOptions(resultDetail: .counts)
+        single.chunkSize = 1
         var several = single
-        several.pieces.transactions = .onePerPiece
+        several.commitsEachChunk = true
         let chunks = Self.json.map { Data([$0]) }.stream
         let pages = [Self.json].stream
         let calls: [@MainActor () async throws -> Void] = [
@@ -65,7 +65,7 @@ struct MappingThreadTests {
             { try await Sync.changes(pages: pages, inEntity: "Word", stack: stack) },
             {
                 var options = SyncOptions()
-                options.payload = .page(of: PagedImport())
+                options.payloadKind = .page(of: PagedImport())
                 try await Sync.changes(Self.json, inEntity: "Word", stack: stack, options: options)
             },
         ]

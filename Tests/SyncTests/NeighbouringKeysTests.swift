@@ -31,7 +31,7 @@ struct NeighbouringKeysTests {
     @discardableResult
     private static func sync(_ records: [String], _ entity: String, _ stack: DataStack) async throws -> SyncResult {
         var options = SyncOptions()
-        options.payload = .delta
+        options.payloadKind = .delta
         let json = "[" + records.joined(separator: ", ") + "]"
         return try await Sync.changes(Data(json.utf8), inEntity: entity, stack: stack, options: options)
     }

@@ -50,7 +50,7 @@ struct NoRecordsTests {
         let before = try await stack.contents()
         let data = Data(text.utf8)
         var options = options
-        options.pieces.size = 1
+        options.chunkSize = 1
         var hooked = options
         hooked.willInsert = { $0.record }
         let calls: [(String, SyncOptions, Call)] = [
@@ -105,7 +105,7 @@ struct NoRecordsTests {
     @Test("An empty payload fails in every format", arguments: ["", " \n\r\t\n", "\u{FEFF}"])
     func emptyPayloadFails(text: String) async throws {
         var lines = SyncOptions()
-        lines.form = .ndjson
+        lines.format = .ndjson
         var below = SyncOptions()
         below.keyPath = ["data"]
         for options in [SyncOptions(), lines, below] {
@@ -116,7 +116,7 @@ struct NoRecordsTests {
     @Test("NDJSON without a key in any record fails")
     func lines() async throws {
         var lines = SyncOptions()
-        lines.form = .ndjson
+        lines.format = .ndjson
         #expect(try await error("{\"x\": 1}\n\n{\"y\": 2}\n", lines).message.contains("none of 2"))
     }
 
@@ -174,7 +174,7 @@ struct NoRecordsTests {
     func oneKeyIsEnough(place: Int) async throws {
         let records = (0..<3).map { $0 == place ? #"{"id": 1}"# : #"{"first_name": "nobody"}"# }
         var options = SyncOptions()
-        options.pieces.size = 1
+        options.chunkSize = 1
         let stack = try await store()
         let json = Data("[\(records.joined(separator: ","))]".utf8)
         try await Sync.changes(chunks(json), inEntity: "User", stack: stack, options: options)

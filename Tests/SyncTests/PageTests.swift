@@ -74,7 +74,7 @@ struct PageTests {
         let run = PagedImport()
         for page in pages {
             try await Sync.changes(
-                .array(page), inEntity: entity, stack: paged, options: SyncOptions(payload: .page(of: run)))
+                .array(page), inEntity: entity, stack: paged, options: SyncOptions(payloadKind: .page(of: run)))
         }
         try await run.finish()
         #expect(try await paged.contents().differences(from: whole.contents()) == [], "\(about)")
@@ -91,7 +91,7 @@ struct PageTests {
             let run = PagedImport()
             for page in Self.pages(of: records, cuts: cuts) {
                 try await Sync.changes(
-                    .array(page), inEntity: "User", stack: stack, options: SyncOptions(payload: .page(of: run)))
+                    .array(page), inEntity: "User", stack: stack, options: SyncOptions(payloadKind: .page(of: run)))
             }
             let result = try await run.finish()
             #expect(try await stack.contents() == whole.contents(), "cuts: \(cuts)")
@@ -109,7 +109,7 @@ struct PageTests {
         try await stack.write { db in try db.execute(sql: "UPDATE Note SET mark = 'kept' WHERE id = 11") }
         let moved: JSONValue = ["id": 11, "text": "moved"]
         let run = PagedImport()
-        let options = SyncOptions(payload: .page(of: run))
+        let options = SyncOptions(payloadKind: .page(of: run))
         try await Sync.changes([["id": 1, "notes": []]], inEntity: "User", stack: stack, options: options)
         try await Sync.changes([["id": 2, "notes": [moved]]], inEntity: "User", stack: stack, options: options)
         try await run.finish()
@@ -125,7 +125,7 @@ struct PageTests {
         let notes: JSONValue = [["id": 1], ["id": 2], ["id": 3]]
         try await Sync.changes([["id": 1, "notes": notes]], inEntity: "User", stack: stack)
         let run = PagedImport()
-        let options = SyncOptions(payload: .page(of: run))
+        let options = SyncOptions(payloadKind: .page(of: run))
         try await Sync.changes([["id": 1, "notes": [["id": 1]]]], inEntity: "User", stack: stack, options: options)
         #expect(try await stack.count("Note") == 3)
         // The note occurs under user 5, whose list then omits it. It has an occurrence, so it stays.
@@ -154,7 +154,7 @@ struct PageTests {
         try await Sync.changes([["id": 1, "children": [["id": 2], ["id": 4]]]], inEntity: "Item", stack: stack)
         let run = PagedImport()
         for page in pages {
-            try await Sync.changes(page, inEntity: "Item", stack: stack, options: SyncOptions(payload: .page(of: run)))
+            try await Sync.changes(page, inEntity: "Item", stack: stack, options: SyncOptions(payloadKind: .page(of: run)))
         }
         try await run.finish()
         let children = try await stack.read { db in
@@ -197,7 +197,7 @@ struct PageTests {
     func failedPagePreventsTheEnd() async throws {
         let stack = try await store()
         let run = PagedImport()
-        let options = SyncOptions(payload: .page(of: run))
+        let options = SyncOptions(payloadKind: .page(of: run))
         try await Sync.changes([["id": 1]], inEntity: "User", stack: stack, options: options)
         await #expect(throws: SyncError.self) {
             try await Sync.changes(Data("[{".utf8), inEntity: "User", stack: stack, options: options)
@@ -212,7 +212,7 @@ struct PageTests {
     func pagesAreOfOneCall() async throws {
         let stack = try await store()
         let run = PagedImport()
-        let options = SyncOptions(payload: .page(of: run))
+        let options = SyncOptions(payloadKind: .page(of: run))
         try await Sync.changes([["id": 1]], inEntity: "User", stack: stack, options: options)
         let other = await #expect(throws: SyncError.self) {
             try await Sync.changes([["id": 1]], inEntity: "Company", stack: stack, options: options)
@@ -229,7 +229,7 @@ struct PageTests {
     func unreadablePagePreventsTheEnd() async throws {
         let stack = try await store()
         let run = PagedImport()
-        let options = SyncOptions(payload: .page(of: run))
+        let options = SyncOptions(payloadKind: .page(of: run))
         try await Sync.changes([["id": 1]], inEntity: "User", stack: stack, options: options)
         try await Sync.changes([], inEntity: "User", stack: stack, options: options)
         let before = try await stack.contents()
@@ -255,7 +255,7 @@ struct PageTests {
             for page in pages {
                 try await Sync.changes(
                     page, inEntity: "User", stack: stack, predicate: predicate,
-                    options: SyncOptions(payload: .page(of: run)))
+                    options: SyncOptions(payloadKind: .page(of: run)))
             }
             try await run.finish()
             #expect(try await stack.count("User") == remaining, "\(pages)")
@@ -267,7 +267,7 @@ struct PageTests {
         let stack = try await store()
         let run = PagedImport()
         try await Sync.changes(
-            ["id": 1, "notes": []], inEntity: "User", stack: stack, options: SyncOptions(payload: .page(of: run)))
+            ["id": 1, "notes": []], inEntity: "User", stack: stack, options: SyncOptions(payloadKind: .page(of: run)))
         #expect(try await run.finish()["Note"].deletedCount == 2)
         #expect(try await stack.count("User") == 8)
     }
@@ -282,7 +282,7 @@ struct PageTests {
             let run = PagedImport()
             try await Sync.changes(
                 [["id": 1]], inEntity: "User", stack: stack, predicate: predicate, operations: operations,
-                options: SyncOptions(payload: .page(of: run)))
+                options: SyncOptions(payloadKind: .page(of: run)))
             try await run.finish()
             #expect(try await stack.count("User") == remaining)
         }
@@ -290,7 +290,7 @@ struct PageTests {
         let run = PagedImport()
         try await Sync.changes(
             [["id": 1]], inEntity: "User", stack: stack,
-            options: SyncOptions(payload: .page(of: run), deletionGuard: .rows(3)))
+            options: SyncOptions(payloadKind: .page(of: run), deletionLimit: .rows(3)))
         let error = await #expect(throws: SyncError.self) { try await run.finish() }
         #expect(error?.code == .deletionGuard)
         #expect(try await stack.count("User") == 8)
@@ -302,7 +302,7 @@ struct PageTests {
         let stored = try await stack.fetch("Note", where: "user.id == 1").count
         #expect(stored > 0)
         let run = PagedImport()
-        let options = SyncOptions(payload: .page(of: run))
+        let options = SyncOptions(payloadKind: .page(of: run))
         for id in 100...101 {
             try await Sync.changes(
                 [["id": JSONValue(id)]], inEntity: "Note", stack: stack, parent: ("User", 1), options: options)
@@ -317,7 +317,7 @@ struct PageTests {
         let stack = try await store()
         let users = try await stack.count("User")
         try await Sync.changes(
-            [["id": 1, "notes": []]], inEntity: "User", stack: stack, options: SyncOptions(payload: .delta))
+            [["id": 1, "notes": []]], inEntity: "User", stack: stack, options: SyncOptions(payloadKind: .delta))
         #expect(try await stack.count("User") == users)
         #expect(try await stack.count("Note", where: "user.id == 1") == 0)
     }

@@ -21,8 +21,8 @@ struct ParentPieceTests {
         let lists: JSONValue = [["id": 1, "items": [["id": 1], ["id": 2], ["id": 3]]]]
         try await Sync.changes(lists, inEntity: "List", stack: stack)
         var options = SyncOptions()
-        options.pieces.size = 16
-        options.pieces.markLimit = markLimit
+        options.chunkSize = 16
+        options.rowFlagLimit = markLimit
         let payload = Data(#"[{"id":1},{"id":2},{"id":3},{"id":4}]"#.utf8)
         let chunks = AsyncStream<Data> { stream in
             stream.yield(payload)

@@ -26,8 +26,8 @@ struct PieceFlowTests {
     private struct Lost: Error {}
 
     private static let options: SyncOptions = {
-        var options = SyncOptions(collectsKeys: false)
-        options.pieces.size = 100
+        var options = SyncOptions(resultDetail: .counts)
+        options.chunkSize = 100
         return options
     }()
 

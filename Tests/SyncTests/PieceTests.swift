@@ -23,8 +23,8 @@ struct PieceTests {
     }
 
     private static func options(_ size: Int, collectsKeys: Bool = true) -> SyncOptions {
-        var options = SyncOptions(collectsKeys: collectsKeys)
-        options.pieces.size = size
+        var options = SyncOptions(resultDetail: collectsKeys ? .keys : .counts)
+        options.chunkSize = size
         return options
     }
 
@@ -33,9 +33,9 @@ struct PieceTests {
     @Test("A payload in chunks gives the rows and the result of the whole payload", arguments: sizes, [true, false])
     func chunksEqualWhole(size: Int, remembersInMemory: Bool) async throws {
         var options = Self.options(size)
-        if !remembersInMemory { options.pieces.markLimit = 0 }
+        if !remembersInMemory { options.rowFlagLimit = 0 }
         var counting = options
-        counting.collectsKeys = false
+        counting.resultDetail = .counts
         for (before, after) in [("day1", "day2"), ("day2", "day1"), ("day1", "day1")] {
             let whole = try await store(before)
             let expected = try await Sync.changes(Fixtures.payload(after), inEntity: "User", stack: whole)
@@ -143,7 +143,7 @@ struct PieceTests {
         let records = (0..<100).map { #"{"id": \#($0)}"# }
         for (text, form, keyPath) in [
             (
-                #"{"x": [], "data": {"users": [\#(records.joined(separator: ","))]}, "y": 1}"#, SyncOptions.Form.json,
+                #"{"x": [], "data": {"users": [\#(records.joined(separator: ","))]}, "y": 1}"#, PayloadFormat.json,
                 ["data", "users"]
             ),
             (records.joined(separator: "\n"), .ndjson, []),
@@ -151,8 +151,8 @@ struct PieceTests {
             let file = folder.url.appendingPathComponent("users")
             try Data(text.utf8).write(to: file)
             let stack = try DataStack.inMemory(Fixtures.model("company"))
-            var options = Self.options(100, collectsKeys: false)
-            options.form = form
+            var options = Self.options(100, resultDetail: .counts)
+            options.format = form
             options.keyPath = keyPath
             let result = try await Sync.changes(contentsOf: file, inEntity: "User", stack: stack, options: options)
             #expect(result["User"].insertedCount == 100)
@@ -175,7 +175,7 @@ struct PieceTests {
         // Nine tenths of the old rows are deleted, but only a third of the rows stored by then.
         let new = Data("[\((36..<120).map { #"{"id": \#($0)}"# }.joined(separator: ","))]".utf8)
         var options = Self.options(50)
-        options.deletionGuard = .half
+        options.deletionLimit = .half
         let error = await #expect(throws: SyncError.self) {
             try await Sync.changes(Self.chunks(new), inEntity: "User", stack: stack, options: options)
         }
@@ -186,14 +186,14 @@ struct PieceTests {
 
     @Test("A payload in chunks may be a page, and may have a transaction per chunk")
     func chunksOfAPage() async throws {
-        for transactions in PieceOptions.Transactions.allCases {
+        for commitsEachChunk in [false, true] {
             let whole = try await store()
             try await Sync.changes(Fixtures.payload("day2"), inEntity: "User", stack: whole)
             let stack = try await store()
             let run = PagedImport()
             var options = Self.options(200)
-            options.pieces.transactions = transactions
-            options.payload = .page(of: run)
+            options.commitsEachChunk = commitsEachChunk
+            options.payloadKind = .page(of: run)
             try await Sync.changes(
                 Self.chunks(try Fixtures.payload("day2")), inEntity: "User", stack: stack, options: options)
             #expect(try await stack.count("User") > whole.count("User"))
@@ -201,7 +201,7 @@ struct PieceTests {
             #expect(try await stack.contents().differences(from: whole.contents()) == [])
 
             let other = try await store()
-            options.payload = .snapshot
+            options.payloadKind = .snapshot
             let result = try await Sync.changes(
                 Self.chunks(try Fixtures.payload("day2")), inEntity: "User", stack: other, options: options)
             #expect(try await other.contents().differences(from: whole.contents()) == [])

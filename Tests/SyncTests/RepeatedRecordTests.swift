@@ -81,7 +81,7 @@ struct RepeatedRecordTests {
         let plain = try await findings(json)
         #expect(plain.map(\.path) == ["[2]"])
         #expect(plain.first?.message == "contradicts [0]: 'name' and 'company' differ")
-        let shown = try await findings(json, SyncOptions(revealsValues: true))
+        let shown = try await findings(json, SyncOptions(includesValuesInErrors: true))
         #expect(shown.first?.message == #"contradicts [0]: 'name' is "b", was "a", 'company' is 8, was 7"#)
         let nested = try await findings(
             #"[{"id": 1, "notes": [{"id": 5, "text": "x"}]}, {"id": 2, "notes": [{"id": 6}, {"id": 5, "text": "y"}]}]"#)
@@ -99,7 +99,7 @@ struct RepeatedRecordTests {
     func repeatedRecordsOfPages() async throws {
         let (run, stack) = (PagedImport(), try stack())
         var options = SyncOptions()
-        options.payload = .page(of: run)
+        options.payloadKind = .page(of: run)
         for page in [#"[{"id": 1}, {"id": 2}]"#, #"[{"id": 2}, {"id": 3}]"#] {
             try await Sync.changes(Data(page.utf8), inEntity: "User", stack: stack, options: options)
         }

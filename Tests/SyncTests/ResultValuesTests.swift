@@ -6,7 +6,7 @@ import Testing
 struct ResultValuesTests {
     private static let asked: SyncOptions = {
         var options = SyncOptions()
-        options.collectsValues = true
+        options.resultDetail = .values
         return options
     }()
 

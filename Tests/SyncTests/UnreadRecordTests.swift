@@ -47,10 +47,10 @@ struct UnreadRecordTests {
 
     @Test(
         "An unreadable key prevents deletions in chunks, unless the options allow them",
-        arguments: [1, 20, 1000], PieceOptions.Transactions.allCases)
-    func unreadKeyInChunks(size: Int, transactions: PieceOptions.Transactions) async throws {
+        arguments: [1, 20, 1000], [false, true])
+    func unreadKeyInChunks(size: Int, commitsEachChunk: Bool) async throws {
         let stack = try await stack()
-        var options = SyncOptions(pieces: PieceOptions(size: size, transactions: transactions))
+        var options = SyncOptions(chunkSize: size, commitsEachChunk: commitsEachChunk)
         try await expectKept(
             Sync.changes(Self.chunks(Self.after), inEntity: "Part", stack: stack, options: options), stack)
         options.deletesBesideUnread = true
@@ -63,7 +63,7 @@ struct UnreadRecordTests {
     func unreadKeyInPages() async throws {
         let stack = try await stack()
         let run = PagedImport()
-        let options = SyncOptions(payload: .page(of: run))
+        let options = SyncOptions(payloadKind: .page(of: run))
         try await Sync.changes(Self.after, inEntity: "Part", stack: stack, options: options)
         try await Sync.changes(Data(#"[{"id": 5}]"#.utf8), inEntity: "Part", stack: stack, options: options)
         let result = try await run.finish()
@@ -100,7 +100,7 @@ struct UnreadRecordTests {
     func unreadKeyFailsStrictSync(record: (json: String, code: SyncError.Code), inPieces: Bool) async throws {
         let stack = try await stack()
         let json = Data("[{\"id\": 9}, \(record.json), {\"id\": 8}]".utf8)
-        let options = SyncOptions(isStrict: true, pieces: PieceOptions(size: 1))
+        let options = SyncOptions(isStrict: true, chunkSize: 1)
         let error = await #expect(throws: SyncError.self) {
             inPieces
                 ? try await Sync.changes(Self.chunks(json), inEntity: "Part", stack: stack, options: options)
@@ -115,7 +115,7 @@ struct UnreadRecordTests {
     func misfitPrecedesMissingKey(inPieces: Bool) async throws {
         let stack = try await stack()
         let json = Data(#"[{}, {"id": 9}, {"id": 8, "name": [1]}]"#.utf8)
-        let options = SyncOptions(isStrict: true, pieces: PieceOptions(size: 1))
+        let options = SyncOptions(isStrict: true, chunkSize: 1)
         let error = await #expect(throws: SyncError.self) {
             inPieces
                 ? try await Sync.changes(Self.chunks(json), inEntity: "Part", stack: stack, options: options)
@@ -131,7 +131,7 @@ struct UnreadRecordTests {
         let stack = try await stack()
         let names = String(repeating: #", {"id": 1, "name": [1]}"#, count: 10_001)
         let json = Data("[{\"id\": \"x\"}, {\"id\": 1}\(names)]".utf8)
-        let options = SyncOptions(pieces: PieceOptions(size: 1 << 16))
+        let options = SyncOptions(chunkSize: 1 << 16)
         let result =
             inPieces
             ? try await Sync.changes(json.chunks(of: 1 << 14), inEntity: "Part", stack: stack, options: options)
@@ -144,10 +144,10 @@ struct UnreadRecordTests {
     func unreadKeyInTheFirstChunk() async throws {
         let stack = try await stack()
         let json = Data(#"[{"id": "x"}, {"id": 1}]"#.utf8)
-        let options = SyncOptions(pieces: PieceOptions(size: 1))
+        let options = SyncOptions(chunkSize: 1)
         let result = try await Sync.changes(Self.chunks(json), inEntity: "Part", stack: stack, options: options)
         #expect(result["Part"].deletedCount == 0)
-        let strict = SyncOptions(isStrict: true, pieces: PieceOptions(size: 1))
+        let strict = SyncOptions(isStrict: true, chunkSize: 1)
         let keyless = Data(#"[{}, {"id": 1}]"#.utf8)
         let error = await #expect(throws: SyncError.self) {
             try await Sync.changes(Self.chunks(keyless), inEntity: "Part", stack: stack, options: strict)

@@ -23,7 +23,7 @@ public struct IssueStore: Sendable {
             if try Delivery.exists(db, key: id) { return nil }
             try Delivery(id: id, receivedAt: Date()).insert(db)
             return try Sync.changes(
-                body, as: Issue.self, stack: stack, options: SyncOptions(payload: .delta), in: db)
+                body, as: Issue.self, stack: stack, options: SyncOptions(payloadKind: .delta), in: db)
         }
     }
 

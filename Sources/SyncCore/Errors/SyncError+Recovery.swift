@@ -67,11 +67,11 @@ extension SyncError {
 
 /// The detected format of a payload that cannot be read with the given options, and the option that reads it.
 public enum DetectedFormat: Sendable, Hashable {
-    /// One record on each line: ``SyncOptions/Form/ndjson``.
+    /// One record on each line: ``PayloadFormat/ndjson``.
     case ndjson
-    /// A JSON:API document: ``SyncOptions/Form/jsonAPI``.
+    /// A JSON:API document: ``PayloadFormat/jsonAPI``.
     case jsonAPI
-    /// A GraphQL response: ``SyncOptions/Form/graphQL``.
+    /// A GraphQL response: ``PayloadFormat/graphQL``.
     case graphQL
     /// An object whose members are the records: ``SyncOptions/keyedBy``. `namesFitKey` is whether the member names fit
     /// the primary key; nil without a model.
@@ -105,9 +105,9 @@ public enum DetectedFormat: Sendable, Hashable {
     /// The Swift code of the option that reads the format; nil if the format is not supported.
     private var option: String? {
         switch self {
-        case .ndjson: "options.form = .ndjson"
-        case .jsonAPI: "options.form = .jsonAPI"
-        case .graphQL: "options.form = .graphQL"
+        case .ndjson: "options.format = .ndjson"
+        case .jsonAPI: "options.format = .jsonAPI"
+        case .graphQL: "options.format = .graphQL"
         case .keyed(namesFitKey: true): "options.keyedBy = .primaryKey"
         case .keyed(namesFitKey: false): "options.keyedBy = .attribute(…)"
         case .keyed(namesFitKey: nil): "options.keyedBy"

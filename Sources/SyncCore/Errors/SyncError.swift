@@ -76,7 +76,7 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         /// A row to delete has a relationship with the delete rule `deny` to rows that stay: delete or unlink those first, or keep
         /// the row in the payload.
         case deletionDenied
-        /// The sync would delete more rows of an entity than ``SyncOptions/deletionGuard`` allows. Check that the payload is
+        /// The sync would delete more rows of an entity than ``SyncOptions/deletionLimit`` allows. Check that the payload is
         /// complete before you raise the limit.
         case deletionGuard
         /// The store has another model: opening it would lose data (`problems`), or its model changed since it was opened.

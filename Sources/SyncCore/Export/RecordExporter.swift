@@ -262,13 +262,13 @@ package struct ExportedRowID: Hashable {
 
 /// Writes exported records as text: an array or object with one record on each line, or NDJSON.
 package struct ExportText {
-    private let form: SyncOptions.Form
+    private let form: PayloadFormat
     private var bytes: [UInt8] = []
     private var hasRecords = false
     /// Whether the records are members of an object.
     private let isObject: Bool
 
-    package init(_ form: SyncOptions.Form, isObject: Bool = false) {
+    package init(_ form: PayloadFormat, isObject: Bool = false) {
         self.form = form
         self.isObject = isObject
     }

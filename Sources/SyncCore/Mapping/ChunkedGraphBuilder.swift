@@ -27,13 +27,13 @@ package struct ChunkedGraphBuilder {
     /// - Throws: ``SyncError`` `invalidOption`.
     package init(_ staging: PayloadGraphBuilder, options: SyncOptions, progress: @escaping (Int) -> Void) throws {
         try options.checkKeyPath()
-        guard options.pieces.size > 0 else {
-            throw SyncError(.invalidOption, "pieces of \(options.pieces.size) bytes; there must be at least 1")
+        guard options.chunkSize > 0 else {
+            throw SyncError(.invalidOption, "pieces of \(options.chunkSize) bytes; there must be at least 1")
         }
         self.staging = staging
         self.options = options
         self.progress = progress
-        splitter = staging.layout.splitter(pieceSize: options.pieces.size)
+        splitter = staging.layout.splitter(pieceSize: options.chunkSize)
         reader = staging.layout.reader()
     }
 

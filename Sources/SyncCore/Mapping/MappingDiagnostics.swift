@@ -2,7 +2,7 @@
 struct MappingDiagnostics {
     private let model: CompiledModel
     let isStrict: Bool
-    private let revealsValues: Bool
+    private let includesValuesInErrors: Bool
     private(set) var reported: [SyncResult.Diagnostic] = []
     /// The number of diagnostics above the limit.
     private(set) var omitted = 0
@@ -10,7 +10,7 @@ struct MappingDiagnostics {
     init(of model: CompiledModel, _ options: SyncOptions) {
         self.model = model
         isStrict = options.isStrict
-        revealsValues = options.revealsValues
+        includesValuesInErrors = options.includesValuesInErrors
     }
 
     /// Returns whether one more diagnostic is kept. Otherwise it is only counted, and needs neither a path nor a
@@ -43,7 +43,7 @@ struct MappingDiagnostics {
     func describe(_ tape: JSONTape, at token: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> String {
         let kind = tape.name(of: token)
         let token = tape.tokens[token]
-        guard revealsValues, token.kind == .number || token.kind == .string else { return kind }
+        guard includesValuesInErrors, token.kind == .number || token.kind == .string else { return kind }
         let text = String(decoding: bytes[token.offset..<token.offset + min(Int(token.length), 100)], as: UTF8.self)
         return token.kind == .string ? "'\(text)'" : text
     }

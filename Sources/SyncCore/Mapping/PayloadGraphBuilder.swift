@@ -25,10 +25,10 @@ package struct PayloadGraphBuilder: Sendable {
     /// - Throws: ``SyncError`` `unknownEntity`, `abstractEntity`, `keylessEntity`, `unknownRelationship`,
     ///   `ambiguousRelationship`, `invalidOption`, or `valueDoesNotFit` if the parent's ID has the wrong type.
     package init(
-        inEntity name: String, of model: SyncModel, parent: (entity: String, id: JSONValue)?, relationship: String?,
-        operations: SyncOperations, options: SyncOptions
+        inEntity name: String, of model: SyncModel, parent: SyncParent?, operations: SyncOperations,
+        options: SyncOptions
     ) throws {
-        try options.deletionGuard?.validate()
+        try options.deletionLimit?.validate()
         let compiled = model.compiled
         let entity = try compiled.entity(named: name)
         let layout = try PayloadLayout(options, of: entity, in: compiled)
@@ -43,13 +43,10 @@ package struct PayloadGraphBuilder: Sendable {
         guard entity.isKeyed || !isKindless else {
             throw Self.keyless(name)
         }
-        if parent == nil, let relationship {
-            throw SyncError(.invalidOption, "relationship '\(relationship)' is given without a parent", entity: name)
-        }
         var plan = PayloadGraph(model: compiled, entity: entity.id, operations: operations, payload: Data())
-        if case .snapshot = options.payload {} else { plan.isComplete = false }
+        if case .snapshot = options.payloadKind {} else { plan.isComplete = false }
         if !options.entities.isEmpty {
-            guard parent == nil, relationship == nil else {
+            guard parent == nil else {
                 throw SyncError(.invalidOption, "a payload of several entities has no parent", entity: name)
             }
             plan.roots = layout.lists.map { PayloadGraph.RootList(entity: $0.entity) }
@@ -57,7 +54,8 @@ package struct PayloadGraphBuilder: Sendable {
         if !layout.isPlain { plan.labels = layout.lists.map(\.label) }
         if let parent {
             try plan.setParent(
-                ParentLink(of: entity, parent: parent.entity, relationship: relationship, compiled), id: parent.id)
+                ParentLink(of: entity, parent: parent.entity, relationship: parent.relationship, compiled),
+                id: parent.id)
         }
         base = plan
         self.options = options
@@ -303,9 +301,9 @@ package struct PayloadGraphBuilder: Sendable {
         staging.watched = plan.contestedRows
         staging.options.progress = nil
         let found = try again(staging).foundContradictions
-        if options.isStrict, let first = found.first { throw first.error(revealing: options.revealsValues) }
+        if options.isStrict, let first = found.first { throw first.error(revealing: options.includesValuesInErrors) }
         var plan = plan
-        plan.add(found, revealing: options.revealsValues)
+        plan.add(found, revealing: options.includesValuesInErrors)
         return plan
     }
 

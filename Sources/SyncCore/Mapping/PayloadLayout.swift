@@ -29,7 +29,7 @@ package struct PayloadLayout: Sendable {
         try options.checkLayout()
         keyPath = options.keyPath
         isPlain = options.isPlain
-        readsConnections = options.form == .graphQL
+        readsConnections = options.format == .graphQL
         if !options.entities.isEmpty {
             let found = try options.entities.map { (path: $0.path, entity: try model.entity(named: $0.entity)) }
             let paths = found.map { options.keyPath + $0.path }
@@ -46,9 +46,9 @@ package struct PayloadLayout: Sendable {
             types = nil
             return
         }
-        switch options.form {
+        switch options.format {
         case .json, .ndjson:
-            form = options.form == .ndjson ? .ndjson : .places(.list(at: options.keyPath))
+            form = options.format == .ndjson ? .ndjson : .places(.list(at: options.keyPath))
             lists = [List(entity: entity.id, root: 0)]
             types = nil
         case .jsonAPI:

@@ -10,40 +10,38 @@ public struct SyncOptions: Sendable {
         case all
     }
 
-    /// The format of a payload.
-    public enum Form: String, Sendable, Hashable, CaseIterable {
-        /// One JSON value: an array of records, or a single record.
-        case json
-        /// One record on each line.
-        case ndjson
-        /// A JSON:API document: `data`, `included`, `links`. The `type` of a resource names its entity.
-        case jsonAPI = "json-api"
-        /// A GraphQL response. Lists may be connections: `{"edges": [{"node": …}]}` or `{"nodes": […]}`.
-        case graphQL = "graphql"
+    /// The rows and values that a result lists besides its counts.
+    public enum ResultDetail: Sendable, Hashable {
+        /// ``keys``; for files and streams ``counts``, so that memory does not grow with the payload.
+        case automatic
+        /// Counts only.
+        case counts
+        /// The keys of inserted and deleted rows, and the keys and changed attributes of updated rows.
+        case keys
+        /// Keys, the changed values, the values of inserted and deleted rows, and the links. It takes time and memory for each
+        /// written row.
+        case values
     }
 
     /// The scope of the payload if the call has no predicate and no parent.
     public var scope: Scope
     /// Whether the payload is a snapshot, a delta, or a page of a paged import.
-    public var payload: PayloadKind
+    public var payloadKind: PayloadKind
     /// Whether the sync fails, before it writes, for inconsistent records, a value of the wrong type, or a root record
     /// without a key. Records are compared within one chunk or page.
     public var isStrict: Bool
     /// The deletion limit; nil for none.
-    public var deletionGuard: DeletionLimit?
+    public var deletionLimit: DeletionLimit?
     /// Whether the sync deletes omitted rows even if the key of a root record cannot be read. Such a record may describe any row
     /// of its entity, so by default no row is deleted (``SyncResult/Diagnostic/Kind/deletionsSkipped``).
     public var deletesBesideUnread: Bool
-    /// Whether the result lists the keys of changed rows. It always has their counts.
-    public var collectsKeys: Bool
-    /// Whether the result has the changed values, the values of inserted and deleted rows, and the links. It takes time and memory
-    /// for each written row. Without ``collectsKeys`` the result has the links only.
-    public var collectsValues: Bool
+    /// The rows and values that the result lists besides its counts.
+    public var resultDetail: ResultDetail
     /// Called with the progress of each phase, once every few thousand records or rows. The sync waits for it and calls it on any
     /// thread. It must not use the store.
     public var progress: (@Sendable (SyncProgress) -> Void)?
     /// Whether errors and diagnostics quote values of the payload.
-    public var revealsValues: Bool
+    public var includesValuesInErrors: Bool
     /// The insert hook: called for each record of a row to insert, outer records first. The sync maps the record that it returns,
     /// which must have the same key. An error that it throws fails the sync.
     ///
@@ -53,13 +51,23 @@ public struct SyncOptions: Sendable {
     /// The path of keys to the array of records in the payload; empty if the payload is the array.
     public var keyPath: [String]
     /// The format of the payload.
-    public var form: Form
+    public var format: PayloadFormat
     /// The attribute that is read from the member names, if the records are members of an object: `{"AD": {…}, "AE": {…}}`.
     public var keyedBy: KeyedBy?
     /// The lists of a payload of several entities; empty for a payload of one entity.
     package var entities: [PayloadList] = []
-    /// The size of chunks, and the transactions that they are written in.
-    public var pieces: PieceOptions
+    /// The size in bytes of the chunks that a file or stream is read in. A chunk has whole records, so it is larger if a record is.
+    ///
+    /// A sync holds two chunks and their graphs: about six times this size, or eighteen times for long lists of ids, and a page
+    /// cache of 64 MB. Smaller chunks take less memory and more time.
+    public var chunkSize: Int
+    /// Whether each chunk is committed by itself, so that other connections can write in between. If a chunk fails, the rows of
+    /// earlier chunks stay. Omitted rows are deleted at the end, if the whole payload could be read.
+    ///
+    /// Otherwise all chunks are written in one transaction. The write-ahead log then grows with the number of written rows.
+    public var commitsEachChunk: Bool
+    /// The memory, in bytes, for the row flags of a paged import. Larger row flags move to a temporary table.
+    package var rowFlagLimit = 32 << 20
     /// The Swift types that the caller reads the rows as.
     package var types: [any SyncEntity.Type] = []
     /// Whether a payload without a readable record is mapped instead of rejected. Validation sets it.
@@ -67,39 +75,56 @@ public struct SyncOptions: Sendable {
     /// Whether diagnostics name inconsistent records. Validation sets it. A payload with such records is mapped twice.
     package var explainsContradictions = false
 
-    /// Creates options. By default the payload is a snapshot, nothing is strict and there is no deletion limit.
+    /// Creates options. By default the payload is a snapshot, nothing is strict, there is no deletion limit, and chunks have 4 MiB.
     public init(
-        scope: Scope = .automatic, payload: PayloadKind = .snapshot, isStrict: Bool = false,
-        deletionGuard: DeletionLimit? = nil, deletesBesideUnread: Bool = false, collectsKeys: Bool = true,
-        revealsValues: Bool = false, collectsValues: Bool = false, keyPath: [String] = [], form: Form = .json,
-        keyedBy: KeyedBy? = nil,
-        pieces: PieceOptions = PieceOptions(), progress: (@Sendable (SyncProgress) -> Void)? = nil,
+        scope: Scope = .automatic, payloadKind: PayloadKind = .snapshot, isStrict: Bool = false,
+        deletionLimit: DeletionLimit? = nil, deletesBesideUnread: Bool = false, resultDetail: ResultDetail = .automatic,
+        includesValuesInErrors: Bool = false, keyPath: [String] = [], format: PayloadFormat = .json,
+        keyedBy: KeyedBy? = nil, chunkSize: Int = 4 << 20, commitsEachChunk: Bool = false,
+        progress: (@Sendable (SyncProgress) -> Void)? = nil,
         willInsert: (@Sendable (SyncOptions.Insertion) throws -> JSONValue)? = nil
     ) {
         self.scope = scope
-        self.payload = payload
+        self.payloadKind = payloadKind
         self.isStrict = isStrict
-        self.deletionGuard = deletionGuard
+        self.deletionLimit = deletionLimit
         self.deletesBesideUnread = deletesBesideUnread
-        self.collectsKeys = collectsKeys
-        self.revealsValues = revealsValues
-        self.collectsValues = collectsValues
+        self.resultDetail = resultDetail
+        self.includesValuesInErrors = includesValuesInErrors
         self.keyPath = keyPath
-        self.form = form
+        self.format = format
         self.keyedBy = keyedBy
-        self.pieces = pieces
+        self.chunkSize = chunkSize
+        self.commitsEachChunk = commitsEachChunk
         self.progress = progress
         self.willInsert = willInsert
     }
+
+    /// Whether the result lists keys. A route that reads chunks replaces ``ResultDetail/automatic`` before.
+    package var collectsKeys: Bool { resultDetail != .counts }
+    /// Whether the result lists values and links.
+    package var collectsValues: Bool { resultDetail == .values }
+}
+
+/// The format of a payload.
+public enum PayloadFormat: String, Sendable, Hashable, CaseIterable {
+    /// One JSON value: an array of records, or a single record.
+    case json
+    /// One record on each line.
+    case ndjson
+    /// A JSON:API document: `data`, `included`, `links`. The `type` of a resource names its entity.
+    case jsonAPI = "json-api"
+    /// A GraphQL response. Lists may be connections: `{"edges": [{"node": …}]}` or `{"nodes": […]}`.
+    case graphQL = "graphql"
 }
 
 extension SyncOptions {
-    /// Checks that the form of the payload allows a key path.
+    /// Checks that the format of the payload allows a key path.
     ///
     /// - Throws: ``SyncError`` `invalidOption` for NDJSON and JSON:API.
     func checkKeyPath() throws {
         guard !keyPath.isEmpty else { return }
-        switch form {
+        switch format {
         case .json, .graphQL: return
         case .ndjson:
             throw SyncError(.invalidOption, "a key path is given, but NDJSON has a record on each line")
@@ -166,31 +191,24 @@ public enum DeletionLimit: Sendable, Hashable {
     }
 }
 
-/// The size of chunks, and the transactions that they are written in.
-public struct PieceOptions: Sendable, Hashable {
-    /// How chunks are grouped into transactions.
-    public enum Transactions: String, Sendable, Hashable, CaseIterable {
-        /// One transaction for the payload. The write-ahead log grows with the number of written rows.
-        case one
-        /// One transaction for each chunk. Other connections can write in between. If a chunk fails, the rows of earlier chunks
-        /// stay. Omitted rows are deleted at the end, if the whole payload could be read.
-        case onePerPiece
-    }
+/// The stored row whose children a payload lists.
+///
+/// ```swift
+/// try await Sync.changes(data, inEntity: "Note", stack: stack, parent: SyncParent("User", id: 6))
+/// ```
+public struct SyncParent: Sendable, Hashable {
+    /// The entity of the row.
+    public var entity: String
+    /// The key of the row, as JSON.
+    public var id: JSONValue
+    /// The relationship of the row that has the children; nil if only one leads to their entity.
+    public var relationship: String?
 
-    /// The size of a chunk in bytes. A chunk has whole records, so it is larger if a record is.
-    ///
-    /// A sync holds two chunks and their graphs: about six times this size, or eighteen times for long lists of ids, and a page
-    /// cache of 64 MB. Smaller chunks take less memory and more time.
-    public var size: Int
-    /// How chunks are grouped into transactions.
-    public var transactions: Transactions
-    /// The memory, in bytes, for the row flags of a paged import. Larger row flags move to a temporary table.
-    package var markLimit = 32 << 20
-
-    /// Creates options for chunks; by default of 4 MiB, in one transaction.
-    public init(size: Int = 4 << 20, transactions: Transactions = .one) {
-        self.size = size
-        self.transactions = transactions
+    /// Creates a parent.
+    public init(_ entity: String, id: JSONValue, relationship: String? = nil) {
+        self.entity = entity
+        self.id = id
+        self.relationship = relationship
     }
 }
 
@@ -205,7 +223,7 @@ package struct SyncRequest: Sendable {
     package var isInPieces = false
 
     /// Whether the payload is a chunk or a page. A store cannot repeat the transaction of such a request.
-    package var isOfPart: Bool { isInPieces || options.payload.run != nil }
+    package var isOfPart: Bool { isInPieces || options.payloadKind.run != nil }
 
     package init(
         predicate: RowPredicate? = nil, options: SyncOptions = SyncOptions(), isDryRun: Bool = false
@@ -219,20 +237,20 @@ package struct SyncRequest: Sendable {
 // MARK: - Layout
 
 extension SyncOptions {
-    /// Checks that the options fit the form of the payload.
+    /// Checks that the options fit the format of the payload.
     ///
     /// - Throws: ``SyncError`` `invalidOption` for options that exclude each other.
     package func checkLayout() throws {
         try checkKeyPath()
         if keyedBy != nil {
-            guard form == .json, entities.isEmpty else {
+            guard format == .json, entities.isEmpty else {
                 throw SyncError(
                     .invalidOption, "records are keyed by their names in plain JSON of one entity only")
             }
         }
         guard !entities.isEmpty else { return }
-        guard form == .json else {
-            throw SyncError(.invalidOption, "a payload of several entities is plain JSON, not \(form.rawValue)")
+        guard format == .json else {
+            throw SyncError(.invalidOption, "a payload of several entities is plain JSON, not \(format.rawValue)")
         }
         for list in entities where list.path.contains(where: \.isEmpty) {
             throw SyncError(.invalidOption, "'\(list.path.joined(separator: "."))' is no path of keys")

@@ -3,7 +3,7 @@
 /// ```swift
 /// let run = PagedImport()
 /// while let page = try await nextPage() {
-///     try await Sync.changes(page, inEntity: "User", stack: stack, options: SyncOptions(payload: .page(of: run)))
+///     try await Sync.changes(page, inEntity: "User", stack: stack, options: SyncOptions(payloadKind: .page(of: run)))
 /// }
 /// let result = try await run.finish()
 /// ```
@@ -19,26 +19,23 @@ public final class PagedImport: Sendable {
         package var store: ObjectIdentifier
         package var entity: String
         package var predicate: RowPredicate?
-        package var parent: (entity: String, id: JSONValue)?
-        package var relationship: String?
+        package var parent: SyncParent?
         package var operations: SyncOperations
 
         package init(
-            store: ObjectIdentifier, entity: String, predicate: RowPredicate?,
-            parent: (entity: String, id: JSONValue)?, relationship: String?, operations: SyncOperations
+            store: ObjectIdentifier, entity: String, predicate: RowPredicate?, parent: SyncParent?,
+            operations: SyncOperations
         ) {
             self.store = store
             self.entity = entity
             self.predicate = predicate
             self.parent = parent
-            self.relationship = relationship
             self.operations = operations
         }
 
         static func == (left: Parameters, right: Parameters) -> Bool {
             left.store == right.store && left.entity == right.entity && left.predicate == right.predicate
-                && left.parent?.entity == right.parent?.entity && left.parent?.id == right.parent?.id
-                && left.relationship == right.relationship && left.operations == right.operations
+                && left.parent == right.parent && left.operations == right.operations
         }
     }
 

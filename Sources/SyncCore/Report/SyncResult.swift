@@ -6,7 +6,7 @@ public struct SyncResult: Sendable, Hashable, Codable {
         public var key: PrimaryKeyValue
         /// The names of the attributes and to-one relationships that were written.
         public var changed: [String]
-        /// The old and new value of each; nil unless ``SyncOptions/collectsValues`` is set.
+        /// The old and new value of each; nil unless ``SyncOptions/resultDetail`` is set.
         public var values: [String: ValueChange]?
 
         /// Creates an update of one row.
@@ -33,9 +33,9 @@ public struct SyncResult: Sendable, Hashable, Codable {
         public var updated: [Update] = []
         /// The keys of the deleted rows, including cascades.
         public var deleted: [PrimaryKeyValue] = []
-        /// The inserted rows with their values, in key order; nil unless ``SyncOptions/collectsValues`` is set.
+        /// The inserted rows with their values, in key order; nil unless ``SyncOptions/resultDetail`` is set.
         public var insertedRows: [Row]?
-        /// The deleted rows with their values, in key order; nil unless ``SyncOptions/collectsValues`` is set.
+        /// The deleted rows with their values, in key order; nil unless ``SyncOptions/resultDetail`` is set.
         public var deletedRows: [Row]?
 
         /// Creates an empty set of changes.
@@ -112,9 +112,9 @@ public struct SyncResult: Sendable, Hashable, Codable {
     public var linksAdded = 0
     /// The number of links that were removed.
     public var linksRemoved = 0
-    /// The added links, sorted; nil unless ``SyncOptions/collectsValues`` is set.
+    /// The added links, sorted; nil unless ``SyncOptions/resultDetail`` is set.
     public var addedLinks: [Link]?
-    /// The removed links, sorted; nil unless ``SyncOptions/collectsValues`` is set.
+    /// The removed links, sorted; nil unless ``SyncOptions/resultDetail`` is set.
     public var removedLinks: [Link]?
     /// The recoverable problems, in document order.
     public var diagnostics: [SyncResult.Diagnostic] = []
@@ -247,7 +247,7 @@ extension SyncResult.EntityChanges: CustomStringConvertible {
 
 // MARK: - Values
 
-// The values of a result with ``SyncOptions/collectsValues``. Values are JSON that coerces back to them (a date as
+// The values of a result with ``SyncOptions/resultDetail``. Values are JSON that coerces back to them (a date as
 // `2024-02-29T18:29:59.999Z`, bytes as base64). A to-one relationship has the key of the referenced row.
 extension SyncResult {
     /// The old and new value of an attribute or to-one relationship.

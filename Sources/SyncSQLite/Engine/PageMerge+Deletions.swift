@@ -42,7 +42,7 @@ extension PageMerge {
         do {
             // What the record says in columns shows when it is written.
             try db.inSavepoint {
-                let options = SyncOptions(collectsKeys: false)
+                let options = SyncOptions(resultDetail: .counts)
                 let staging = try PayloadGraphBuilder(
                     inEntity: table.entity.name, of: engine.model, parent: nil, relationship: nil,
                     operations: .all.subtracting(.delete), options: options)

@@ -115,7 +115,7 @@ struct PageMerge {
         _ edited: [(row: PulledPage.Record, standing: LocalRowState)]
     ) throws {
         let records = rows.compactMap(\.row.record)
-        let options = SyncOptions(collectsKeys: false)
+        let options = SyncOptions(resultDetail: .counts)
         let staging = try PayloadGraphBuilder(
             inEntity: table.entity.name, of: engine.model, parent: nil, relationship: nil,
             operations: .all.subtracting(.delete), options: options)

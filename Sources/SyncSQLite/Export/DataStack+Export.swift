@@ -162,7 +162,7 @@ extension DataStack {
     ///   - write: Called with each buffer, about 64 KB. An error that it throws ends the export and is rethrown.
     /// - Throws: The errors of ``export(_:where:orderedBy:limit:options:)-(_,RowPredicate,_,_,_)``.
     public func exportText(
-        _ entity: String, as form: SyncOptions.Form = .json, where predicate: RowPredicate = .all,
+        _ entity: String, as form: PayloadFormat = .json, where predicate: RowPredicate = .all,
         orderedBy order: RowOrder = .byKey, limit: Int? = nil, offset: Int = 0,
         options: ExportOptions = ExportOptions(), write: (Data) throws -> Void
     ) throws {
@@ -176,7 +176,7 @@ extension DataStack {
 
     /// Exports the rows of an entity as JSON text in buffers, in one read transaction. Cancelling the task ends it.
     public func exportText(
-        _ entity: String, as form: SyncOptions.Form = .json, where predicate: RowPredicate = .all,
+        _ entity: String, as form: PayloadFormat = .json, where predicate: RowPredicate = .all,
         orderedBy order: RowOrder = .byKey, limit: Int? = nil, offset: Int = 0,
         options: ExportOptions = ExportOptions(), write: @escaping @Sendable (Data) throws -> Void
     ) async throws {
@@ -190,7 +190,7 @@ extension DataStack {
 
     /// Exports the rows of an entity as JSON text in buffers, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
     public func exportText(
-        _ entity: String, as form: SyncOptions.Form = .json, where predicate: RowPredicate = .all,
+        _ entity: String, as form: PayloadFormat = .json, where predicate: RowPredicate = .all,
         orderedBy order: RowOrder = .byKey, limit: Int? = nil, offset: Int = 0,
         options: ExportOptions = ExportOptions(), in db: Database, write: (Data) throws -> Void
     ) throws {

@@ -53,7 +53,7 @@ extension EngineRun {
     /// - Returns: The error of the deletion limit, to throw at the end of the run.
     func deleteWithinGuard() async throws -> SyncError? {
         let (outcome, refusal) = try await store.applyDeletions(
-            guardedBy: settings.deletionGuard, swept: entities.filter(swept.value.contains), lease)
+            guardedBy: settings.deletionLimit, swept: entities.filter(swept.value.contains), lease)
         record(outcome)
         return refusal
     }

@@ -61,7 +61,7 @@ public struct EngineSettings: Sendable {
     /// transaction, and must not use the database.
     public var resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)?
     /// The deletion limit of a listing that omits rows.
-    public var deletionGuard: DeletionLimit? = .half
+    public var deletionLimit: DeletionLimit? = .half
     /// The user of the service. A database is synced with one user.
     public var user = ""
     /// The identity of the service in the database; nil for ``SyncService/identity``, which is mostly its address. If the service has

@@ -153,7 +153,7 @@ extension SyncTransaction {
 
     /// Moves the flags to the temporary table if they exceed the limit.
     mutating func limitMarks() throws {
-        guard let size = run?.rows.size, size > options.pieces.markLimit, var rows = run?.rows else { return }
+        guard let size = run?.rows.size, size > options.rowFlagLimit, var rows = run?.rows else { return }
         run?.rows = RowFlagTable()
         let table = try store.move(&rows, to: run?.table)
         run?.table = table

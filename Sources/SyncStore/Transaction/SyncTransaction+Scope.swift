@@ -173,7 +173,7 @@ extension SyncTransaction {
 extension SyncTransaction {
     /// Throws `deletionGuard` if the sync deletes more rows of an entity than the deletion limit allows.
     func checkGuard() throws {
-        guard let limit = options.deletionGuard else { return }
+        guard let limit = options.deletionLimit else { return }
         for (id, changes) in report.entities.enumerated() where changes.deletedCount > 0 {
             let deleted = changes.deletedCount
             let gone = deleted - changes.insertedCount - (run?.changes.insertedCount(model.entities[id].name) ?? 0)
@@ -191,7 +191,7 @@ extension SyncTransaction {
             let name = model.entities[id].name
             throw SyncError(
                 .deletionGuard,
-                "\(deleted) of \(before) \(name) rows would be deleted, more than the \(allowed) allowed; nothing was \(options.payload.run == nil ? "written" : "deleted")",
+                "\(deleted) of \(before) \(name) rows would be deleted, more than the \(allowed) allowed; nothing was \(options.payloadKind.run == nil ? "written" : "deleted")",
                 entity: name)
         }
     }

@@ -222,8 +222,7 @@ struct ReferenceCall {
 
     init(
         _ store: ReferenceStore, _ json: JSONValue, _ name: String, predicate: RowPredicate?,
-        parent: (entity: String, id: JSONValue)?, relationship: String?, operations: SyncOperations,
-        options: SyncOptions
+        parent: SyncParent?, operations: SyncOperations, options: SyncOptions
     ) throws {
         let compiled = store.model.compiled
         entity = try compiled.entity(named: name)
@@ -247,7 +246,7 @@ struct ReferenceCall {
             return
         }
         let owner = try compiled.entity(named: parent.entity)
-        let relationship = try Self.relationship(relationship, from: owner, to: entity, compiled)
+        let relationship = try Self.relationship(parent.relationship, from: owner, to: entity, compiled)
         let key = store.key(parent.id, of: owner)
         try sync.requireRecords(records, of: entity, supplied: key.map { (relationship, $0) })
         guard let key, let row = store.row(owner, key: key), store.isKind(row, of: owner.id)
@@ -336,7 +335,7 @@ struct ReferenceCall {
 
     /// Whether unlisted rows are deleted. A lone object deletes none, unless a predicate or a parent sets the scope.
     private var deletesUnlisted: Bool {
-        guard operations.contains(.delete), case .snapshot = options.payload else { return false }
+        guard operations.contains(.delete), case .snapshot = options.payloadKind else { return false }
         return !isDoubtful && (!isLoneObject || predicate != nil || parent != nil)
     }
 

@@ -182,12 +182,10 @@ extension ReferenceStore {
     @discardableResult
     public mutating func sync(
         _ json: JSONValue, inEntity name: String, predicate: RowPredicate? = nil,
-        parent: (entity: String, id: JSONValue)? = nil, relationship: String? = nil,
-        operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
+        parent: SyncParent? = nil, operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
     ) throws -> SyncResult {
         let call = try ReferenceCall(
-            self, json, name, predicate: predicate, parent: parent, relationship: relationship,
-            operations: operations, options: options)
+            self, json, name, predicate: predicate, parent: parent, operations: operations, options: options)
         let before = self
         var refused: Set<ReferenceSync.Refusal> = []
         var inserted: Set<ReferenceSync.Refusal> = []

@@ -27,18 +27,21 @@ struct ScenarioActions: Sendable {
         if let pieceSize { return try await sync(payload, inPiecesOf: pieceSize, call, predicate, options) }
         return try await write { stack in
             if !call.entities.isEmpty {
-                let json = payload.data
-                return try await (call.isDryRun ? Sync.plan : Sync.changes)(
-                    json, call.entities, stack, call.operations, options)
+                return try await call.isDryRun
+                    ? Sync.plan(
+                        payload.data, inEntities: call.entities, stack: stack, operations: call.operations,
+                        options: options)
+                    : Sync.changes(
+                        payload.data, inEntities: call.entities, stack: stack, operations: call.operations,
+                        options: options)
             }
-            return switch payload {
-            case .bytes(let json):
-                try await (call.isDryRun ? Sync.plan : Sync.changes)(
-                    json, call.entity, stack, predicate, call.parent, call.relationship, call.operations, options)
-            case .value(let json):
-                try await (call.isDryRun ? Sync.plan : Sync.changes)(
-                    json, call.entity, stack, predicate, call.parent, call.relationship, call.operations, options)
-            }
+            return try await call.isDryRun
+                ? Sync.plan(
+                    payload, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
+                    operations: call.operations, options: options)
+                : Sync.changes(
+                    payload, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
+                    operations: call.operations, options: options)
         }
     }
 
@@ -49,19 +52,21 @@ struct ScenarioActions: Sendable {
         try await write { stack in
             try await stack.write { db in
                 if !call.entities.isEmpty {
-                    return try (call.isDryRun ? Sync.plan : Sync.changes)(
-                        payload.data, call.entities, stack, call.operations, options, db)
+                    return try call.isDryRun
+                        ? Sync.plan(
+                            payload.data, inEntities: call.entities, stack: stack, operations: call.operations,
+                            options: options, in: db)
+                        : Sync.changes(
+                            payload.data, inEntities: call.entities, stack: stack, operations: call.operations,
+                            options: options, in: db)
                 }
-                return switch payload {
-                case .bytes(let json):
-                    try (call.isDryRun ? Sync.plan : Sync.changes)(
-                        json, call.entity, stack, predicate, call.parent, call.relationship, call.operations, options,
-                        db)
-                case .value(let json):
-                    try (call.isDryRun ? Sync.plan : Sync.changes)(
-                        json, call.entity, stack, predicate, call.parent, call.relationship, call.operations, options,
-                        db)
-                }
+                return try call.isDryRun
+                    ? Sync.plan(
+                        payload, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
+                        operations: call.operations, options: options, in: db)
+                    : Sync.changes(
+                        payload, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
+                        operations: call.operations, options: options, in: db)
             }
         }
     }
@@ -72,29 +77,31 @@ struct ScenarioActions: Sendable {
     ) async throws -> SyncResult {
         let bytes = payload.data
         var options = options
-        options.pieces.size = size
+        options.chunkSize = size
         let chunks = AsyncStream<Data> { stream in
             for start in stride(from: 0, to: bytes.count, by: 10) {
                 stream.yield(bytes.dropFirst(start).prefix(10))
             }
             stream.finish()
         }
+        if options.resultDetail == .automatic { options.resultDetail = .keys }
         return try await write { [options] stack in
             if !call.entities.isEmpty {
-                return call.isDryRun
-                    ? try await Sync.plan(
-                        bytes, entities: call.entities, stack: stack, operations: call.operations, options: options)
-                    : try await Sync.changes(
-                        chunks, entities: call.entities, stack: stack, operations: call.operations, options: options)
+                return try await call.isDryRun
+                    ? Sync.plan(
+                        .buffers(chunks), inEntities: call.entities, stack: stack, operations: call.operations,
+                        options: options)
+                    : Sync.changes(
+                        .buffers(chunks), inEntities: call.entities, stack: stack, operations: call.operations,
+                        options: options)
             }
-            if call.isDryRun {
-                return try await Sync.plan(
-                    chunks, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
-                    relationship: call.relationship, operations: call.operations, options: options)
-            }
-            return try await Sync.changes(
-                chunks, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
-                relationship: call.relationship, operations: call.operations, options: options)
+            return try await call.isDryRun
+                ? Sync.plan(
+                    .buffers(chunks), inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
+                    operations: call.operations, options: options)
+                : Sync.changes(
+                    .buffers(chunks), inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
+                    operations: call.operations, options: options)
         }
     }
 
@@ -105,17 +112,17 @@ struct ScenarioActions: Sendable {
         guard case .value(.array(let pages)) = payload else { throw ScenarioError("the pages must be an array") }
         let run = PagedImport()
         var options = options
-        options.payload = .page(of: run)
+        options.payloadKind = .page(of: run)
         return try await write { [options] stack in
             for page in pages {
                 if !call.entities.isEmpty {
                     try await Sync.changes(
-                        page, entities: call.entities, stack: stack, operations: call.operations, options: options)
+                        page, inEntities: call.entities, stack: stack, operations: call.operations, options: options)
                     continue
                 }
                 try await Sync.changes(
                     page, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
-                    relationship: call.relationship, operations: call.operations, options: options)
+                    operations: call.operations, options: options)
             }
             return try await run.finish()
         }
@@ -214,9 +221,16 @@ struct ScenarioActions: Sendable {
         try text.map { try RowPredicate(parsing: $0) } ?? .all
     }
 
-    enum Payload: Sendable {
+    enum Payload: Sendable, SyncPayloadConvertible {
         case bytes(Data)
         case value(JSONValue)
+
+        func syncPayload() -> SyncPayload {
+            switch self {
+            case .bytes(let json): json.syncPayload()
+            case .value(let json): json.syncPayload()
+            }
+        }
 
         var data: Data {
             switch self {

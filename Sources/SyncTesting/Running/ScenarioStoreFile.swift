@@ -119,7 +119,7 @@ extension ScenarioActions {
         guard !call.isPaged else { return try sync(pages: json, call, in: &reference) }
         try reference.sync(
             json, inEntity: call.entity, predicate: try call.predicate.map { try RowPredicate(parsing: $0) },
-            parent: call.parent, relationship: call.relationship, operations: call.operations, options: call.options)
+            parent: call.parent, operations: call.operations, options: call.options)
     }
 
     /// Syncs all pages as one list. A page that is an object makes the list a delta.
@@ -136,7 +136,7 @@ extension ScenarioActions {
                 records += elements
             } else {
                 records.append(page)
-                if call.predicate == nil, call.parent == nil { whole.options.payload = .delta }
+                if call.predicate == nil, call.parent == nil { whole.options.payloadKind = .delta }
             }
         }
         whole.payload = .inline(.array(records))

@@ -180,14 +180,14 @@ extension SyncOptions {
         case let name?: throw ScenarioError("unknown scope '\(name)'")
         }
         switch try fields.optionalString("payload") {
-        case nil, "snapshot": payload = .snapshot
-        case "delta": payload = .delta
+        case nil, "snapshot": payloadKind = .snapshot
+        case "delta": payloadKind = .delta
         case let name?: throw ScenarioError("unknown kind of payload '\(name)'")
         }
-        if let most = fields.optional("maxDelete") { deletionGuard = try Self.deletionGuard(most) }
+        if let most = fields.optional("maxDelete") { deletionLimit = try Self.deletionLimit(most) }
         if let name = try fields.optionalString("form") {
-            guard let form = Form(rawValue: name) else { throw ScenarioError("unknown form '\(name)'") }
-            self.form = form
+            guard let format = PayloadFormat(rawValue: name) else { throw ScenarioError("unknown form '\(name)'") }
+            self.format = format
         }
         switch fields.optional("keyedBy") {
         case nil: break
@@ -199,7 +199,7 @@ extension SyncOptions {
         try fields.finish()
     }
 
-    private static func deletionGuard(_ value: JSONValue) throws(ScenarioError) -> DeletionLimit {
+    private static func deletionLimit(_ value: JSONValue) throws(ScenarioError) -> DeletionLimit {
         switch value {
         case .number(let text):
             if let rows = Int(text) { return .rows(rows) }

@@ -30,8 +30,7 @@ struct ScenarioStep: Sendable {
         var entity: String
         var operations: SyncOperations
         var predicate: String?
-        var parent: (entity: String, id: JSONValue)?
-        var relationship: String?
+        var parent: SyncParent?
         /// The dotted path of the records inside the payload.
         var key: String?
         var options = SyncOptions()
@@ -46,7 +45,7 @@ struct ScenarioStep: Sendable {
         var result: JSONValue?
 
         /// Whether the payload is one list of records, or one record.
-        var isPlain: Bool { entities.isEmpty && options.keyedBy == nil && options.form == .json }
+        var isPlain: Bool { entities.isEmpty && options.keyedBy == nil && options.format == .json }
 
         /// Whether the payload is a list inside the scenario file.
         var isList: Bool {
@@ -221,8 +220,9 @@ extension ScenarioStep.SyncCall {
         }
         if let value = fields.optional("parent") {
             var owner = try ScenarioFields(value, of: "the parent")
-            parent = (try owner.string("entity"), try owner.value("id"))
-            relationship = try owner.optionalString("relationship")
+            parent = SyncParent(
+                try owner.string("entity"), id: try owner.value("id"),
+                relationship: try owner.optionalString("relationship"))
             try owner.finish()
         }
         if let value = fields.optional("changes") {

@@ -17,7 +17,7 @@ public struct InferenceSample: Sendable {
     /// Whether root records without a recognized key name get a key whose values are unique in all of them.
     public var infersKey = false
     /// The format of the payload.
-    public var form: SyncOptions.Form
+    public var form: PayloadFormat
     /// The JSON key of the attribute for the names, if an object holds the records by name; else nil.
     public var keyedBy: KeyedBy?
     /// The entity of each list by its key path, if the payload has several lists. ``entity`` is then ignored.
@@ -35,7 +35,7 @@ public struct InferenceSample: Sendable {
 
     /// Creates a sample of one entity.
     public init(
-        _ json: Data, entity: String, primaryKey: String? = nil, form: SyncOptions.Form = .json, keyPath: [String] = [],
+        _ json: Data, entity: String, primaryKey: String? = nil, form: PayloadFormat = .json, keyPath: [String] = [],
         size: Int? = nil, name: String? = nil
     ) {
         self.json = json
@@ -49,7 +49,7 @@ public struct InferenceSample: Sendable {
 
     /// Creates a sample of one entity with a composite key.
     public init(
-        _ json: Data, entity: String, primaryKey: [String], form: SyncOptions.Form = .json, keyPath: [String] = [],
+        _ json: Data, entity: String, primaryKey: [String], form: PayloadFormat = .json, keyPath: [String] = [],
         size: Int? = nil, name: String? = nil
     ) {
         self.init(json, entity: entity, form: form, keyPath: keyPath, size: size, name: name)
@@ -108,7 +108,7 @@ struct SampleRecords {
     init(_ sample: InferenceSample) throws {
         self.sample = sample
         var options = SyncOptions()
-        options.form = sample.form
+        options.format = sample.form
         options.keyPath = sample.keyPath
         options.keyedBy = sample.keyedBy
         options.entities = sample.entities.sorted { $0.key < $1.key }

@@ -13,27 +13,26 @@ extension Sync {
     ///   - entity: The entity of the root records.
     ///   - stack: The store to validate against.
     ///   - parent: The row whose children the payload lists.
-    ///   - relationship: The relationship of the parent, if it has several to the entity.
     ///   - options: The options of the sync, with the payload format.
     /// - Throws: ``SyncError`` if the payload cannot be synced at all.
     public static func examine(
-        _ json: Data, inEntity entity: String, stack: DataStack, parent: Parent? = nil, relationship: String? = nil,
+        _ json: Data, inEntity entity: String, stack: DataStack, parent: SyncParent? = nil,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncExamination {
-        try await examine(json, SyncCall(entity, stack, nil, parent, relationship, .all, options))
+        try await examine(json, SyncCall(entity, stack, nil, parent, .all, options))
     }
 
     /// Validates a payload against an empty store that has only the parent. See
-    /// ``examine(_:inEntity:stack:parent:relationship:options:)``.
+    /// ``examine(_:inEntity:stack:parent:options:)``.
     ///
     /// - Parameter model: The model of the store. If a transformer is not registered on it, values are not transformed.
     /// - Throws: ``SyncError`` if the payload cannot be synced at all.
     public static func examine(
-        _ json: Data, inEntity entity: String, model: SyncModel, parent: Parent? = nil, relationship: String? = nil,
+        _ json: Data, inEntity entity: String, model: SyncModel, parent: SyncParent? = nil,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncExamination {
         let stack = try DataStack.inMemory(model, transformers: .optional)
-        let call = SyncCall(entity, stack, nil, parent, relationship, .all, options)
+        let call = SyncCall(entity, stack, nil, parent, .all, options)
         if let parent {
             // Errors in the parent's entity or relationship must come before the insertion of the parent.
             _ = try call.staging()
@@ -55,7 +54,7 @@ extension Sync {
     /// error suggests another format or key path.
     private static func dryRun(_ json: Data, _ call: SyncCall) async throws -> SyncResult {
         var call = call
-        call.options.collectsKeys = false
+        call.options.resultDetail = .counts
         call.options.explainsContradictions = true
         do {
             return try await call.dryRun(json)
@@ -65,12 +64,12 @@ extension Sync {
         }
     }
 
-    /// Validates a payload with several entities. See ``examine(_:inEntity:stack:parent:relationship:options:)``.
+    /// Validates a payload with several entities. See ``examine(_:inEntity:stack:parent:options:)``.
     ///
     /// - Parameter entities: The entity of each list, by its dotted key path.
     /// - Throws: ``SyncError`` if the payload cannot be synced at all.
     public static func examine(
-        _ json: Data, entities: [String: String], stack: DataStack, options: SyncOptions = SyncOptions()
+        _ json: Data, inEntities entities: [String: String], stack: DataStack, options: SyncOptions = SyncOptions()
     ) async throws -> SyncExamination {
         try await examine(json, SyncCall(entities, stack, .all, options))
     }

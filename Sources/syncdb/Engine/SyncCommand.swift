@@ -170,7 +170,7 @@ struct EngineRunOptions: ParsableArguments {
         let engine = try command.engine(stack) { settings in
             settings.patience = .milliseconds(wait?.milliseconds ?? 30_000)
             settings.earlierWaits = now ? .none : .asked
-            settings.deletionGuard = (maxDelete ?? .standard).guardValue
+            settings.deletionLimit = (maxDelete ?? .standard).guardValue
         }
         let watch = RunProgress(engine, isQuiet: quiet)
         defer { watch.cancel() }

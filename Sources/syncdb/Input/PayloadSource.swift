@@ -128,7 +128,7 @@ enum PayloadSource {
 }
 
 /// A payload to sync.
-struct Payload {
+struct Payload: SyncPayloadConvertible {
     /// The bytes of a payload.
     enum Content {
         /// The complete bytes, of small or required payloads.
@@ -142,7 +142,15 @@ struct Payload {
     /// The name of the source for errors.
     let name: String
     let content: Content
-    let form: SyncOptions.Form
+    let format: PayloadFormat
+
+    func syncPayload() throws -> SyncPayload {
+        switch content {
+        case .whole(let data): data.syncPayload()
+        case .file(let url): try url.syncPayload()
+        case .chunks(let chunks): .buffers(chunks)
+        }
+    }
 
     /// The complete bytes; nil if the payload is read in chunks.
     var data: Data? {

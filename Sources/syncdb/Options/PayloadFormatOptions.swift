@@ -17,7 +17,7 @@ struct PayloadFormatOptions: ParsableArguments {
     var form: PayloadFormatArgument?
 
     /// Returns the format of a payload.
-    func form(isNDJSON: Bool) -> SyncOptions.Form { form?.form ?? (isNDJSON ? .ndjson : .json) }
+    func form(isNDJSON: Bool) -> PayloadFormat { form?.form ?? (isNDJSON ? .ndjson : .json) }
 
     var names: KeyedBy? { keyed ? .primaryKey : keyedBy.map { .attribute($0) } }
 
@@ -35,7 +35,7 @@ enum PayloadFormatArgument: String, ExpressibleByArgument, CaseIterable {
     case jsonAPI = "json-api"
     case graphQL = "graphql"
 
-    var form: SyncOptions.Form { self == .jsonAPI ? .jsonAPI : .graphQL }
+    var form: PayloadFormat { self == .jsonAPI ? .jsonAPI : .graphQL }
 }
 
 /// The argument of `--entity User`, or of `--entity users=User` for one of several lists.

@@ -36,8 +36,8 @@ struct PayloadOptions {
 
     var options: SyncOptions {
         var options = SyncOptions(
-            scope: rules.scope.scope, payload: rules.delta ? .delta : .snapshot, isStrict: rules.strict,
-            deletionGuard: (rules.maxDelete ?? .standard).guardValue,
+            scope: rules.scope.scope, payloadKind: rules.delta ? .delta : .snapshot, isStrict: rules.strict,
+            deletionLimit: (rules.maxDelete ?? .standard).guardValue,
             deletesBesideUnread: rules.deletesBesideUnread)
         options.keyedBy = layout.names
         options.keyPath = rules.key.map { $0.split(separator: ".").map(String.init) } ?? []
@@ -215,7 +215,7 @@ struct ParentArgument: ExpressibleByArgument, Equatable {
     }
 
     /// The parent. The type of its key converts the text; a composite key is a JSON list or object.
-    var parent: Sync.Parent { (entity, JSONValue(keyArgument: id)) }
+    var parent: SyncParent { SyncParent(entity, id: JSONValue(keyArgument: id), relationship: relationship) }
 
     private static func isName(_ text: Substring) -> Bool {
         guard let first = text.first, first.isLetter || first == "_" else { return false }

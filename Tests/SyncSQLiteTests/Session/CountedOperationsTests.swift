@@ -87,7 +87,7 @@ struct CountedOperationsTests {
     func deletesRows(_ count: Int, collectsValues: Bool) throws {
         try fill(count)
         var options = SyncOptions()
-        options.collectsValues = collectsValues
+        options.resultDetail = collectsValues ? .values : .keys
         let (names, result) = try operations("[]", of: "Owner", options: options)
         #expect(result.entities["Owner"]?.deletedCount == count)
         #expect(result.entities["Note"]?.deletedCount == 2 * count)
@@ -119,7 +119,7 @@ struct CountedOperationsTests {
     @Test("Resolving pending references takes few operations for any number of rows", arguments: sizes, [false, true])
     func resolvesPendingReferences(_ count: Int, collectsValues: Bool) throws {
         var options = SyncOptions()
-        options.collectsValues = collectsValues
+        options.resultDetail = collectsValues ? .values : .keys
         let owners = list(1...count) {
             #"{ "id": \#($0), "note_ids": [\#(2 * $0), \#(2 * $0 + 1)], "tag_ids": ["t\#($0)", "a"], "badge": \#($0) }"#
         }

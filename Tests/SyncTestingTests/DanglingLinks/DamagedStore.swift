@@ -20,7 +20,7 @@ struct DamagedStore {
 
     @discardableResult
     func sync(_ records: Data, _ entity: String, isDelta: Bool = false) async throws -> SyncResult {
-        let options = SyncOptions(payload: isDelta ? .delta : .snapshot)
+        let options = SyncOptions(payloadKind: isDelta ? .delta : .snapshot)
         return try await Sync.changes(records, inEntity: entity, stack: stack, options: options)
     }
 

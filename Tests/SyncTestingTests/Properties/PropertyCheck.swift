@@ -92,7 +92,7 @@ struct PropertyCheck {
                 relationship: step.relationship, operations: step.operations, options: step.options)
         }
         var options = step.options
-        options.form = .ndjson
+        options.format = .ndjson
         return try await Sync.changes(
             Data(try layout.lines(of: step)), inEntity: step.entity, stack: stack, predicate: predicate,
             parent: step.parent,

@@ -78,7 +78,7 @@ struct PropertyParts {
             return [try await sync(step, inPiecesOf: .max)]
         }
         var options = step.options
-        options.payload = .page(of: run)
+        options.payloadKind = .page(of: run)
         var results: [SyncResult] = []
         for page in pages {
             results.append(
@@ -102,8 +102,8 @@ struct PropertyParts {
             stream.finish()
         }
         var options = step.options
-        if step.shape == .lines { options.form = .ndjson }
-        options.pieces.size = size
+        if step.shape == .lines { options.format = .ndjson }
+        options.chunkSize = size
         return try await Sync.changes(
             chunks, inEntity: step.entity, stack: stack, predicate: step.condition(), parent: step.parent,
             relationship: step.relationship, operations: step.operations, options: options)

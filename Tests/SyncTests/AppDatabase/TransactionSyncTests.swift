@@ -100,7 +100,7 @@ struct TransactionSyncTests {
         let error = await #expect(throws: SyncError.self) {
             try await queue.write { db throws in
                 var options = SyncOptions()
-                options.payload = .page(of: run)
+                options.payloadKind = .page(of: run)
                 try Sync.changes([["id": 1]] as JSONValue, inEntity: "User", stack: stack, options: options, in: db)
             }
         }

@@ -10,7 +10,7 @@ extension DataStack {
     }
 
     func exportedPieces(
-        _ entity: String, as form: SyncOptions.Form = .json, where predicate: RowPredicate = .all,
+        _ entity: String, as form: PayloadFormat = .json, where predicate: RowPredicate = .all,
         orderedBy order: RowOrder = .byKey, limit: Int? = nil
     ) throws -> [Data] {
         var pieces: [Data] = []
@@ -19,7 +19,7 @@ extension DataStack {
     }
 
     func exportedText(
-        _ entity: String, as form: SyncOptions.Form = .json, where predicate: RowPredicate = .all,
+        _ entity: String, as form: PayloadFormat = .json, where predicate: RowPredicate = .all,
         orderedBy order: RowOrder = .byKey, limit: Int? = nil
     ) throws -> Data {
         try exportedPieces(entity, as: form, where: predicate, orderedBy: order, limit: limit).reduce(Data(), +)

@@ -44,7 +44,7 @@ struct ExportDepthTests {
         #expect(length(try #require(records.first), along: "previous") == 256)
         let text = try stack.exportedText("Link", limit: 1)
         var options = SyncOptions()
-        options.payload = .delta
+        options.payloadKind = .delta
         let result = try await Sync.changes(text, inEntity: "Link", stack: stack, options: options)
         #expect(result.isEmpty)
         #expect(result.diagnostics == [])
@@ -76,7 +76,7 @@ struct ExportDepthTests {
 
     private var delta: SyncOptions {
         var options = SyncOptions()
-        options.payload = .delta
+        options.payloadKind = .delta
         return options
     }
 }

@@ -28,7 +28,7 @@ struct ExportReadingTests {
     @Test("An empty export is an empty array in JSON and no line in NDJSON")
     func emptyExportIsValid() async throws {
         let stack = try await users()
-        for (form, expected) in [(SyncOptions.Form.json, "[]\n"), (.ndjson, "")] {
+        for (form, expected) in [(PayloadFormat.json, "[]\n"), (.ndjson, "")] {
             let text = try stack.exportedText("User", as: form, where: .where("age > 200"))
             #expect(String(decoding: text, as: UTF8.self) == expected)
         }

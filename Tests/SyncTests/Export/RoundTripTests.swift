@@ -12,7 +12,7 @@ struct RoundTripTests {
         let stack = try DataStack.inMemory(Fixtures.model(model), transformers: .optional)
         var payload = RandomPayload(stack.model, seed: UInt64(seed))
         var options = SyncOptions()
-        options.payload = .delta
+        options.payloadKind = .delta
         for _ in 0..<4 {
             for entity in payload.entities {
                 let records = try payload.records(of: entity)

@@ -9,8 +9,8 @@ extension PlanModel {
     func store(_ count: Int) async throws -> DataStack {
         let stack = try DataStack.inMemory(model())
         var options = SyncOptions()
-        options.payload = .delta
-        options.collectsKeys = false
+        options.payloadKind = .delta
+        options.resultDetail = .counts
         let people = JSONValue.array((1...count).map { person($0, of: count) })
         try await Sync.changes(people, inEntity: "Person", stack: stack, options: options)
         for (entity, start) in [
@@ -53,7 +53,7 @@ extension PlanModel {
     /// Stores pending references: one to a missing team and one to a missing tag for every person.
     func rememberReferences(_ count: Int, in stack: DataStack) async throws {
         var options = SyncOptions()
-        options.payload = .delta
+        options.payloadKind = .delta
         let people = (1...count).map { number in
             record(number, ["team_id": key(10_000_000 + number), "likes_ids": .array([key(10_000_000 + number)])])
         }

@@ -14,7 +14,7 @@ struct QueryPlanTests {
 
     private static let delta: SyncOptions = {
         var options = SyncOptions()
-        options.payload = .delta
+        options.payloadKind = .delta
         return options
     }()
 
@@ -52,8 +52,8 @@ struct QueryPlanTests {
             try await Sync.changes(json, inEntity: "Person", stack: stack, options: Self.delta)
         }
         var options = Self.delta
-        options.collectsValues = true
-        options.deletionGuard = .fraction(0.9, above: 10)
+        options.resultDetail = .values
+        options.deletionLimit = .fraction(0.9, above: 10)
         options.willInsert = { $0.record }
         try await expectNoScan(stack) {
             let json = JSONValue.array([keys.record(103, nested), keys.record(9_003, nested)])

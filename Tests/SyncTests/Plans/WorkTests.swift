@@ -13,7 +13,7 @@ struct WorkTests {
         let stack = try await keys.store(size)
         try await keys.rememberReferences(size, in: stack)
         var options = SyncOptions()
-        options.payload = .delta
+        options.payloadKind = .delta
         // A store checks all pending references once after it is opened.
         try await Sync.insertOrUpdate(keys.record(41), inEntity: "Person", stack: stack)
         func steps(_ body: () async throws -> Void) async throws -> Int {

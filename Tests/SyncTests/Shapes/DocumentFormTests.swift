@@ -17,9 +17,9 @@ struct DocumentFormTests {
           "Tag": {"type": "labels", "attributes": {"id": "string"}}}}
         """
 
-    private func routes(_ form: SyncOptions.Form) throws -> ShapeRoutes {
+    private func routes(_ form: PayloadFormat) throws -> ShapeRoutes {
         var routes = ShapeRoutes(model: try ShapeTests.model(Self.blog), entity: "Article")
-        routes.options.form = form
+        routes.options.format = form
         return routes
     }
 
@@ -59,7 +59,7 @@ struct DocumentFormTests {
     func attributesTakePrecedence() async throws {
         let model = #"{"entities": {"Post": {"attributes": {"id": "integer", "meta": "json", "links": "json"}}}}"#
         var routes = ShapeRoutes(model: try ShapeTests.model(model), entity: "Post")
-        routes.options.form = .jsonAPI
+        routes.options.format = .jsonAPI
         let own = #""links": {"self": "x"}, "meta": {"by": 2}"#
         let attributes = #""attributes": {"links": ["mine"], "meta": {"by": 1}}"#
         for members in ["\(own), \(attributes)", "\(attributes), \(own)"] {
@@ -75,7 +75,7 @@ struct DocumentFormTests {
     func pagesOfJSONAPI() async throws {
         let stack = try DataStack.inMemory(ShapeTests.model(Self.blog))
         var options = SyncOptions()
-        options.form = .jsonAPI
+        options.format = .jsonAPI
         try await Sync.changes(
             Data(#"{"data": [{"type": "articles", "id": "9"}]}"#.utf8), inEntity: "Article", stack: stack,
             options: options)
@@ -83,8 +83,8 @@ struct DocumentFormTests {
         let last = Data(#"{"data": [{"type": "articles", "id": "2"}], "links": {"next": null}}"#.utf8)
         for size in [1, 1000] {
             var pieces = options
-            pieces.pieces.size = size
-            pieces.pieces.transactions = .onePerPiece
+            pieces.chunkSize = size
+            pieces.commitsEachChunk = true
             let chunks = AsyncStream<Data> {
                 $0.yield(first); $0.finish()
             }
@@ -95,7 +95,7 @@ struct DocumentFormTests {
         #expect(
             try await Sync.changes(first, inEntity: "Article", stack: stack, options: options).nextPage == "/2")
         let run = PagedImport()
-        options.payload = .page(of: run)
+        options.payloadKind = .page(of: run)
         let page = try await Sync.changes(first, inEntity: "Article", stack: stack, options: options)
         #expect(page.nextPage == "/2")
         #expect(try await Sync.changes(last, inEntity: "Article", stack: stack, options: options).nextPage == nil)
@@ -230,9 +230,9 @@ struct DocumentFormTests {
             """)
         #expect(result["Photo"].inserted == [.integer(8), .integer(9)])
         #expect(result.unresolved.count == 3)
-        try await Sync.changes([["id": 7]], inEntity: "Post", stack: stack, options: SyncOptions(payload: .delta))
+        try await Sync.changes([["id": 7]], inEntity: "Post", stack: stack, options: SyncOptions(payloadKind: .delta))
         try await Sync.changes(
-            [["id": 7, "type": "Photo"]], inEntity: "Subject", stack: stack, options: SyncOptions(payload: .delta))
+            [["id": 7, "type": "Photo"]], inEntity: "Subject", stack: stack, options: SyncOptions(payloadKind: .delta))
         let remarks = try await stack.export("Remark")
         #expect(remarks[0]["subject"] == ["id": 7, "type": "Post"])
         #expect(remarks[0]["about_id"] == ["id": 7, "type": "Photo"])
@@ -273,8 +273,8 @@ struct DocumentFormTests {
 extension SyncOptions {
     fileprivate static func of(_ form: Form, piecesOf size: Int = 1 << 20) -> SyncOptions {
         var options = SyncOptions()
-        options.form = form
-        options.pieces.size = size
+        options.format = form
+        options.chunkSize = size
         return options
     }
 }

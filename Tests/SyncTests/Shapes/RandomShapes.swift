@@ -47,7 +47,7 @@ struct RandomShapes {
         case .array: text = JSONValue.array(things).oneLine
         case .lines:
             text = things.map(\.oneLine).joined(separator: "\n")
-            options.form = .ndjson
+            options.format = .ndjson
         case .lists:
             let others = (1...3).map { thing(1, $0) }
             text = JSONValue.object([.init("things", .array(things)), .init("others", .array(others))]).oneLine
@@ -60,7 +60,7 @@ struct RandomShapes {
                 JSONValue.object([
                     .init("data", .object([.init("all", .object([.init("edges", .array(nodes))]))]))
                 ]).oneLine
-            options.form = .graphQL
+            options.format = .graphQL
         case .keyed:
             let bare = things.map { $0.without("id") }
             text = JSONValue.object(bare.enumerated().map { .init("k\($0)", $1) }).oneLine
@@ -85,7 +85,7 @@ struct RandomShapes {
             records = [("Root", mixed)]
         }
         sample.json = Data(text.utf8)
-        sample.form = options.form
+        sample.form = options.format
         sample.keyedBy = options.keyedBy
     }
 
@@ -127,7 +127,7 @@ struct RandomShapes {
                 .init("included", .array((all[1] + all[2]).map { $0.1 })), .init("data", .array(all[0].map { $0.1 })),
             ]).oneLine
         records = zip(["Root", "Person", "Comment"], all).map { ($0, $1.map { $0.0 }) }
-        options.form = .jsonAPI
+        options.format = .jsonAPI
     }
 
     // MARK: Records

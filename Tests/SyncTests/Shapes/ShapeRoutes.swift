@@ -18,10 +18,10 @@ struct ShapeRoutes {
         let values = try await outcome(before) { try await changes(value, $0, options) }
         expectSame(values, plain, "values")
         for size in [1, 30, 400] {
-            for transactions in [PieceOptions.Transactions.one, .onePerPiece] {
+            for commitsEachChunk in [false, true] {
                 var options = options
-                options.pieces.size = size
-                options.pieces.transactions = transactions
+                options.chunkSize = size
+                options.commitsEachChunk = commitsEachChunk
                 let pieces = try await outcome(before) { try await chunks(Data(text.utf8), $0, options) }
                 #expect(try await dump(pieces.stack) == dump(plain.stack), "pieces of \(size), \(transactions)")
                 #expect(pieces.result.nextPage == plain.result.nextPage, "pieces of \(size)")

@@ -71,7 +71,7 @@ struct ShapeTests {
     }
 
     private func text(
-        _ stack: DataStack, _ options: ExportOptions, as form: SyncOptions.Form = .json
+        _ stack: DataStack, _ options: ExportOptions, as form: PayloadFormat = .json
     ) throws -> Data {
         var text = Data()
         try stack.exportText("Country", as: form, options: options) { text.append($0) }
@@ -151,9 +151,9 @@ struct ShapeTests {
     @Test("Dictionaries with a document format are an error, because they are a list")
     func dictionariesTakeNoDocumentFormat() async throws {
         let stack = try DataStack.inMemory(Self.model(Self.companies))
-        for form in [SyncOptions.Form.jsonAPI, .graphQL] {
+        for form in [PayloadFormat.jsonAPI, .graphQL] {
             var options = SyncOptions()
-            options.form = form
+            options.format = form
             let records: [[String: Any]] = [["id": 1]]
             let error = await #expect(throws: SyncError.self) {
                 try await Sync.changes(records, inEntity: "User", stack: stack, options: options)
@@ -167,9 +167,9 @@ struct ShapeTests {
         let stack = try DataStack.inMemory(Self.model(Self.companies))
         var keyed = SyncOptions()
         keyed.keyedBy = .primaryKey
-        keyed.form = .ndjson
+        keyed.format = .ndjson
         var path = SyncOptions()
-        path.form = .jsonAPI
+        path.format = .jsonAPI
         path.keyPath = ["data"]
         for options in [keyed, path] {
             let error = await #expect(throws: SyncError.self) {

@@ -9,8 +9,8 @@ struct CountedWorkTests {
     private func sync(
         _ payload: UserPayload, _ stack: DataStack, _ kind: PayloadKind = .snapshot
     ) async throws {
-        var options = SyncOptions(payload: kind)
-        options.collectsKeys = false
+        var options = SyncOptions(payloadKind: kind)
+        options.resultDetail = .counts
         try await Sync.changes(payload.data, inEntity: "User", stack: stack, options: options)
     }
 

@@ -102,7 +102,7 @@ struct FalseAlarmTests {
               "Part": {"type": "parts", "attributes": {"id": "integer"}}}}
             """
         var options = SyncOptions()
-        options.form = .jsonAPI
+        options.format = .jsonAPI
         let document = """
             {"jsonapi": {"version": "1.1"}, "meta": {"total": 1}, "links": {"self": "/items"}, "data": [{
               "type": "items", "id": "1", "links": {"self": "/items/1"}, "attributes": {"name": "a"},
@@ -110,7 +110,7 @@ struct FalseAlarmTests {
              "included": [{"type": "parts", "id": "2", "links": {"self": "/parts/2"}}]}
             """
         #expect(try await findings(model, document, "Item", options) == [])
-        options.form = .graphQL
+        options.format = .graphQL
         let answer = """
             {"data": {"items": {"pageInfo": {"hasNextPage": false}, "edges": [{"cursor": "a", "node": {
               "__typename": "Item", "id": 1, "parts": {"totalCount": 1, "nodes": [{"__typename": "Part", "id": 2}]}}}]}}}

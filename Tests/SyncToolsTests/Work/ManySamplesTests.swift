@@ -111,7 +111,7 @@ struct ManySamplesTests {
 
     @Test("A sample of limited size has the whole records in its first bytes")
     func limitsSampleSize() throws {
-        func keys(_ size: Int?, _ text: String, _ form: SyncOptions.Form = .json) throws -> [String]? {
+        func keys(_ size: Int?, _ text: String, _ form: PayloadFormat = .json) throws -> [String]? {
             let sample = InferenceSample(Data(text.utf8), entity: "User", form: form, size: size)
             return try InferredModel(from: [sample]).model.entity(named: "User")?.attributes.map(\.name)
         }

@@ -13,7 +13,7 @@ struct Calls {
         let stack = try DataStack(at: URL(fileURLWithPath: database))
         let parts = parent.split(separator: ":").map(String.init)
         var options = SyncOptions()
-        options.payload = parts.count > 1 ? .snapshot : .delta
+        options.payloadKind = parts.count > 1 ? .snapshot : .delta
         let clock = ContinuousClock()
         var times: [Double] = []
         for payload in payloads {

@@ -39,7 +39,7 @@ enum Staging {
 
     /// Returns options that cancel the current task when nine tenths of the payload are mapped.
     private static func options(_ note: @escaping @Sendable (Int) -> Void) -> SyncOptions {
-        var options = SyncOptions(payload: .delta)
+        var options = SyncOptions(payloadKind: .delta)
         options.progress = { progress in
             guard progress.phase == .mapping else { return }
             note(progress.completed)

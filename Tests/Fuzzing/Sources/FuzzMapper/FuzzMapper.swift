@@ -25,7 +25,7 @@ enum FuzzMapper {
         }
         requireSame(ofBytes, MappingOutcome(call, withPlaces: withPlaces) { try $0.stage(value).plan }, "as values")
         guard case .array(let records) = value else { return }
-        if call.options.form == .json, call.options.keyPath.isEmpty, !records.isEmpty {
+        if call.options.format == .json, call.options.keyPath.isEmpty, !records.isEmpty {
             requireSame(ofBytes, ofLines(records, call, withPlaces), "one record a line")
         }
         requireNativeIsSame(records, call)
@@ -63,7 +63,7 @@ enum FuzzMapper {
         }
         return lines.withUnsafeBufferPointer { buffer in
             var other = call
-            other.options.form = .ndjson
+            other.options.format = .ndjson
             other.payload = buffer
             return MappingOutcome(other, withPlaces: withPlaces) {
                 try $0.stage(other.data, options: other.options).plan

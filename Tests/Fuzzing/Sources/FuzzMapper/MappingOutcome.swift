@@ -21,7 +21,7 @@ struct MappingOutcome {
         self.init(call) { staging, outcome in
             let cuts = PayloadCuts(call.payload)
             var options = call.options
-            options.pieces.size = cuts.pieceSize
+            options.chunkSize = cuts.pieceSize
             var size = 0
             var pieces = try ChunkedGraphBuilder(staging, options: options) { size = $0 }
             for chunk in cuts.chunks {

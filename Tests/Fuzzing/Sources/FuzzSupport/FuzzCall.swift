@@ -24,7 +24,7 @@ public struct FuzzCall {
         guard input.first == UInt8(ascii: "~"), input.count >= 3 else { return body(call) }
         call.options.keyPath = []
         let made = PayloadWriter.payload(
-            UnsafeBufferPointer(rebasing: input[3...]), of: call.entity, asLines: call.options.form == .ndjson)
+            UnsafeBufferPointer(rebasing: input[3...]), of: call.entity, asLines: call.options.format == .ndjson)
         payloadBeingChecked = made
         defer { payloadBeingChecked = nil }
         made.withUnsafeBufferPointer { payload in
@@ -42,12 +42,12 @@ public struct FuzzCall {
         let flags = input[2]
         options.isStrict = flags & 1 != 0
         options.scope = flags & 2 != 0 ? .all : .automatic
-        if flags & 4 != 0 { options.payload = .delta }
-        if flags & 8 != 0 { options.form = .ndjson }
-        options.revealsValues = flags & 16 != 0
+        if flags & 4 != 0 { options.payloadKind = .delta }
+        if flags & 8 != 0 { options.format = .ndjson }
+        options.includesValuesInErrors = flags & 16 != 0
         if flags & 32 != 0 { entity = "Special" }
         if flags & 64 != 0 { entity = "Group" }
-        if flags & 128 != 0, options.form == .json { options.keyPath = ["data", "rows"] }
+        if flags & 128 != 0, options.format == .json { options.keyPath = ["data", "rows"] }
     }
 
     /// The payload without a copy. It is valid during the call only.
@@ -60,7 +60,7 @@ public struct FuzzCall {
 
     /// The payload as a value; nil if it is invalid. The value of NDJSON is the array of its records.
     public var value: JSONValue? {
-        guard options.form == .ndjson else { return try? JSONValue(parsing: Array(payload)) }
+        guard options.format == .ndjson else { return try? JSONValue(parsing: Array(payload)) }
         var reader = JSONReader(payload, form: .ndjson)
         var tape = JSONTape()
         var records: [JSONValue] = []

@@ -36,7 +36,7 @@ struct FuzzStore {
         data = Data(call.payload)
         value = call.value
         let cuts = PayloadCuts(call.payload)
-        options.pieces.size = cuts.pieceSize
+        options.chunkSize = cuts.pieceSize
         chunks = cuts.chunks.map { Array($0) }
     }
 
