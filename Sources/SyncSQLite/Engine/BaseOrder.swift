@@ -1,7 +1,7 @@
 import GRDB
 import SyncStore
 
-/// The order that both sides had last agreed on of a list that was edited since, as `sync_base` has it.
+/// The base order of edited lists: the last order that both sides had, as stored in `sync_base`.
 struct BaseOrder {
     private let table: TrackedTable
     private let pairs: TrackedTable.JoinTable
@@ -13,7 +13,7 @@ struct BaseOrder {
         self.db = db
     }
 
-    /// Nil for a list that was not edited.
+    /// Returns the base order of a list; nil if the list was not edited.
     func keys(of key: DatabaseValue) throws -> [DatabaseValue]? {
         guard pairs.isOrdered else { return nil }
         let statement = try db.cachedStatement(sql: "SELECT value FROM sync_base WHERE e = ? AND k = ? AND domain = ?")
@@ -21,13 +21,16 @@ struct BaseOrder {
         return try text.map(LinkedRowList.keys)
     }
 
-    /// - Parameter keys: Nil for a list that both sides have in the same order.
+    /// Stores the base order of a list.
+    ///
+    /// - Parameter keys: Nil to delete it, if both sides have the same order.
     func set(_ keys: [DatabaseValue]?, of key: DatabaseValue, edited: Int64 = SQLiteEngineStore.now) throws {
         try table.setBase(keys.map(LinkedRowList.text), of: pairs.domain, key, edited: edited, in: db)
     }
 
-    /// A row that the lists name has another key, where it is stored, too. The lists that had it have it still, or it was taken out of
-    /// them.
+    /// Replaces the key of a linked row in all base orders. The row is already stored under the new key.
+    ///
+    /// Only lists that contain the row, or have a recorded join edit of it, can name the row.
     func follow(_ old: DatabaseValue, _ new: DatabaseValue) throws {
         guard pairs.isOrdered else { return }
         let names = pairs.table

@@ -1,7 +1,9 @@
 import GRDB
 
-/// A value that equals another one as SQLite says it: text byte for byte. Swift, and GRDB's values, hold the two spellings of `é` for
-/// equal (Unicode's canonical equivalence); a service and a database have them apart.
+/// A value that is compared as SQLite compares it: text byte for byte.
+///
+/// Swift and GRDB treat the two spellings of `é` as equal (Unicode canonical equivalence). A service and a database do
+/// not.
 struct BinaryComparedValue: Hashable {
     let value: DatabaseValue
 

@@ -1,15 +1,16 @@
 import GRDB
 
-/// What the engine is at while it writes, as triggers see it: lines of `sync_mute`, which no other connection ever sees.
+/// What the engine does while it writes. Each case is a row of `sync_mute` that is never committed and that triggers
+/// read.
 enum CaptureSuppression: Int {
-    /// Anything: nothing of it is an edit.
+    /// The engine writes. No write is recorded as an edit.
     case writing = 1
-    /// It deletes rows, and services do not delete along what these take along.
+    /// The engine deletes rows, and a registered service does not cascade the deletions.
     case cascading
-    /// It deletes rows: their lists go into the log.
+    /// The engine deletes rows. The lists of deleted rows are logged.
     case deleting
 
-    /// Whether it is, in a trigger.
+    /// The condition, in a trigger, that this case is set.
     var isSet: String { "EXISTS (SELECT 1 FROM \"sync_mute\" WHERE \"n\" = \(rawValue))" }
 
     func set(in db: Database) throws {

@@ -1,30 +1,32 @@
-/// That a change is no edit: the engine deleted or unlinked the row because of another one. It gives way to what the server has.
+/// Marks a change that the engine made because it deleted another row. It is not an edit, and the service's version
+/// wins.
 ///
-/// The `reason` of its line in the outbox begins with the mark, also while the line is parked. Every edit removes it.
+/// The `reason` of the outbox entry begins with the mark, also while the change is blocked. Every edit removes the
+/// mark.
 enum CascadeMark {
-    /// The reason of a line that is not parked.
+    /// The reason of a marked change that is not blocked.
     static let text = "cascade"
-    /// What separates the mark from the reason that a line is parked for.
+    /// The separator between the mark and the reason of a blocked change.
     private static let separator: Character = "\u{1F}"
     private static let prefix = "'\(text)' || char(31)"
 
-    /// Whether a line has it, as SQL; never NULL.
+    /// The condition that an outbox entry has the mark. It is never NULL.
     static let isSet =
         "(substr(coalesce(\"reason\", '') || char(31), 1, \(text.count + 1)) = \(prefix))"
-    /// The reason of a line that is sent again, as SQL.
+    /// The SQL of the reason of a change that is unblocked. It keeps the mark.
     static let kept = "CASE WHEN \(isSet) THEN '\(text)' END"
 
-    /// The reason of a line that is parked, as SQL.
+    /// Returns the SQL of the reason of a change that becomes blocked. It keeps the mark.
     static func parked(_ reason: String = "?") -> String {
         "CASE WHEN \(isSet) THEN \(prefix) ELSE '' END || \(reason)"
     }
 
-    /// Whether a line is parked for a reason, as SQL; never NULL.
+    /// Returns the condition that a change is blocked for a reason. It is never NULL.
     static func isBlocked(for reason: String) -> String {
         "(coalesce(\"reason\", '') IN (\(reason.literal), \(prefix) || \(reason.literal)))"
     }
 
-    /// A reason as people read it.
+    /// Returns a reason without the mark, for users.
     static func shown(_ reason: String) -> String {
         guard reason.hasPrefix("\(text)\(separator)") else { return reason }
         return String(reason.drop { $0 != separator }.dropFirst())

@@ -2,8 +2,10 @@ import SyncCore
 import SyncStore
 
 extension ChangeCaptureTriggers {
-    /// A row that the engine unlinks because it deletes what the row belonged to, where the service does not: that is sent. It gives
-    /// way to what the server has, since nobody meant it: that is what the time 0 says.
+    /// Statements for a foreign key that the engine clears because it deletes the referenced row, where the service
+    /// does not cascade.
+    ///
+    /// The change is sent. Its `edited` is 0, so any other value of the service wins.
     var unlinked: [String] {
         table.columns.filter { $0.destination != nil }.flatMap { column -> [String] in
             let condition =
@@ -24,9 +26,9 @@ extension ChangeCaptureTriggers {
         }
     }
 
-    /// Why a row that the engine deletes is in the log: conditions on `OLD`, of which one holds at most.
+    /// The reasons why a row that the engine deletes is logged. Each has a condition on `OLD`, and at most one holds.
     private var departureReasons: [(condition: String, why: String)] {
-        // That another row's deletion unlinked it is no edit of its own.
+        // A change with the cascade mark is not an edit of the row.
         let isEdited =
             "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete' AND NOT \(CascadeMark.isSet))"
         let isDeleted = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" = 'delete')"
@@ -36,7 +38,7 @@ extension ChangeCaptureTriggers {
         let isAudited =
             "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow("OLD")) AND \(LocalRowState.auditedCondition))"
             + " AND NOT \(isPreexisting) AND \(isUntouched)"
-        // So does what goes along with another one though nobody edited it: the service has it still.
+        // The service still has a row that is deleted along with another one, although it was not edited.
         let wentAlong =
             "\(CaptureSuppression.cascading.isSet) AND \(isKnown("OLD")) AND NOT \(isPreexisting) AND NOT (\(isAudited)) AND \(isUntouched)"
         return [
@@ -46,7 +48,9 @@ extension ChangeCaptureTriggers {
             + (table.registration.sendsCascades ? [(wentAlong, ConflictLog.wentAlong)] : [])
     }
 
-    /// A pair that the engine removes while it deletes rows: it goes before its row, whose list goes into the log.
+    /// Returns the statement that keeps a join row which is removed while the engine deletes rows.
+    ///
+    /// The join row is deleted before its row. ``departure`` logs the list from `sync_parting`.
     func parting(_ pairs: TrackedTable.JoinTable) -> String {
         let (owner, other) = ("OLD.\(pairs.table.mine)", "OLD.\(pairs.table.other)")
         let place = pairs.table.place.map { "OLD.\($0)" } ?? "NULL"
@@ -72,7 +76,8 @@ extension ChangeCaptureTriggers {
         }
     }
 
-    /// A row that the engine deletes: its edits go into the log, whole, and what is known of it is forgotten.
+    /// Statements for a row that the engine deletes. They log its edits completely, then delete the engine's entries of
+    /// the row.
     var departure: [String] {
         let isDeleted = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" = 'delete')"
         let log = table.columns.flatMap { column -> [String] in
@@ -87,7 +92,7 @@ extension ChangeCaptureTriggers {
                 """
             }
         }
-        // What goes along with a row that the server deleted it deletes by itself, unless the service does not.
+        // A service that does not cascade still has a row that is deleted along with another one. Its deletion is sent.
         let sent =
             table.registration.sendsCascades
             ? [
@@ -98,13 +103,14 @@ extension ChangeCaptureTriggers {
                 ON CONFLICT DO UPDATE SET "kind" = 'delete'
                 """
             ] : []
-        // In the log it is found by its key, which its own may be made of.
+        // The log identifies a deleted row by its name, since SQLite may reuse the surrogate key.
         let logged =
             "coalesce((SELECT \"name\" FROM \"sync_known\" WHERE \(isRow("OLD"))), \(table.key.name(of: "OLD")))"
         let renamed =
             table.key.isHidden
             ? ["UPDATE \"sync_conflict\" SET \"k\" = \(logged) WHERE \(isRow("OLD"))"] : []
-        // Lists first: what a row had is read from the log until a column comes again.
+        // Lists are logged before columns: `ConflictLog.lastGone` reads backwards and stops at the first repeated
+        // field.
         return partedLists + log + renamed + [
             "DELETE FROM \"sync_base\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)",
             "DELETE FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete'",

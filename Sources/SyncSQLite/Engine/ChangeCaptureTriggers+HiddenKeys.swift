@@ -1,19 +1,21 @@
 import SyncStore
 
-// Where keys are hidden, a row that is gone is known by its name: its key may be given anew.
+// A deleted row with a surrogate key is identified by its name, since SQLite may reuse the surrogate key.
 extension ChangeCaptureTriggers {
-    /// A key that is made of another row's changes with that, and no column of the row itself does.
+    /// Conditions that the key of a row changed although none of its columns did.
+    ///
+    /// A key that contains the key of another row changes with that key.
     var hasOtherName: [String] {
         guard table.key.isHidden, table.key.hasParts else { return [] }
         let name = table.key.name(of: "NEW")
         return [
             "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow("NEW")) AND \"name\" IS NOT \(name))",
-            // It has the name of one that is gone.
+            // The row has the name of a deleted row.
             "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"name\" = \(name) AND \"k\" IS NOT NEW.\(key))",
         ]
     }
 
-    /// Has the rows that are told apart by this one be looked at.
+    /// Statements that update the rows whose key contains the key of this row, so that their triggers run.
     var changedBelow: [String] {
         guard table.key.isHidden else { return [] }
         return dependents.map { table, column in
@@ -22,20 +24,24 @@ extension ChangeCaptureTriggers {
         }
     }
 
-    /// Where keys are hidden, what is said of a row is moved to another one.
+    /// Returns statements that move the engine's entries of a row to another key. Returns none if the table has no
+    /// surrogate key.
     ///
-    /// - Parameter condition: Which, by the name of the column with their keys.
+    /// - Parameters:
+    ///   - k: The SQL of the new key.
+    ///   - condition: Returns the condition of the entries, given the name of their key column.
     func moves(to k: String, where condition: (String) -> String) -> [String] {
         guard table.key.isHidden else { return [] }
-        // The names are looked up in the table that is the last.
+        // `HiddenKeys.tables` ends with `sync_known`, where the statements look up names.
         return named.owners(to: k, where: condition)
             + HiddenKeys.tables.map { name in
                 "UPDATE OR REPLACE \(name.quoted) SET \"k\" = \(k) WHERE \"e\" = \(table.number) AND \(condition("\"k\""))"
             }
     }
 
-    /// The name of a row that is gone. One that the service does not know has none that anybody asks for, and what its key was
-    /// made of may be gone before it.
+    /// The SQL of the name of a deleted row: its recorded name, or a placeholder if the service does not know the row.
+    ///
+    /// The name cannot be computed at this point: the rows that the key contains may already be deleted.
     var goneName: String {
         """
         coalesce((SELECT "name" FROM "sync_known" WHERE \(isRow("OLD"))),
@@ -43,7 +49,10 @@ extension ChangeCaptureTriggers {
         """
     }
 
-    /// A hidden key may have been that of another row; and what is said of a row that is inserted again is said of it.
+    /// Statements for an inserted row whose surrogate key may be reused, or whose key a deleted row had.
+    ///
+    /// They move entries of the former row to its name, and entries under the name of the inserted row to its surrogate
+    /// key.
     var takenBack: [String] {
         guard table.key.isHidden else { return [] }
         let name = table.key.name(of: "NEW")

@@ -1,8 +1,10 @@
 import SyncCore
 import SyncStore
 
-// Pairs of a many-to-many: which were added and removed, and the order that a list had before it was edited. What a row had that is
-// deleted is kept as removed: it may be inserted again, or `REPLACE` may have given its key to another one.
+// Capture of join rows: which were added or removed, and the order of a list before its first edit.
+//
+// Join rows of a deleted row stay recorded as removed. The row may be inserted again, or `REPLACE` may give its key to
+// another row.
 extension ChangeCaptureTriggers {
     func pairs(_ pairs: TrackedTable.JoinTable) -> [String] {
         func insertEdit(_ row: String, _ op: Int) -> [String] {
@@ -19,7 +21,8 @@ extension ChangeCaptureTriggers {
                 ON CONFLICT DO UPDATE SET "op" = CASE "op" WHEN \(-op) THEN 0 ELSE \(op) END, "edited" = excluded."edited"
                 """,
                 "DELETE FROM \"sync_link\" WHERE \(isPair) AND \"op\" = 0",
-                // Pairs follow a row to another key before its own trigger notes that: as a new row, and no update.
+                // When a key changes, SQLite updates the join rows before the row's own trigger runs.
+                // That trigger records the row as new, so this one must not record it as updated.
                 touch(owner, "\(isThere) AND \(self.isNoted("+\(owner)"))"),
             ]
         }
@@ -27,7 +30,7 @@ extension ChangeCaptureTriggers {
             ("insert", "AFTER INSERT", insertEdit("NEW", 1)), ("delete", "AFTER DELETE", insertEdit("OLD", -1)),
             ("update", "AFTER UPDATE", insertEdit("OLD", -1) + insertEdit("NEW", 1)),
         ]
-        // `REPLACE` fires no trigger for what it takes away, so an insertion may be a move too.
+        // `REPLACE` fires no delete trigger, so an insertion may also move a join row.
         let before = [
             ("order_insert", "BEFORE INSERT", order(pairs, "NEW")),
             ("order_delete", "BEFORE DELETE", order(pairs, "OLD")),
@@ -49,8 +52,9 @@ extension ChangeCaptureTriggers {
         "EXISTS (SELECT 1 FROM \(table.table.name.quoted) AS r WHERE r.\(key) = \(owner)\(table.isOwn("r")))"
     }
 
-    /// Keeps the list as it was before its first edit. Whether it is in another order is looked at when it is sent, also where
-    /// the edit turns out to be none (`OR IGNORE`).
+    /// Returns statements that record the order of a list before its first edit.
+    ///
+    /// Whether the order differs is determined when the row is sent. The edit may also have no effect (`OR IGNORE`).
     private func order(_ pairs: TrackedTable.JoinTable, _ row: String) -> [String] {
         let owner = "\(row).\(pairs.table.mine)"
         let base = "\"e\" = \(table.number) AND \"k\" = +\(owner) AND \"domain\" = \(pairs.domain.literal)"

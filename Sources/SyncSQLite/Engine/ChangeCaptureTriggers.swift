@@ -2,22 +2,23 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The triggers that note edits of one registered table, whoever writes: in the writer's transaction, and not while the
-/// engine writes itself.
+/// Generates the triggers that record edits of one registered table, in the transaction of the writer. Writes by the
+/// engine are not recorded as edits.
 ///
-/// An upsert's own clause holds whatever the statement that fires a trigger says of conflicts. Keys are compared as
-/// `k = +NEW.id`: with the affinity of the column SQLite could not use the index.
+/// The upsert clause of a trigger statement applies whatever conflict clause the firing statement has. Keys are
+/// compared as `k = +NEW.id`: the `+` removes the column affinity, with which SQLite could not use the index.
 struct ChangeCaptureTriggers {
     let table: TrackedTable
     let key: String
-    /// The columns of each of the table's unique indexes besides that of its key: `REPLACE` takes rows away by them, and
-    /// fires no trigger.
+    /// The columns of each unique index of the table, except that of its key. `REPLACE` deletes rows by these indexes
+    /// and fires no delete trigger.
     private let uniqueColumns: [[String]]
     private let isRowID: Bool
     private let family: String
-    /// The foreign keys of registered tables that rows are told apart by, and that lead here: their keys change with ours.
+    /// The foreign keys of registered tables that are part of a key and reference this table. Those keys change with
+    /// the keys of this table.
     let dependents: [(table: String, column: String)]
-    /// The edited pairs that name rows of this table by hidden keys.
+    /// Moves recorded join edits that contain surrogate keys of this table.
     let named: JoinEditRekeying
 
     init(_ table: TrackedTable, uniqueColumns: [[String]], among tables: [TrackedTable], _ layout: StoreLayout) {
@@ -74,7 +75,7 @@ struct ChangeCaptureTriggers {
                         + named.others(to: "NEW.\(key)") { "\($0) = +OLD.\(key)" }))
         }
         if table.isPart {
-            // A row that becomes one of another entity is deleted as what it was.
+            // A row that changes its entity is deleted from the former entity and inserted into the new one.
             let column = TableLayout.entityColumn.quoted
             triggers += [("OLD", "NEW", deletion), ("NEW", "OLD", insertion)].map { own, other, body in
                 trigger(
@@ -117,7 +118,8 @@ struct ChangeCaptureTriggers {
         ]
     }
 
-    /// When columns of a row are set that the server does not know: nothing is agreed on of them, so that they have no base.
+    /// The statement that records when columns are set of a row that the service does not know. Such a row has no base
+    /// values.
     private var times: String {
         let columns = table.columns.map { "(\($0.name.literal), \(differs($0.name)))" }.joined(separator: ", ")
         return """
@@ -128,7 +130,7 @@ struct ChangeCaptureTriggers {
             """
     }
 
-    /// What the service has of a row and the model cannot read is of the row under its new key.
+    /// Statements that move unreadable values of the service to the new key of a row.
     private var unreadMoved: [String] {
         [
             """
@@ -137,7 +139,7 @@ struct ChangeCaptureTriggers {
         ]
     }
 
-    /// What a row points to and is not stored yet, it points to under its new key.
+    /// Statements that move pending references of a row to its new key.
     private var awaitedMoved: [String] {
         ["UPDATE OR REPLACE \"sync_pending\" SET \"owner_key\" = NEW.\(key) WHERE \(isAwaiting("OLD"))"]
     }
@@ -148,7 +150,7 @@ struct ChangeCaptureTriggers {
 
     private var update: [String] {
         let bases = table.columns.map { column -> String in
-            // Of one that is brought back the bases are kept.
+            // A row that is created again has base values although the service does not know it.
             let condition = "\(differs(column.name)) AND (\(isKnown("NEW")) OR \(MadeTimes.isRevived(isRow("NEW"))))"
             return base(column, "OLD", "NEW", condition, edits: true)
         }
@@ -159,7 +161,7 @@ struct ChangeCaptureTriggers {
                   AND "owner_key" = +NEW.\(key) AND "relationship" = \(relationship.literal)
                 """
         }
-        // A row that points to itself is changed by its own new key before that is noted.
+        // The new key of a row that references itself updates the row before the key change is recorded.
         return [Self.count] + bases + [times, touch("NEW.\(key)", isNoted("+NEW.\(key)"))] + references
     }
 
@@ -178,7 +180,7 @@ struct ChangeCaptureTriggers {
                 """
                 DELETE FROM "sync_change" WHERE \(isUnsent)
                 """,
-                // One that was brought back has bases.
+                // A row that is created again keeps its base values.
                 """
                 DELETE FROM "sync_base" WHERE \(isRow("OLD")) AND NOT \(isKnown("OLD"))
                   AND NOT EXISTS (SELECT 1 FROM "sync_change" WHERE \(isRow("OLD")))
@@ -193,7 +195,8 @@ struct ChangeCaptureTriggers {
             ] + kept
     }
 
-    /// What an edited column held when its row was deleted: if the row comes back, the edit is what was lost.
+    /// Returns the statement that records the value of an edited column when its row is deleted. If the row comes back,
+    /// the value is logged as lost.
     private func lastHeld(_ column: TrackedTable.Column) -> String {
         let value = "OLD.\(column.name.quoted)"
         return """
@@ -205,8 +208,8 @@ struct ChangeCaptureTriggers {
             """
     }
 
-    /// Rows that have what a new one wants for itself may be gone in a moment: notes what they hold. Those that stay are
-    /// found to be as they were.
+    /// Returns statements that record the values of rows that `REPLACE` may delete by one of the indexes. Rows that
+    /// stay are later found to be unchanged.
     private func replaced(_ indexes: [[String]]) -> [String] {
         indexes.flatMap { columns -> [String] in
             let isKey = columns == [table.table.keyColumn]
@@ -231,7 +234,7 @@ struct ChangeCaptureTriggers {
         }
     }
 
-    /// Forgets which pairs of a row were edited: it goes, and they with it.
+    /// Returns statements that delete the recorded join edits of a row.
     func links(_ row: String, _ condition: String = "true") -> [String] {
         table.pairs.map {
             "DELETE FROM \"sync_link\" WHERE \"link\" = \($0.name.literal) AND \"owner\" = +\(row).\(key) AND \(condition)"
@@ -240,14 +243,15 @@ struct ChangeCaptureTriggers {
 
     // MARK: SQL
 
-    /// Whether the writer is anybody but the engine.
+    /// The condition that the writer is not the engine.
     static let heard = "NOT EXISTS (SELECT 1 FROM \"sync_mute\")"
     static let now = "CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER)"
     static let count = "UPDATE \"sync_engine\" SET \"seq\" = \"seq\" + 1"
-    /// An edit makes a parked row worth another try; a conflict is for somebody to decide.
+    /// The state of a change after an edit. The edit unblocks the change. An open conflict stays open until it is
+    /// resolved.
     private static let wakened = "CASE \"state\" WHEN 'conflicted' THEN 'conflicted' ELSE 'ready' END"
 
-    /// SQLite knows an integer key by its own names too.
+    /// The columns of the key. SQLite also accepts `rowid` and its synonyms for an integer key.
     private var keyNames: String {
         (table.key.ownColumns + (isRowID && !table.key.isHidden ? ["rowid", "oid", "_rowid_"] : [])).map(\.quoted)
             .joined(separator: ", ")
@@ -261,7 +265,7 @@ struct ChangeCaptureTriggers {
         "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"k\" = +\(key))"
     }
 
-    /// Whether the engine has heard of the row of a key.
+    /// Returns the condition that the engine has an entry for a key, as a known row or in the outbox.
     func isNoted(_ key: String) -> String {
         let isRow = "\"e\" = \(table.number) AND \"k\" = \(key)"
         let tables = ["sync_known", "sync_change"].map { "EXISTS (SELECT 1 FROM \($0.quoted) WHERE \(isRow))" }
@@ -285,7 +289,7 @@ struct ChangeCaptureTriggers {
     ) -> String {
         var value = "\(version).\(column.name.quoted)"
         if let relationship = column.relationship {
-            // A reference that waits for its row is what the server said last.
+            // The target of a pending reference is the last value of the service.
             value = """
                 coalesce((SELECT "target_key" FROM "sync_pending" WHERE "owner_entity" IN (\(family))
                   AND "owner_key" = +\(row).\(key) AND "relationship" = \(relationship.literal)), \(value))

@@ -2,20 +2,20 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The log of what lost, or waits for a decision.
+/// The conflict log: values that lost, and open conflicts.
 struct ConflictLog {
-    /// Why edits are in the log: the server deleted the row.
+    /// The reason of edits that were lost because the service deleted the row.
     static let deleted = "deleted there"
-    /// Why edits are in the log: the server does not have the row any more, or does not show it to the user.
+    /// The reason of edits that were lost because the service no longer has the row, or hides it from the user.
     static let missing = "deleted there, or hidden"
-    /// Why a row is in the log that nobody edited here: it went along with one that the server deleted, and the server, which deletes
-    /// nothing along, has it still.
+    /// The reason of a row without edits that was deleted along with another one. The service does not cascade, so it
+    /// still has the row.
     static let wentAlong = "went along with a row that was deleted there"
-    /// Why a row is in the log that was stored before the engine, and that the service does not have.
+    /// The reason of a preexisting row that the service does not have.
     static let presumed = "stored before the service was first asked, which does not have it"
-    /// Why a row is in the log that was stored while the triggers of the outbox were missing: it may have been edited then.
+    /// The reason of a row that may have been edited while the triggers were missing.
     static let audited = "deleted there, and may have been edited here while triggers were missing"
-    /// All of them, as SQL.
+    /// The SQL list of all reasons above.
     static let gone = [deleted, missing, wentAlong, presumed, audited].map(\.literal).joined(separator: ", ")
 
     private let db: Database
@@ -39,21 +39,23 @@ struct ConflictLog {
             ])
     }
 
-    /// What was logged since an entry as deleted there is merely missing.
+    /// Changes entries since `entry` from deleted to missing.
     func recordMissing(since entry: Int) throws {
         try db.executeCached(
             sql: "UPDATE sync_conflict SET why = ? WHERE id > ? AND why = ?",
             arguments: [Self.missing, entry, Self.deleted])
     }
 
-    /// A row of which the server said itself that it is deleted went along with none.
+    /// Deletes entries that say the row was deleted along with another one. The service itself reported the row as
+    /// deleted.
     func recordDeleted(_ key: DatabaseValue, _ table: TrackedTable, since line: Int) throws {
         try db.executeCached(
             sql: "DELETE FROM sync_conflict WHERE id > ? AND e = ? AND k = ? AND why = ?",
             arguments: [line, table.number, key, Self.wentAlong])
     }
 
-    /// What a row held that was deleted last under a key: SQLite may have given the same to several.
+    /// Returns the logged values of the row that was last deleted under a key. SQLite may have given the key to several
+    /// rows.
     func lastGone(
         _ key: DatabaseValue?, _ table: TrackedTable
     ) throws -> [(id: Int64, domain: String, value: DatabaseValue)] {
@@ -79,7 +81,7 @@ struct ConflictLog {
         }
     }
 
-    /// How many rows with edits of each entity were logged since a line, and in how many lines.
+    /// Returns, for each entity, how many rows were logged after an entry, and how many entries they have.
     func counts(since line: Int, _ tables: [TrackedTable]) throws -> AppliedChanges {
         var outcome = AppliedChanges()
         let rows = try Row.fetchAll(
@@ -94,7 +96,7 @@ struct ConflictLog {
         return outcome
     }
 
-    /// Closes what nobody has to decide any more: the row is gone, or holds what the server has.
+    /// Closes open conflicts that need no decision: the row is deleted, or holds the service's value.
     func closeSettled(_ tables: [TrackedTable]) throws {
         let open = try db.rowsCached(sql: "SELECT id, e, k, domain, remote FROM sync_conflict WHERE open = 1")
         for row in open {
@@ -119,7 +121,7 @@ struct ConflictLog {
         }
     }
 
-    /// Has a row sent again of which nothing waits for a decision any more.
+    /// Makes a conflicted change ready to be sent if its row has no open conflict.
     func release(_ table: TrackedTable, _ key: DatabaseValue) throws {
         try db.executeCached(
             sql: """
@@ -128,7 +130,7 @@ struct ConflictLog {
                 """, arguments: [table.number, key, table.number, key])
     }
 
-    /// What a row holds of a domain by now; nil for a row that is not stored.
+    /// Returns the current value of a field; nil if the row is not stored.
     func value(of domain: String, _ table: TrackedTable, _ key: DatabaseValue) throws -> DatabaseValue? {
         try table.domains.values(of: key, in: db).flatMap { try value(of: domain, table, key, $0) }
     }
@@ -140,13 +142,13 @@ struct ConflictLog {
         return LinkedRowList.text(try LinkedRowList(pairs).others(of: key, in: db))
     }
 
-    /// An edit that was made while a conflict waits is what would be lost.
+    /// Updates the local value of an open conflict. A later edit changes the value that would be lost.
     func show(_ here: DatabaseValue, in id: DatabaseValue) throws {
         try db.executeCached(
             sql: "UPDATE sync_conflict SET local = ? WHERE id = ? AND local IS NOT ?", arguments: [here, id, here])
     }
 
-    /// Closes the open conflicts of a row.
+    /// Closes all open conflicts of a row.
     func closeAll(_ key: DatabaseValue, _ table: TrackedTable, _ ruling: ConflictOutcome) throws {
         try db.executeCached(
             sql: "UPDATE sync_conflict SET open = 0, winner = ?, why = ? WHERE e = ? AND k = ? AND open = 1",

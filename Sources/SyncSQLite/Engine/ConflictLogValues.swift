@@ -2,7 +2,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// What the log of conflicts has of the values of a table, as an export writes them.
+/// Converts values of the conflict log to JSON, as an export writes them.
 struct ConflictLogValues {
     private let engine: SQLiteEngineStore
     private let db: Database
@@ -18,7 +18,9 @@ struct ConflictLogValues {
         attributes = engine.model.compiled[table.entity.table].attributes
     }
 
-    /// - Parameter domain: The column, or the list; empty for a whole row, whose record is logged.
+    /// Returns a logged value as JSON.
+    ///
+    /// - Parameter domain: The column or list; empty for a whole row, whose record is logged.
     func json(_ value: DatabaseValue, domain: String) throws -> JSONValue {
         guard !value.isNull else { return .null }
         if let pairs = table.pairs.first(where: { $0.domain == domain }) {
@@ -35,7 +37,7 @@ struct ConflictLogValues {
             let attribute = attributes[slot]
             let stored = ColumnValue.storedValue(value, as: attribute.type)
             let conversion = engine.model.conversion(of: attribute)
-            // What the model cannot read is shown as it is.
+            // Show a value that the model cannot read unchanged.
             return stored.isNull ? value.json : ExportValues().json(stored, conversion) ?? value.json
         case .kind: return value.json
         case .toOne, .pairs: return try engine.id(value, of: column.destination, in: db)

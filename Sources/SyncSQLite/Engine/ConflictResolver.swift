@@ -3,25 +3,25 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Who wins where both sides changed a domain of a row: by the app's resolver, else by the policy.
+/// Resolves fields that both sides changed: by the app's resolver, otherwise by the policy.
 struct ConflictResolver {
     /// A row that both sides changed.
     struct Subject {
         let table: TrackedTable
         let key: DatabaseValue
-        /// The server's time of the row; nil if it does not say.
+        /// The service's time of the row; nil if the service does not report one.
         let changed: Int64?
-        /// Its time when it was last heard of.
+        /// The service's time of the last known version of the row.
         let known: Int64?
     }
 
-    /// A domain that both changed, and what each side has.
+    /// A field that both sides changed, with the value of each side.
     struct Case {
         let domain: String
         let base: JSONValue
         let here: JSONValue
         let there: JSONValue
-        /// When it was edited here.
+        /// When the field was edited here.
         let edited: Int64
     }
 
@@ -35,7 +35,7 @@ struct ConflictResolver {
         self.clock = clock
     }
 
-    /// Who wins, and the value of the resolver's own, if it made one.
+    /// Returns the outcome of a conflict, and the value that the resolver returned instead of either side's.
     func ruling(_ values: Case, of row: Subject) throws -> (ConflictOutcome, own: JSONValue?) {
         let conflict = DomainConflict(
             entity: row.table.entity.name, key: try row.table.recordKey(row.key, in: db),
@@ -57,7 +57,9 @@ struct ConflictResolver {
 
     // MARK: Open conflicts
 
-    /// Whether the same is waiting for a decision already; what it says of either side is brought up to date.
+    /// Updates both values of an open conflict.
+    ///
+    /// - Returns: Whether the field has an open conflict.
     func isOpen(_ domain: String, _ row: Subject, _ here: DatabaseValue, _ there: DatabaseValue) throws -> Bool {
         try db.executeCached(
             sql: "UPDATE sync_conflict SET local = ?, remote = ? WHERE e = ? AND k = ? AND domain = ? AND open = 1",
@@ -65,7 +67,7 @@ struct ConflictResolver {
         return db.changesCount > 0
     }
 
-    /// A conflict is over when the server has what was there before, or what is here.
+    /// Closes an open conflict if the service has the base value again, or the local value.
     func close(_ domain: String, _ row: Subject, _ here: DatabaseValue, _ there: DatabaseValue) throws {
         try db.cachedStatement(
             sql: """

@@ -2,12 +2,12 @@ import Foundation
 import GRDB
 import SyncCore
 
-/// The name that a new row has before the server gives it one: for every try to create it the same.
+/// The ID of a new row before it has a remote ID. All attempts to create the row use the same ID.
 struct CreationID {
     /// 32 hexadecimal digits.
     let text: String
 
-    /// Of a row that was deleted on the server and is wanted here: the same on every device.
+    /// Creates the ID for a row that the service deleted and that is created again. It is the same on every device.
     init(reviving id: String, of entity: String) {
         let hasher = RecordHasher(seed: RecordHash(low: 0x5379_6E63, high: 0x4249_5254))
         let hash = Array("\(entity) \(id)".utf8).withUnsafeBytes { hasher.hash($0) }
@@ -19,9 +19,9 @@ struct CreationID {
 
     init(_ text: String) { self.text = text }
 
-    /// The name of a row that comes back; nil for another one.
+    /// Returns the creation ID of a row that is created again after the service deleted it; nil for other rows.
     ///
-    /// - Parameter ids: What the row may be called.
+    /// - Parameter ids: The possible former IDs of the row.
     static func revival(
         ofAny ids: [String], _ table: TrackedTable, _ key: DatabaseValue, in db: Database
     ) throws -> CreationID? {
@@ -31,13 +31,13 @@ struct CreationID {
         return ids.map { CreationID(reviving: $0, of: table.entity.name) }.first { $0.text == birth }
     }
 
-    /// As an id of so many characters, of a to z and 0 to 9; as a UUID where none is given.
+    /// Returns an ID of the given length, of the characters a to z and 0 to 9. Returns a UUID if no length is given.
     func text(of length: Int?) -> String {
         guard let length, let high = UInt64(text.prefix(16), radix: 16), let low = UInt64(text.suffix(16), radix: 16)
         else {
             return uuid
         }
-        // Half of the characters from either half, so that none of them depends on the others.
+        // Each half of the digits gives half of the characters, so that no character depends on the others.
         return Self.digits(high, length - length / 2) + Self.digits(low, length / 2)
     }
 
@@ -46,7 +46,7 @@ struct CreationID {
         return String(repeating: "0", count: count - text.count) + text
     }
 
-    /// As a UUID, in lower case.
+    /// The ID as a UUID, in lower case.
     var uuid: String {
         let digits = Array(text)
         guard digits.count == 32 else { return text }

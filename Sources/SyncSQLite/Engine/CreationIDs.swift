@@ -2,8 +2,10 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The rows made here whose name the service keeps, in a member of the record or as the id that it has from here: one that was
-/// made before, by an older copy of the store or after nobody waited any more, is the same row.
+/// The new rows whose creation ID the service keeps, in a member of the record or as the ID of the row.
+///
+/// A pulled record with such an ID is the same row. An older copy of the store, or a request that timed out, may have
+/// created it.
 struct CreationIDs {
     private let engine: SQLiteEngineStore
     private let table: TrackedTable
@@ -11,7 +13,7 @@ struct CreationIDs {
     private let marker: String?
     private let rows: NewRows
 
-    /// Nil for a service that keeps no such name, or if no rows are new here.
+    /// Nil if the service keeps no creation IDs, or no rows are new.
     init?(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) throws {
         marker = engine.registration.marker
         guard marker != nil || engine.registration.makesIDs else { return nil }
@@ -23,6 +25,8 @@ struct CreationIDs {
         if rows.births?.isEmpty != false { return nil }
     }
 
+    /// Reads creation IDs from the outbox.
+    ///
     /// - Parameter key: Nil for all new rows.
     static func read(
         into rows: NewRows, _ engine: SQLiteEngineStore, _ table: TrackedTable, _ key: DatabaseValue?, _ db: Database
@@ -41,16 +45,16 @@ struct CreationIDs {
         rows.births = births
     }
 
-    /// Gives a new row the key of the server's row that it became.
+    /// Gives a new row the key of the pulled row that has its creation ID.
     ///
-    /// - Parameter key: What the server's row is known by.
-    /// - Returns: What the new row is known by then; nil if there is none.
+    /// - Parameter key: The key of the pulled row in the engine's tables.
+    /// - Returns: The key of the new row afterwards; nil if no new row matches.
     func adopt(_ row: PulledPage.Record, _ key: DatabaseValue) throws -> DatabaseValue? {
         guard let name = name(of: row), let own = rows.births?[name], let id = table.key.rowKey(row.id),
             try isNew(own)
         else { return nil }
         guard !own.isExactly(key) else { return key }
-        // What became of the request that made it is found out by that.
+        // The answer to a request in flight tells what became of it.
         let isOnItsWay = try db.finds(
             sql: "SELECT 1 FROM sync_request WHERE e = ? AND k = ? AND attempts = 0 AND taken IS NULL",
             arguments: [table.number, own])
@@ -71,7 +75,7 @@ struct CreationIDs {
         return birth(name)
     }
 
-    /// Of a later try, `birth-2`.
+    /// Returns a creation ID without the suffix of a later attempt, as in `birth-2`.
     private func birth(_ name: String) -> String {
         guard let dash = name.lastIndex(of: "-"), name[name.index(after: dash)...].allSatisfy(\.isNumber) else {
             return name

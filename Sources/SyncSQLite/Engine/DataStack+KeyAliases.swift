@@ -2,16 +2,17 @@ import GRDB
 import SyncCore
 import SyncStore
 
-// A row that was made here gets the key that the service gives it. Whoever has kept the former one still finds the row.
+// The service replaces the temporary key of a new row. Apps that kept the temporary key still find the row by it.
 extension DataStack {
-    /// The condition that a row of the entity has this key, or had it before the service gave it another; nil if none can.
+    /// Returns the condition that a row has this key, or had it before the service assigned another; nil if no row can
+    /// have it.
     func condition(
         _ key: RowKey, of entity: CompiledEntity, in db: Database
     ) throws -> (String, StatementArguments)? {
         condition(try laterKey(of: key, entity, in: db) ?? key, of: entity)
     }
 
-    /// The key that a row has by now which had this one; nil where a row has it, or nobody knows of one that did.
+    /// Returns the current key of the row that formerly had this key; nil if a stored row has the key, or none had it.
     private func laterKey(of key: RowKey, _ entity: CompiledEntity, in db: Database) throws -> RowKey? {
         guard key.isLocal, entity.keySlot != nil, try EngineSchema.isThere(in: db) else { return nil }
         let (table, own) = (layout[entity.table], key.databaseValue)
@@ -21,7 +22,8 @@ extension DataStack {
         return try KeyAliases.later(than: own, ofEntities: numbers, in: db).flatMap { RowKey($0) }
     }
 
-    /// The last integer that was the local key of a row of the entity's table: it is not given again, since the row is found by it.
+    /// Returns the greatest integer that was a temporary key in the entity's table. It is not used again, because the
+    /// row is still found by it.
     func lastFormerKey(of entity: CompiledEntity, in db: Database) throws -> Int64? {
         guard try EngineSchema.isThere(in: db) else { return nil }
         return try Int64.fetchOne(

@@ -4,13 +4,13 @@ import SyncCore
 import SyncStore
 
 extension DataStack {
-    /// Removes all that engines keep in the database: tables and triggers, edits that were not sent, the log of conflicts.
+    /// Removes everything that engines store in the database: tables, triggers, pending changes and the conflict log.
     ///
-    /// For a database that another service or user is to have. No request is made, and from then on edits are not noticed,
-    /// until an engine is made anew.
+    /// Call it before another service or user syncs the database. It sends no requests. Afterwards edits are not
+    /// recorded until an engine is created again.
     ///
-    /// - Parameter deletingRows: Whether the rows of the entities that were kept in step go too: where another user is not to
-    ///   see them, or have them sent. Rows of other entities stay, also in a table that several entities share.
+    /// - Parameter deletingRows: Whether the rows of the synced entities are deleted too, so that another user neither
+    ///   sees nor sends them. Rows of other entities stay, also in a table that several entities share.
     /// - Throws: ``SyncError`` `engineBusy` while an engine syncs the database.
     public func removeEngine(deletingRows: Bool) async throws {
         try await DatabaseErrorMapper.mapped(.storeFailure, "the engine's tables cannot be removed") {

@@ -1,6 +1,6 @@
 import GRDB
 
-/// What the engine asks and writes row by row is compiled once for a connection.
+/// Statements that run for single rows, compiled once per connection.
 extension Database {
     func executeCached(sql: String, arguments: StatementArguments = StatementArguments()) throws {
         try cachedStatement(sql: sql).execute(arguments: arguments)
@@ -14,7 +14,7 @@ extension Database {
         try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
     }
 
-    /// Whether a query finds something.
+    /// Returns whether a query returns a row.
     func finds(sql: String, arguments: StatementArguments) throws -> Bool {
         try Bool.fetchOne(cachedStatement(sql: "SELECT EXISTS (\(sql))"), arguments: arguments) ?? false
     }

@@ -3,7 +3,7 @@ import GRDB
 import SyncCore
 
 extension DatabaseValue {
-    /// What a column holds, for somebody who reads the log of conflicts.
+    /// The value as JSON, for readers of the conflict log.
     var json: JSONValue {
         switch storage {
         case .null: .null
@@ -16,7 +16,7 @@ extension DatabaseValue {
 }
 
 extension JSONValue {
-    /// What a column is to hold.
+    /// The value that a column stores for this JSON.
     var columnValue: DatabaseValue {
         switch self {
         case .null: .null

@@ -2,7 +2,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// What edited columns of a row held when it was deleted here. It is kept beside their bases.
+/// The values of edited columns when their row was deleted here. `sync_base` stores them next to the base values.
 struct DeletedValues {
     struct Edit {
         let key: DatabaseValue
@@ -11,7 +11,7 @@ struct DeletedValues {
         let value: DatabaseValue
     }
 
-    /// What the value is called in `sync_base`.
+    /// Returns the name of the field in `sync_base` that stores the value of a column.
     static func domain(_ column: String) -> String { "\(column) when it was deleted" }
 
     private let table: TrackedTable
@@ -19,7 +19,7 @@ struct DeletedValues {
 
     init(_ table: TrackedTable, _ db: Database) { (self.table, self.db) = (table, db) }
 
-    /// The edits of a row that was deleted.
+    /// Returns the edits that a row had when it was deleted.
     func edits(of key: DatabaseValue) throws -> [Edit] {
         let rows = try Row.fetchAll(
             db.cachedStatement(sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?"),
@@ -33,7 +33,9 @@ struct DeletedValues {
         }
     }
 
-    /// They are lost, but for what the row that came back holds too.
+    /// Logs edits as lost, except those whose value the returned row has.
+    ///
+    /// - Returns: The number of lost edits.
     func log(_ edits: [Edit], _ ruling: ConflictOutcome) throws -> Int {
         var lost = 0
         for edit in edits {

@@ -2,7 +2,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Which domains of a table's rows are sent.
+/// Determines which fields of a table's rows are sent.
 struct DirtyFields {
     private let table: TrackedTable
     private let sendsWholeRows: Bool
@@ -19,10 +19,12 @@ struct DirtyFields {
         try table.columns.map { domain($0, values) } + table.pairs.map { try domain($0, key) }
     }
 
-    /// What differs from what both sides had agreed on. What was edited back is not sent; what is read from another member than
-    /// before is pulled before it is sent.
+    /// Returns the fields that differ from their base values.
     ///
-    /// - Returns: Nil if all that differs is to be pulled first.
+    /// Fields that were edited back to their base value are not sent. Fields that the model reads from another JSON key
+    /// than before are pulled before they are sent.
+    ///
+    /// - Returns: Nil if all differing fields must be pulled first.
     func dirty(of key: DatabaseValue, _ values: [String: DatabaseValue]) throws -> [OutgoingField]? {
         let rows = try Row.fetchAll(
             db.cachedStatement(sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?"),
@@ -54,7 +56,8 @@ struct DirtyFields {
             + (try pairs.map { try domain($0, key) })
     }
 
-    /// Whether pairs were added or removed, or a list is in another order. One that has its old order back was not edited.
+    /// Returns whether join rows were added or removed, or a list has another order than its base. Deletes the base of
+    /// an unedited list.
     private func isEdited(_ pairs: TrackedTable.JoinTable, _ key: DatabaseValue) throws -> Bool {
         let base = BaseOrder(table, pairs, db)
         if let agreed = try base.keys(of: key) {
