@@ -3,48 +3,48 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Edits of rows that the server has its say about: taken off before its page is written, and put back by the three-way
-/// merge of what both had agreed on, what was here and what is there now.
+/// Rebases edits of rows that a page contains. It removes the edits before the page is written. Afterwards it reapplies
+/// them by a three-way merge of base, local and remote values.
 struct EditRebase {
     private struct Edit {
         let row: ConflictResolver.Subject
-        /// Nil for a row that nobody is known to have edited.
+        /// The kind of the pending change; nil if the outbox has none for the row.
         let kind: String?
-        /// The columns that a unique index kept from holding their base.
+        /// The columns that a unique index kept from being reset to their base value.
         let stuck: Set<String>
-        /// The columns that hold what the server had, or an edit of it.
+        /// The columns that hold the service's value or a captured edit of it. See ``SyncedColumns``.
         let inStep: Set<String>
-        /// Whether edits may have been missed.
+        /// Whether edits of the row may have been missed.
         let isAudited: Bool
-        /// By column: what both sides had, and when it was edited.
+        /// The base value of each edited column, and when the column was edited.
         var base: [String: (value: DatabaseValue, edited: Int64)]
-        /// Of a row that the server does not know.
+        /// The edit times of a row that the service does not know; nil for other rows.
         let made: MadeTimes?
-        /// By column: what was sent, and never answered. See ``TriedValues``.
+        /// The values of each column that were sent without an answer. See ``TriedValues``.
         let tried: [String: [DatabaseValue]]
-        /// The columns of which the server has what was sent: their base is that.
+        /// The columns for which the service has a sent value. That value is their base.
         var agreed: Set<String> = []
-        /// What each column held.
+        /// The value of each column before the page was written.
         let local: [String: DatabaseValue]
         let pairs: JoinRowEdits
-        /// Whether the server has the version that was known: nothing of it is news.
+        /// Whether the service has the known version of the row, so that nothing changed there.
         let isCurrent: Bool
 
         var table: TrackedTable { row.table }
         var key: DatabaseValue { row.key }
 
-        /// Whether nothing is agreed on of the row: it was made here, and the server did not know it.
+        /// Whether the row has no base values: it was created here, and the service did not know it.
         var isNew: Bool { made.map { !$0.isRevived } ?? false }
 
-        /// Whether a column without a base was edited.
+        /// Returns whether a column without a base value was edited.
         func isEdited(_ name: String) -> Bool { isNew || made?.isSet(name) == true }
 
-        /// When a column was edited; nil for one that was not.
+        /// Returns when a column was edited; nil if it was not.
         func edited(_ name: String) -> Int64? {
             base[name]?.edited ?? made?.edited(name, holding: local[name] ?? .null)
         }
 
-        /// What the server has of what was sent is what both agree on.
+        /// Returns the edit with base values for columns where the service has a value that was sent.
         func agreeing(with remote: [String: DatabaseValue]) -> Edit {
             var edit = self
             for (name, values) in tried where !stuck.contains(name) && (base[name] != nil || kind == "create") {
@@ -69,13 +69,15 @@ struct EditRebase {
         rulings = ConflictResolver(engine, db, clock: clock)
     }
 
-    // MARK: Taking off
+    // MARK: Removing edits
 
+    /// Removes the edits of a row. Does nothing if they are already removed, or the row is not stored.
+    ///
     /// - Parameters:
-    ///   - changed: The server's time of the row.
-    ///   - known: Its time when it was last heard of.
-    ///   - isAudited: Whether edits of it may have been missed: at the version that is known whatever differs is one;
-    ///     at another nobody can tell, so what the server has is taken, and what was here is logged.
+    ///   - changed: The service's time of the row.
+    ///   - known: The service's time of the known version.
+    ///   - isAudited: Whether edits of the row may have been missed. At the known version, every difference is such an
+    ///     edit. At another version the origin is unknown: the service's value is taken, and the local one is logged.
     mutating func takeOff(
         _ key: DatabaseValue, of table: TrackedTable, changed: Int64?, known: Int64?, isCurrent: Bool, isAudited: Bool
     ) throws {
@@ -115,9 +117,9 @@ struct EditRebase {
         return names
     }
 
-    /// Sets columns to what both sides had. A unique index may be in the way of one, which then keeps what it has.
+    /// Resets columns to their base values. A column that a unique index prevents from that keeps its value.
     ///
-    /// - Returns: Those columns.
+    /// - Returns: The columns that kept their value.
     private func takeOff(
         _ values: [String: DatabaseValue], from key: DatabaseValue, _ table: TrackedTable
     ) throws -> Set<String> {
@@ -130,9 +132,11 @@ struct EditRebase {
         return stuck
     }
 
-    // MARK: Putting back
+    // MARK: Reapplying edits
 
-    /// - Returns: What was in conflict.
+    /// Merges the removed edits with the rows as the page wrote them.
+    ///
+    /// - Returns: The conflicts.
     func putBack() throws -> AppliedChanges {
         var outcome = AppliedChanges()
         for edit in edits {
@@ -144,7 +148,7 @@ struct EditRebase {
         return outcome
     }
 
-    /// - Returns: How many values were in conflict.
+    /// - Returns: The number of values in conflict.
     private func putBack(_ edit: Edit) throws -> Int {
         guard let remote = try values(of: edit.key, edit.table) else { return 0 }
         let edit = edit.agreeing(with: remote)
@@ -163,11 +167,11 @@ struct EditRebase {
         return merged.conflicts + pairs.conflicts
     }
 
-    /// What becomes of the columns of a row.
+    /// The merged columns of a row.
     private struct Merged {
-        /// What is written back.
+        /// The values that are written back.
         var kept: [String: DatabaseValue] = [:]
-        /// What both sides now agree on, though the row holds something else; nil for no difference any more.
+        /// The new base values of columns that still differ from the service; nil for columns that do not.
         var bases: [String: DatabaseValue?] = [:]
         var conflicts = 0
         var isOpen = false
@@ -177,10 +181,10 @@ struct EditRebase {
         _ name: String, _ edit: Edit, _ remote: [String: DatabaseValue], _ merged: inout Merged
     ) throws {
         guard let here = edit.local[name], var there = remote[name] else { return }
-        // It holds what is here still: the page said nothing of it, or the same.
+        // The column kept its local value, and the page did not change it. So the service still has the base value.
         if edit.stuck.contains(name), there.isExactly(here), let base = edit.base[name] { there = base.value }
         guard let base = edit.base[name] else {
-            // A clean column takes what is there. One of a row that the server did not know has no base.
+            // A column without a base value is unchanged and takes the remote value, unless the row is new.
             if here.isExactly(there) { return }
             if edit.isEdited(name) {
                 return try rule(name, edit, base: .null, here, there, edit.edited(name) ?? 0, &merged)
@@ -192,14 +196,14 @@ struct EditRebase {
         case .local:
             merged.kept[name] = here
             if edit.agreed.contains(name) { merged.bases[name] = .some(base.value) }
-        // Nobody edited it: it was unlinked because of another row. See `ChangeCaptureTriggers.unlinked`.
+        // The engine unlinked the row because of another row. See `ChangeCaptureTriggers.unlinked`.
         case .conflict where base.edited == 0: merged.bases[name] = .some(nil)
         case .conflict: try rule(name, edit, base: base.value, here, there, base.edited, &merged)
         }
         try rulings.close(name, edit.row, here, there)
     }
 
-    /// Whether a column without a base was edited while nobody took notice.
+    /// Merges a column without a base value that may have been edited while changes were not captured.
     private func judge(
         _ name: String, _ edit: Edit, _ here: DatabaseValue, _ there: DatabaseValue, _ merged: inout Merged
     ) throws {
@@ -214,13 +218,13 @@ struct EditRebase {
         }
     }
 
-    /// The columns of a group are one domain: who wins has all of them.
+    /// Merges the columns of a group as one field: the winning side keeps all of them.
     private func mergeAsOne(
         _ group: [String], _ edit: Edit, _ remote: [String: DatabaseValue], _ merged: inout Merged
     ) throws {
         func before(_ name: String) -> DatabaseValue? { edit.base[name]?.value ?? edit.local[name] }
         func areSame(_ left: DatabaseValue?, _ right: DatabaseValue?) -> Bool { left?.exact == right?.exact }
-        // Of a new row nothing is agreed on but what the server has of what was sent.
+        // A new row has base values only where the service has a sent value.
         let isNew = group.contains {
             edit.isEdited($0) && edit.base[$0] == nil && !areSame(edit.local[$0], remote[$0])
         }
@@ -261,7 +265,7 @@ struct EditRebase {
         try ConflictLog(db).add(edit.table, edit.key, domain: name, base: base, local: here, remote: there, ruling)
     }
 
-    // MARK: Notes
+    // MARK: Outbox
 
     private func record(_ merged: Merged, _ edit: Edit) throws {
         for (name, base) in merged.bases {
@@ -276,7 +280,8 @@ struct EditRebase {
         }
     }
 
-    /// The server has the row by now: what is left is an update, or nothing.
+    /// Completes a merge. The service has the row, so a creation becomes an update. A change without differences is
+    /// deleted.
     private func settle(_ edit: Edit) throws {
         let (e, k) = (edit.table.number, edit.key)
         if edit.kind == "create" { try engine.answerOpen(k, edit.table, in: db) }
@@ -303,7 +308,7 @@ struct EditRebase {
         try table.domains.values(of: key, in: db)
     }
 
-    /// - Returns: Whether it was written.
+    /// - Returns: Whether the values were written.
     @discardableResult
     private func write(
         _ values: [String: DatabaseValue], to key: DatabaseValue, _ table: TrackedTable, orIgnore: Bool = false
@@ -318,7 +323,7 @@ struct EditRebase {
         return db.changesCount > 0
     }
 
-    /// Where the value here stays, what the server has of a foreign key is not waited for.
+    /// Deletes the pending references of foreign keys that keep their local value.
     private func dropReferences(_ values: [String: DatabaseValue], _ edit: Edit) throws {
         for column in edit.table.columns where values[column.name] != nil {
             guard let relationship = column.relationship else { continue }

@@ -37,7 +37,7 @@ enum EngineDamage {
 
     // MARK: Search
 
-    /// The columns with JSON, each with its table.
+    /// The columns that contain JSON, by table.
     private static let jsonColumns: [String: Set<String>] = [
         "sync_request": ["remote", "body", "natural"], "sync_known": ["remote"], "sync_inbound": ["k", "body"],
         "sync_gone": ["id"], "sync_unread": ["value"],

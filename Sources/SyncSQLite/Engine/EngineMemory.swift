@@ -1,18 +1,20 @@
 import Foundation
 import GRDB
 
-/// What an engine knows from one transaction of a run to the next, so that none reads it again: as long as nothing is written in
-/// between.
+/// State that an engine keeps between the transactions of a run, so that they need not read it again. It is discarded
+/// if anything else was written in between.
 ///
-/// `@unchecked Sendable`: it is used inside transactions that write, one at a time, and its own variables while `lock` is held.
+/// `@unchecked Sendable`: it is used in write transactions only, one at a time. `lock` protects its variables.
 final class EngineMemory: @unchecked Sendable {
     private let lock = NSLock()
     private var point: StoreMonitor.Moment?
     private var newRows: [Int: NewRows] = [:]
-    /// What a push has looked at.
+    /// The outbox entries that a push has examined.
     let waitingRows = WaitingRows()
 
-    /// - Parameter isKept: Whether the transaction leaves it true, because it notes here what it changes itself.
+    /// Runs a transaction.
+    ///
+    /// - Parameter isKept: Whether the state is valid after the transaction, because the transaction updates it.
     func during<T>(_ db: Database, isKept: Bool, _ body: () throws -> T) throws -> T {
         let start = try StoreMonitor.Moment(db)
         lock.withLock {
@@ -30,7 +32,7 @@ final class EngineMemory: @unchecked Sendable {
         newRows = [:]
     }
 
-    /// The new rows of a table, which are read once.
+    /// Returns the new rows of a table. They are read once.
     func newRows(of table: Int) -> NewRows {
         lock.withLock {
             if let known = newRows[table] { return known }

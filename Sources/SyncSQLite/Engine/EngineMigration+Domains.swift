@@ -2,7 +2,8 @@ import GRDB
 import SyncCore
 import SyncStore
 
-// What was edited, sent and logged is in columns and lists of other names, and of other types.
+// Migrates edits, sent values and log entries to the names and types that their columns and lists have in the new
+// model.
 extension EngineMigration {
     mutating func migrateFields(of entity: Registered) throws {
         let domains = MigratedFields(from: entity.old, to: entity.new, map, keys, senders).all
@@ -33,7 +34,7 @@ extension EngineMigration {
         try migrateColumns(of: entity, domains)
     }
 
-    /// An edit that has no place. Of a deleted row nothing was edited.
+    /// Reports and logs an edit whose field is not in the new model. Edits of a deleted row are not lost.
     private mutating func lose(_ domain: MigratedFields.Domain, _ row: Row, of entity: Registered) throws {
         if isDeleted(row[0], of: entity) { return }
         lose("entities.\(entity.old.name).\(domain.path)", "an edit of it was not sent", 1, "edit")
@@ -44,7 +45,7 @@ extension EngineMigration {
                 """, arguments: [SQLiteEngineStore.now, entity.number, row[0], domain.old, row[2]])
     }
 
-    /// What could not be read, and may be readable now: the pull after a migration tells.
+    /// Migrates values that the old model could not read. The pull after the migration shows whether the new model can.
     private func migrateUnreadable(of entity: Registered, _ names: [String: MigratedFields.Domain]) throws {
         let rows = try Row.fetchAll(
             db, sql: "SELECT k, domain, value FROM sync_unread WHERE e = ?", arguments: [entity.number])
@@ -57,7 +58,7 @@ extension EngineMigration {
         }
     }
 
-    /// What was sent and not answered. What has no place is not waited for.
+    /// Migrates values of requests in flight. Values without a field in the new model are deleted.
     private func migrateSent(of entity: Registered, _ names: [String: MigratedFields.Domain]) throws {
         let rows = try Row.fetchAll(
             db,
@@ -79,7 +80,7 @@ extension EngineMigration {
         }
     }
 
-    /// The same of requests that are forgotten, and may have been carried out.
+    /// Migrates sent values of deleted requests that may have been carried out.
     private func migrateTried(of entity: Registered, _ names: [String: MigratedFields.Domain]) throws {
         let rows = try Row.fetchAll(
             db, sql: "SELECT id, domain, value FROM sync_tried WHERE e = ?", arguments: [entity.number])
@@ -96,7 +97,7 @@ extension EngineMigration {
         }
     }
 
-    /// When columns of new rows were set.
+    /// Migrates the times at which columns of new rows were set.
     private func migrateTimes(of entity: Registered, _ names: [String: MigratedFields.Domain]) throws {
         let rows = try Row.fetchAll(
             db, sql: "SELECT k, domain, edited FROM sync_made WHERE e = ?", arguments: [entity.number])
@@ -110,7 +111,8 @@ extension EngineMigration {
         }
     }
 
-    /// What is logged stays as it was, but under the name that its domain has now; nobody decides of what is gone.
+    /// Migrates log entries to the new field names, with converted values where they fit. Open conflicts of removed
+    /// fields are closed.
     private func migrateLog(of entity: Registered, _ names: [String: MigratedFields.Domain]) throws {
         let logged = try Row.fetchAll(
             db, sql: "SELECT id, domain, base, local, remote FROM sync_conflict WHERE e = ?",

@@ -2,7 +2,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-// The rows have other keys, as numbers that are texts now.
+// Migrates the engine's entries to the new keys of rows, for example where integer keys became text.
 extension EngineMigration {
     mutating func migrateKeys(of entity: Registered) throws {
         guard !keys.isStable(entity.old.table) else { return }
@@ -10,7 +10,7 @@ extension EngineMigration {
         let selects = EngineSchema.rowTables.map { "SELECT k FROM \($0) WHERE e = \(entity.number)" }
         let known = try DatabaseValue.fetchAll(db, sql: selects.joined(separator: " UNION "))
         var lost = 0
-        // By way of what no row is known by: a key may have been that of another row.
+        // Move by way of unused keys: a new key may be the old key of another row.
         for (place, old) in known.enumerated() {
             try move(entity.number, old, to: "sync moved \(place)".databaseValue)
         }

@@ -2,10 +2,10 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Brings what the engine says of rows along when a store gets another model: the names of entities, the keys of rows, and
-/// what was edited of them. What has no place in the new model and was not sent is a loss, as rows and values are.
+/// Migrates the engine's tables when a store gets another model: names of entities, keys of rows, and pending changes.
+/// Pending changes that do not fit the new model are reported as losses.
 struct EngineMigration {
-    /// Edits that would be lost.
+    /// Pending changes that the migration would lose.
     struct Loss {
         let path: String
         let what: String
@@ -13,7 +13,7 @@ struct EngineMigration {
         let unit: String
     }
 
-    /// An entity that is kept in step, before and after.
+    /// A registered entity, before and after the migration.
     struct Registered {
         let number: Int
         let old: CompiledEntity
@@ -25,7 +25,7 @@ struct EngineMigration {
     let keys: MigratedKeys
     let senders: SendingEnds
     private(set) var losses: [Loss] = []
-    /// By the number of their entity, the keys that deleted rows had before the migration.
+    /// The former keys of deleted rows, by the number of their entity.
     private var deleted: [Int: Set<BinaryComparedValue>] = [:]
 
     init(_ db: Database, _ map: MigrationMap, _ keys: MigratedKeys, _ senders: SendingEnds) {
@@ -35,15 +35,18 @@ struct EngineMigration {
         self.senders = senders
     }
 
-    /// For tables that are another's, whose rows keep their keys unless these are of another type.
+    /// Migrates the engine's tables of a store with existing tables. Its rows keep their keys unless the type of the
+    /// key changes.
     static func follow(_ db: Database, from old: SyncModel, to new: SyncModel) throws {
         let map = MigrationMap(from: old, to: new)
         var migration = EngineMigration(db, map, MigratedKeys(map), SendingEnds(from: old, to: new))
         try migration.follow()
     }
 
-    /// Has parked rows be sent again, as another model says them, but for those that the server does not have. A request that may
-    /// have been carried out is tried again in any case.
+    /// Unblocks changes, since they may be sent differently with another model.
+    ///
+    /// Changes of rows that the service does not have stay blocked. A change with an open request is tried again
+    /// anyway.
     static func unblockRows(in db: Database) throws {
         guard try EngineSchema.isThere(in: db) else { return }
         try db.execute(
@@ -54,7 +57,7 @@ struct EngineMigration {
                 """)
     }
 
-    /// Works inside the transaction of the migration, in which nobody takes notice of edits.
+    /// Migrates inside the transaction of the migration, in which edits are not captured.
     mutating func follow() throws {
         guard try EngineSchema.isThere(in: db) else { return }
         if let version = try Int.fetchOne(db, sql: "SELECT protocol FROM sync_engine") {
@@ -75,7 +78,7 @@ struct EngineMigration {
                 try forget(row.decode(atIndex: 0), old)
             }
         }
-        // Names may be exchanged.
+        // Entities may exchange their names, so rename them by way of unused names.
         for entity in registered {
             try db.execute(
                 sql: "UPDATE sync_entity SET name = ? WHERE e = ?", arguments: ["sync \(entity.number)", entity.number])
@@ -89,18 +92,18 @@ struct EngineMigration {
         try migrateLinks(of: registered)
     }
 
-    /// An entity that is not in the model any more.
+    /// Deletes the entries of an entity that is not in the new model.
     private mutating func forget(_ number: Int, _ entity: CompiledEntity) throws {
         let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_change WHERE e = ?", arguments: [number]) ?? 0
         lose(
             "entities.\(entity.name)", "it was kept in step with a service, and has changes that were not sent", count,
             "change")
-        // Its number is given again.
+        // Another entity may get the number.
         try EngineSchema.forgetEntity(number, in: db)
         try db.execute(sql: "DELETE FROM sync_entity WHERE e = ?", arguments: [number])
     }
 
-    /// Whether a row, by the key that it had, is one that was deleted: nothing of it is lost.
+    /// Returns whether the row with this former key was deleted here, so that nothing of it is lost.
     func isDeleted(_ key: DatabaseValue, of entity: Registered) -> Bool {
         deleted[entity.number]?.contains(key.exact) ?? false
     }
@@ -111,7 +114,7 @@ struct EngineMigration {
 
     // MARK: Links
 
-    /// Pairs that were added or removed and not sent.
+    /// Migrates join edits that were not sent.
     private mutating func migrateLinks(of registered: [Registered]) throws {
         let rows = try Row.fetchAll(db, sql: "SELECT link, owner, other, op, edited FROM sync_link")
         guard !rows.isEmpty else { return }

@@ -2,12 +2,13 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The tables that an engine keeps beside the rows: what the server is known to have, what was edited here, what is on its
-/// way. None of them is a column of a user's table. Times are milliseconds since 1970.
+/// The tables that an engine keeps next to the user's tables: known rows, pending changes, requests, the conflict log.
+///
+/// It adds no columns to a user's table. Times are in milliseconds since 1970.
 enum EngineSchema {
-    /// 2 since `sync_known` has names.
+    /// The version of the tables. Version 2 added `sync_known.name`.
     static let version = 2
-    /// The triggers that fill the outbox. They write to the engine's tables alone.
+    /// The prefix of the change capture triggers. They write to the engine's tables only.
     static let triggerPrefix = "sync_outbox_"
 
     static let tables = [
@@ -140,7 +141,7 @@ enum EngineSchema {
         """,
     ]
 
-    /// Files that wait to be sent.
+    /// Files to be sent.
     private static let files = """
         CREATE TABLE IF NOT EXISTS "sync_file" (
           "id" INTEGER PRIMARY KEY,
@@ -151,7 +152,7 @@ enum EngineSchema {
         ) STRICT
         """
 
-    /// Members of records that the model cannot read, as JSON.
+    /// Fields of records that the model cannot read, as JSON.
     private static let unread = """
         CREATE TABLE IF NOT EXISTS "sync_unread" (
           "e" INTEGER NOT NULL, "k" ANY NOT NULL, "domain" TEXT NOT NULL, "value" TEXT NOT NULL,
@@ -159,21 +160,21 @@ enum EngineSchema {
         ) STRICT, WITHOUT ROWID
         """
 
-    /// Rows that were deleted and never sent, until the next run has looked whom they left behind.
+    /// Rows that were deleted before they were sent, until the next run has found their orphans.
     private static let unsent = """
         CREATE TABLE IF NOT EXISTS "sync_unsent" (
           "e" INTEGER NOT NULL, "k" ANY NOT NULL, PRIMARY KEY ("e", "k")
         ) STRICT, WITHOUT ROWID
         """
 
-    /// The pairs of rows that are being deleted.
+    /// Join rows of rows that the engine is deleting.
     private static let parting = """
         CREATE TABLE IF NOT EXISTS "sync_parting" (
           "list" TEXT NOT NULL, "owner" ANY NOT NULL, "other" ANY NOT NULL, "place" ANY, PRIMARY KEY ("list", "owner", "other")
         ) STRICT, WITHOUT ROWID
         """
 
-    /// What was sent and may have been carried out, though no answer said so.
+    /// Sent values that may have been stored by the service although no answer confirmed it.
     private static let tried = """
         CREATE TABLE IF NOT EXISTS "sync_tried" (
           "id" INTEGER PRIMARY KEY,
@@ -183,7 +184,7 @@ enum EngineSchema {
 
     private static let triedRows = "CREATE INDEX IF NOT EXISTS \"sync_tried_row\" ON \"sync_tried\" (\"e\", \"k\")"
 
-    /// When rows that the server does not know were made, and columns of theirs set.
+    /// When rows that the service does not know were created, and when their columns were set.
     private static let made = """
         CREATE TABLE IF NOT EXISTS "sync_made" (
           "e" INTEGER NOT NULL, "k" ANY NOT NULL, "domain" TEXT NOT NULL, "edited" INTEGER NOT NULL,
@@ -191,7 +192,7 @@ enum EngineSchema {
         ) STRICT, WITHOUT ROWID
         """
 
-    /// Whoever forgets a row, or gives it another key, asks which keys it had.
+    /// The index that finds former keys when a row is forgotten or gets another key.
     private static let laterKeys =
         "CREATE INDEX IF NOT EXISTS \"sync_alias_later\" ON \"sync_alias\" (\"e\", \"k\")"
 
@@ -199,40 +200,41 @@ enum EngineSchema {
         "sync_file", "sync_unread", "sync_unsent", "sync_parting", "sync_tried", "sync_made",
     ]
 
-    /// The rows that are to be sent, beside which there may be many deletions.
+    /// The index of changes other than deletions, of which there may be many.
     private static let changedRows =
         "CREATE INDEX IF NOT EXISTS \"sync_change_row\" ON \"sync_change\" (\"e\", \"k\") WHERE \"kind\" <> 'delete'"
 
-    /// The edits that name a row: rows that pointed to it, and pairs with it. Of a value, which may be a long text, the beginning is
-    /// enough to find it by.
+    /// The indexes that find edits by the row they refer to: former references and join edits. A value may be long, so
+    /// its beginning is indexed.
     private static let namingEdits = [
         "CREATE INDEX IF NOT EXISTS \"sync_base_value\" ON \"sync_base\" (\"e\", \"domain\", substr(\"value\", 1, 64))",
         "CREATE INDEX IF NOT EXISTS \"sync_link_other\" ON \"sync_link\" (\"link\", \"other\")",
     ]
 
-    /// The condition that a line of `sync_base` has a value. SQLite would look at all lines of an entity if the statement did not
-    /// name the index `sync_base_value`.
+    /// Returns the condition that a row of `sync_base` has a value.
+    ///
+    /// The statement must name the index `sync_base_value`. Otherwise SQLite scans all rows of the entity.
     ///
     /// - Parameters:
-    ///   - base: What the line is called in the statement.
+    ///   - base: The alias of `sync_base` in the statement.
     ///   - value: The SQL of the value.
     static func isBase(_ base: String, _ value: String) -> String {
         "substr(\(base).\"value\", 1, 64) = substr(\(value), 1, 64) AND \(base).\"value\" = \(value)"
     }
 
-    /// Makes what databases of earlier versions lack.
+    /// Creates the tables, indexes and columns that earlier versions lack.
     static func createLater(in db: Database) throws {
         let tables = [files, unread, unsent, parting, tried, made]
         let indexes = [triedRows, laterKeys, changedRows] + namingEdits
         for statement in tables + indexes { try db.execute(sql: statement) }
-        // When a row was taken, and when the server deleted one.
+        // When the service accepted a new row without returning it, and when it deleted a row.
         for (table, column) in [("sync_request", "taken"), ("sync_gone", "time")]
         where try !db.columns(in: table).contains(where: { $0.name == column }) {
             try db.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(column) INTEGER")
         }
     }
 
-    /// Forgets what they say.
+    /// Deletes the rows of the later tables.
     static func forgetLater(in db: Database) throws {
         for name in laterNames where try db.tableExists(name, in: "main") {
             try db.execute(sql: "DELETE FROM \(name)")
@@ -246,14 +248,15 @@ enum EngineSchema {
             "sync_alias", "sync_lease", "sync_mute",
         ] + laterNames
 
-    /// The tables that say something of a row, by its entity and key.
+    /// The tables with entries of rows, by entity and key.
     static let rowTables = HiddenKeys.tables + ["sync_file", "sync_unsent"]
 
-    /// The tables that say something of an entity.
+    /// The tables with entries of an entity.
     private static let entityTables =
         rowTables + ["sync_cursor", "sync_sweep", "sync_gone", "sync_inbound", "sync_alias"]
 
-    /// Forgets all that is known of an entity, but its number. Of its lists see ``SQLiteEngineStore/removeLinks(of:in:)``.
+    /// Deletes all entries of an entity, except its number. ``SQLiteEngineStore/removeLinks(of:in:)`` deletes those of
+    /// its lists.
     static func forgetEntity(_ number: Int, in db: Database) throws {
         try db.execute(
             sql: "DELETE FROM sync_sent WHERE request IN (SELECT id FROM sync_request WHERE e = ?)",
@@ -265,13 +268,13 @@ enum EngineSchema {
 
     static func isThere(in db: Database) throws -> Bool { try db.tableExists("sync_engine", in: "main") }
 
-    /// Of rows whose key in their table is hidden. See ``TrackedKey``.
+    /// The names of rows with surrogate keys. See ``TrackedKey``.
     private static let knownNames =
         "CREATE UNIQUE INDEX \"sync_known_name\" ON \"sync_known\" (\"e\", \"name\") WHERE \"name\" IS NOT NULL"
 
-    /// Brings the tables of an earlier version to this one.
+    /// Upgrades the tables of an earlier version.
     ///
-    /// - Throws: ``SyncError`` `unreadableStore` for those of a later one.
+    /// - Throws: ``SyncError`` `unreadableStore` if the tables are of a later version.
     static func upgrade(from version: Int, in db: Database) throws {
         switch version {
         case Self.version: return
@@ -288,14 +291,14 @@ enum EngineSchema {
         for statement in tables { try db.execute(sql: statement) }
     }
 
-    /// The triggers of the outbox that are there, whoever made them.
+    /// Drops all change capture triggers, also those of other engines.
     static func removeTriggers(from db: Database) throws {
         let names = try String.fetchAll(
             db, sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB '\(triggerPrefix)*'")
         for name in names { try db.execute(sql: "DROP TRIGGER \(name.quoted)") }
     }
 
-    /// Forgets all that is known of rows, and takes no notice of what is done to them until ``unmute(in:)``.
+    /// Deletes all entries of rows, and suppresses change capture until ``unmute(in:)``.
     static func removeRows(in db: Database) throws {
         guard try isThere(in: db) else { return }
         let names = [

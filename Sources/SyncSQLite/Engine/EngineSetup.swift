@@ -3,7 +3,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Opens a database to an engine, in one transaction (T0).
+/// Prepares a database for an engine, in one transaction.
 struct EngineSetup {
     private let stack: DataStack
     private let registration: EngineRegistration
@@ -15,7 +15,9 @@ struct EngineSetup {
         self.db = db
     }
 
-    /// - Returns: The tables of the entities that are registered, and of those that other engines of the database keep in step.
+    /// Creates or upgrades the engine's tables, checks the registration, and creates the triggers.
+    ///
+    /// - Returns: The tables of the registered entities, and those of entities that other engines sync.
     func open() throws -> (own: [TrackedTable], others: [TrackedTable]) {
         let isNew = try !EngineSchema.isThere(in: db)
         if isNew {
@@ -38,7 +40,7 @@ struct EngineSetup {
             let table = try TrackedTable(
                 entity, number: number, takesParts: registration.takesParts, stack.model, stack.layout)
             if isThere == nil {
-                // An earlier version left what it knew of an entity that had the number before.
+                // An earlier version of the library may have left entries of a former entity with this number.
                 try EngineSchema.forgetEntity(number, in: db)
                 try adopt(table)
                 adopted.insert(number)
@@ -53,7 +55,7 @@ struct EngineSetup {
         return (tables, others)
     }
 
-    /// The tables of entities that other engines of the database keep in step. Those that this engine could not keep are left out.
+    /// Returns the tables of entities that other engines sync, except those that this engine could not sync.
     private func otherTables(than tables: [TrackedTable]) throws -> [TrackedTable] {
         let compiled = stack.model.compiled
         let families = Set(tables.flatMap(\.entity.family))
@@ -62,7 +64,7 @@ struct EngineSetup {
             guard let entity = try? compiled.entity(named: name), families.isDisjoint(with: entity.family) else {
                 return nil
             }
-            // The database does not have the policies of the other engine.
+            // The database does not store the policies of the other engine.
             let unregistered = EngineRegistration.Entity(
                 name: name, policy: .clientWins, deletions: .deleteWins, isOneDomain: false, naturalKey: [],
                 sendsCascades: true)
@@ -71,7 +73,8 @@ struct EngineSetup {
         }
     }
 
-    /// A database is in step with one service and user: with another, rows of the one would be sent to the other.
+    /// Checks that the database syncs with this service and user. Otherwise rows of one service would be sent to
+    /// another.
     private func checkScope() throws {
         let row = try Row.fetchOne(db, sql: "SELECT protocol, service, user FROM sync_engine")
         guard let row else { throw SyncError(.storeFailure, "the engine's table has no row") }
@@ -94,7 +97,7 @@ struct EngineSetup {
             arguments: [registration.service, registration.user])
     }
 
-    /// Whether anything was ever pulled from the service, or sent to it.
+    /// Returns whether anything was pulled from the service or sent to it.
     private func hasHeard() throws -> Bool {
         try db.finds(
             sql: """
@@ -114,7 +117,8 @@ struct EngineSetup {
         }
     }
 
-    /// A row is of one entity: those of a sub-entity are those of what it inherits from too.
+    /// Checks that no two registered entities share rows. The rows of a subentity are also rows of the entities that it
+    /// inherits from.
     private func checkFamilies(_ tables: [TrackedTable]) throws {
         for table in tables {
             guard
@@ -128,7 +132,8 @@ struct EngineSetup {
         }
     }
 
-    /// Rows of a to-many whose other side is a to-one are sent with the row that they belong to. No request has their order.
+    /// Checks that no ordered list has a to-one inverse. Its rows are sent with a reference to their owner, and no
+    /// request contains their order.
     private func checkLists(_ tables: [TrackedTable]) throws {
         let model = stack.model.compiled
         for table in tables {
@@ -145,8 +150,8 @@ struct EngineSetup {
         }
     }
 
-    /// Rows that were there before the engine: the server has those whose key is its own, as far as anybody knows; -1 says that
-    /// nobody has heard it say so.
+    /// Records preexisting rows. A row with a temporary key is new. The service is presumed to have all others: `seq`
+    /// -1 says that it has not confirmed that.
     private func adopt(_ table: TrackedTable) throws {
         let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
         let isLocal = table.key.isLocal
@@ -166,12 +171,14 @@ struct EngineSetup {
 
     // MARK: Triggers
 
-    /// Makes the triggers, unless those that are there are the very ones. Rows of other engines' entities are edited here, and go along
-    /// with rows that this engine deletes: their triggers are kept too. Entities that only an import filled have none.
+    /// Creates the triggers, unless the existing ones are identical. Drops triggers that are not needed.
     ///
-    /// - Parameter adopted: The tables that are new to the engine.
+    /// Entities of other engines keep their triggers. Their rows may be edited here, or deleted along with rows of this
+    /// engine. Entities that were only imported have none.
+    ///
+    /// - Parameter adopted: The numbers of the entities that are new to the engine.
     private func watch(_ own: [TrackedTable], _ others: [TrackedTable], adopted: Set<Int>) throws {
-        // An import sends nothing. Where an engine keeps entities of the database in step, its triggers stay as they are.
+        // An import sends nothing. It leaves the triggers of engines as they are.
         if registration.isImport { return try own.forEach(importPages) }
         let tables = try own + others.filter { try $0.isWatched(in: db) }
         let statements = try tables.map { table in
@@ -196,7 +203,7 @@ struct EngineSetup {
         for (table, statements) in zip(tables, statements) {
             let isWatched = try !wasMuted && TriggerChecksums(text: lastMarks(table)).areAll(in: marks)
             if !isWatched, !adopted.contains(table.number) { try audit(table) }
-            // With a unique index that the triggers did not know rows may have been replaced.
+            // Rows may have been replaced by a unique index that the former triggers did not cover.
             if isWatched { try table.recordMissing(in: db) }
             try SyncedColumns(table, db).pullNew()
             try db.execute(
@@ -207,7 +214,8 @@ struct EngineSetup {
         }
     }
 
-    /// Where the engine that was opened last does not keep an entity in step, rows that an import brings have no edits to be found later.
+    /// Drops the triggers of an imported entity, unless the engine that was opened last syncs it. Without triggers,
+    /// imported rows have no edits to find later.
     private func importPages(_ table: TrackedTable) throws {
         try SyncedColumns(table, db).pullNew()
         let found = try Row.fetchAll(
@@ -229,9 +237,10 @@ struct EngineSetup {
         try String.fetchOne(db, sql: "SELECT triggers FROM sync_entity WHERE e = ?", arguments: [table.number]) ?? ""
     }
 
-    /// Edits may have been missed: rows that are gone were deleted here, those that are new were made here, and of the
-    /// others the next pull, a whole one, tells. See ``EditRebase``. Rows that an import brought, and that went before any engine
-    /// kept the entity, come again.
+    /// Finds edits that may have been missed. Missing rows are recorded as deleted here, unknown rows as created here.
+    /// The next pull is a whole one, and compares all other rows. See ``EditRebase``.
+    ///
+    /// Imported rows that were deleted before an engine synced the entity are pulled again.
     private func audit(_ table: TrackedTable) throws {
         let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
         if try table.isWatched(in: db) { try table.recordMissing(in: db) } else { try table.forgetMissing(in: db) }
@@ -245,13 +254,14 @@ struct EngineSetup {
                 ON CONFLICT DO NOTHING
                 """)
         try table.pullAll(in: db)
-        // 3 and 4 are rows that are known only inside other records.
+        // 3 and 4 mark rows that are known only from inside other records.
         try db.execute(
             sql: "UPDATE sync_known SET whole = CASE WHEN whole < 3 THEN 2 ELSE 4 END WHERE e = ?",
             arguments: [table.number])
     }
 
-    /// Rows that were deleted, and are stored, were inserted again. A pair that is as it was before it was edited is no edit.
+    /// Reopens the changes of rows that were deleted and inserted again. Deletes join edits that have no effect any
+    /// more.
     private func reopenReinserted(_ table: TrackedTable) throws {
         try db.execute(sql: ChangeCaptureTriggers.count)
         try db.execute(

@@ -1,15 +1,16 @@
 import GRDB
 import SyncStore
 
-/// Reads the domains of one row. A foreign key reads as the key that is waited for, if there is one: whoever writes
-/// the column drops that.
+/// Reads the fields of one row. A foreign key with a pending reference reads as the key of the pending row.
+///
+/// Code that writes the column must delete the pending reference.
 struct FieldReader: Sendable {
     private let names: [String]
     private let sql: String
 
     /// - Parameters:
     ///   - family: The names of the entities whose rows are read, as SQL.
-    ///   - isPart: Whether the table has rows of others too.
+    ///   - isPart: Whether the table also has rows of other entities.
     init(_ columns: [TrackedTable.Column], of table: TableLayout, family: String, isPart: Bool) {
         let key = table.keyColumn.quoted
         let own = isPart ? " AND r.\(TableLayout.entityColumn.quoted) IN (\(family))" : ""
@@ -25,14 +26,14 @@ struct FieldReader: Sendable {
             "SELECT \((["r.\(key)"] + values).joined(separator: ", ")) FROM \(table.name.quoted) AS r WHERE r.\(key) = ?\(own)"
     }
 
-    /// By column; nil for a row that is not stored.
+    /// Returns the values by column; nil if the row is not stored.
     func values(of key: DatabaseValue, in db: Database) throws -> [String: DatabaseValue]? {
         guard let row = try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [key]) else { return nil }
         return Dictionary(
             uniqueKeysWithValues: try names.enumerated().map { place, name in (name, try Self.value(row, place + 1)) })
     }
 
-    /// Text whole, also behind a NUL.
+    /// Returns the complete text, including any part after a NUL character.
     private static func value(_ row: Row, _ index: Int) throws -> DatabaseValue {
         let value: DatabaseValue = row[index]
         guard case .string = value.storage else { return value }

@@ -1,10 +1,10 @@
 import GRDB
 import SyncStore
 
-/// Brings what the engine says of rows with hidden keys back to them, where their hidden keys changed while nobody took notice:
-/// a row may be gone, and its key another one's.
+/// Corrects the engine's entries where surrogate keys changed while changes were not captured. A row may be deleted,
+/// and its key given to another row.
 struct HiddenKeys {
-    /// The tables that say something of a row; the one with their names last.
+    /// The tables with entries of rows. `sync_known`, which has the names, comes last.
     static let tables = [
         "sync_change", "sync_base", "sync_request", "sync_conflict", "sync_seen", "sync_unread", "sync_tried",
         "sync_made", "sync_known",
@@ -28,7 +28,7 @@ struct HiddenKeys {
                 WHERE now IS NOT k
                 """
         ).map { (old: $0[0] as DatabaseValue, new: $0[1] as DatabaseValue) }
-        // By way of what no row is known by: keys may have been exchanged.
+        // Move by way of unused keys: rows may have exchanged their keys.
         for (old, _) in moved { try move(old, to: "moved \(old)".databaseValue) }
         for (old, new) in moved { try move("moved \(old)".databaseValue, to: new) }
     }

@@ -2,19 +2,21 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Rows that are known only inside other records. A listing that lacks one says nothing as long as a stored row is linked with it that
-/// may have it inside: records that did not change are not read again. A record that has it no more unlinks it.
+/// Rows that are known only from inside other records.
+///
+/// A listing that lacks such a row does not make it missing while a stored row is linked to it whose record may contain
+/// it. Records that did not change are not read again. A record that no longer contains the row unlinks it.
 struct InsideRows {
-    /// What is known of one, as SQL: 4 says that edits of it may have been missed, too.
+    /// The condition of such a row in `sync_known`. 4 also says that edits of the row may have been missed.
     static let condition = "\"whole\" IN (3, 4)"
-    /// That a line `n` of `sync_known` is not one of ``held()``.
+    /// The condition that a row `n` of `sync_known` is not in ``held()``.
     static let isLoose = "(NOT n.\(condition) OR n.k NOT IN (SELECT held.k FROM held WHERE held.e = n.e))"
 
-    /// A relationship by which records may have rows inside.
+    /// A relationship through which records may contain rows.
     private struct Way {
         let names: LinkTable
         let outer: TableLayout
-        /// The entities of the outer table that are kept in step, as SQL.
+        /// The numbers of the synced entities of the outer table, as SQL.
         let outerNumbers: String
         let inner: TrackedTable
     }
@@ -24,7 +26,7 @@ struct InsideRows {
 
     init(_ engine: SQLiteEngineStore, _ db: Database) { (self.engine, self.db) = (engine, db) }
 
-    /// Whether any row of a table is known only inside others, and no listing has it.
+    /// Returns whether the table has a row that is known only from inside other records and is in no listing.
     func isAnyUnlisted(of table: TrackedTable) throws -> Bool {
         try db.finds(
             sql: """
@@ -33,8 +35,9 @@ struct InsideRows {
                 """, arguments: [table.number])
     }
 
-    /// The rows inside others that are linked with a stored row which is not inside another one itself, and those that are linked
-    /// with these: as a common table expression.
+    /// Returns a common table expression of the rows inside others that are linked to a stored row.
+    ///
+    /// The stored row must not be inside another record itself. The link may lead through other rows of this kind.
     func held() throws -> String {
         let ways = try self.ways()
         let first = ways.map { way in
@@ -63,7 +66,7 @@ struct InsideRows {
         let tables = Dictionary(grouping: engine.tables, by: \.entity.table)
         return engine.model.compiled.links.flatMap { link in
             [CompiledAssociation.End.first, .second].flatMap { end -> [Way] in
-                // A record has others inside by its own relationships.
+                // A record contains rows through its own relationships only.
                 guard link.side(end).relationship != nil else { return [] }
                 let names = LinkTable(link, end, engine.stack.layout)
                 let outer = link.side(end).table

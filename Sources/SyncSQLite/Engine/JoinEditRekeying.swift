@@ -2,11 +2,11 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// What is noted of edited pairs of rows with hidden keys, by either side of them: where such a row goes, or its hidden key is
-/// another one by now, what is said of it in `sync_link` goes along. Hidden keys are given anew.
+/// Moves recorded join edits in `sync_link` when a row with a surrogate key is deleted or its surrogate key changes.
+/// SQLite may reuse surrogate keys.
 struct JoinEditRekeying {
     private let table: TrackedTable
-    /// The registered tables whose rows are sent with the keys of ours.
+    /// The registered tables whose rows are sent with keys of this table.
     private let pointing: [(table: TrackedTable, pairs: TrackedTable.JoinTable)]
     private let tables: [TrackedTable]
 
@@ -18,17 +18,17 @@ struct JoinEditRekeying {
         }
     }
 
-    /// Moves what is noted of pairs that are sent with rows of the table.
+    /// Returns statements that move join edits which are sent with rows of this table.
     func owners(to key: String, where condition: (String) -> String) -> [String] {
         move("\"owner\"", of: table.pairs.map(\.name), to: key, condition)
     }
 
-    /// Moves what is noted of pairs that are sent with others.
+    /// Returns statements that move join edits which are sent with rows of other tables.
     func others(to key: String, where condition: (String) -> String) -> [String] {
         move("\"other\"", of: pointing.map(\.pairs.name), to: key, condition)
     }
 
-    /// Forgets pairs with a row that the engine deletes: nobody has it any more.
+    /// Returns statements that delete join edits of a row that the engine deletes. Neither side has the row any more.
     func forgotten(_ key: String) -> [String] {
         guard table.key.isHidden else { return [] }
         return pointing.map {
@@ -44,7 +44,7 @@ struct JoinEditRekeying {
         }
     }
 
-    /// A pair that only follows a row to another hidden key is none that was edited.
+    /// Returns the condition that an update of a join row is an edit. Following a row to another surrogate key is not.
     func isNoRenumbering(of pairs: TrackedTable.JoinTable) -> String {
         let ends =
             [(pairs.table.mine, table)]

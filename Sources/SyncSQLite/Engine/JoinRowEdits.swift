@@ -3,11 +3,11 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Edits of the pairs of one row: which were added and removed, and in which order its lists are. Taken off and put back with
-/// its other edits (``EditRebase``).
+/// The edits of one row's join rows: which were added and removed, and the order of its lists. They are removed and
+/// reapplied with the other edits of the row (``EditRebase``).
 ///
-/// Which pairs there are never is in conflict: what was added here is there then, and what was removed is not. Their order is
-/// that of whoever moved some; of two that did the policy says whose.
+/// Membership never conflicts: rows that were added here are in the merged list, rows that were removed here are not.
+/// If one side moved rows, its order wins. If both did, the conflict policy decides.
 struct JoinRowEdits {
     private struct Change {
         let pairs: TrackedTable.JoinTable
@@ -16,27 +16,27 @@ struct JoinRowEdits {
         let op: Int
     }
 
-    /// A list as it was here.
+    /// A list before the page was written.
     private struct List {
         let pairs: TrackedTable.JoinTable
-        /// What both sides had, where its order was edited.
+        /// The base order; nil if the order was not edited.
         var base: [DatabaseValue]?
         let edited: Int64
         let local: [DatabaseValue]
     }
 
-    /// A list that was sent, and never answered. See ``TriedValues``.
+    /// A list that was sent without an answer. See ``TriedValues``.
     private struct Tried {
         let pairs: TrackedTable.JoinTable
         let lists: [[DatabaseValue]]
         let local: [DatabaseValue]
     }
 
-    /// What became of it.
+    /// The result of reapplying the edits.
     struct Outcome {
-        /// How many orders were in conflict.
+        /// The number of orders in conflict.
         var conflicts = 0
-        /// Whether one of them waits for a decision.
+        /// Whether one of the conflicts is open.
         var isOpen = false
     }
 
@@ -52,8 +52,8 @@ struct JoinRowEdits {
     private var tried: [Tried] = []
 
     /// - Parameters:
-    ///   - base: What both sides had of the domains that were edited.
-    ///   - tried: What was sent, and never answered.
+    ///   - base: The base values of the edited fields.
+    ///   - tried: The values that were sent without an answer.
     ///   - inStep: See ``SyncedColumns``.
     init(
         _ row: ConflictResolver.Subject, isNew: Bool, isAudited: Bool, isCurrent: Bool, inStep: Set<String>,
@@ -91,14 +91,14 @@ struct JoinRowEdits {
         }
     }
 
-    // MARK: Taking off
+    // MARK: Removing edits
 
     func takeOff() throws {
         for change in changes { try set(change.op < 0, change.pairs, change.other) }
         for list in lists { if let base = list.base { try LinkedRowList(list.pairs).order(base, of: row.key, in: db) } }
     }
 
-    // MARK: Putting back
+    // MARK: Reapplying edits
 
     func putBack(_ rulings: ConflictResolver) throws -> Outcome {
         var outcome = Outcome()
@@ -124,7 +124,8 @@ struct JoinRowEdits {
         if isNew { try record(1, pairs, other) }
     }
 
-    /// The pairs that the server has, or has not, as they were sent, are what both agree on: what is otherwise here was edited since.
+    /// Reapplies differences in a list that was sent. Where the service has the sent state of a join row, the local
+    /// state was edited since.
     private func putBack(_ list: Tried, _ there: [DatabaseValue]) throws {
         let (here, theirs, sent) = (Set(list.local), Set(there), list.lists.map(Set.init))
         for other in sent.reduce(here.union(theirs), { $0.union($1) }) {
@@ -141,7 +142,7 @@ struct JoinRowEdits {
         }
     }
 
-    /// A list whose base is the order that was sent, where the server has that.
+    /// Returns the list with a sent order as its base, if the service has that order.
     private func agreed(_ list: List, _ there: [DatabaseValue]) -> List {
         let sent = tried.first { $0.pairs.domain == list.pairs.domain }?.lists ?? []
         guard let order = sent.first(where: { !ListOrderMerge.isMoved(there, from: $0) }) else { return list }
@@ -156,7 +157,9 @@ struct JoinRowEdits {
             arguments: [pairs.name, row.key, other, op, SQLiteEngineStore.now])
     }
 
-    /// Whether pairs were edited while nobody took notice: at the version that is known whatever differs was.
+    /// Handles join rows that may have been edited while changes were not captured.
+    ///
+    /// At the known version, every difference is such an edit. At another version, the local list is logged.
     private func judge(_ list: List, _ there: [DatabaseValue], _ outcome: inout Outcome) throws {
         guard isAudited, !isNew, inStep.contains(list.pairs.name) else { return }
         let noted = Set(changes.filter { $0.pairs.name == list.pairs.name }.map(\.other))
@@ -223,19 +226,19 @@ struct JoinRowEdits {
             local: LinkedRowList.text(list.local), remote: LinkedRowList.text(there), ruling)
     }
 
-    /// What the server has is what both have then; nothing is kept of a list whose order is the same on both sides.
+    /// Makes the service's order the base, or deletes the base if the merged list has the same order.
     private func setBase(_ list: List, to there: [DatabaseValue], isEdited: Bool) throws {
         try BaseOrder(row.table, list.pairs, db).set(isEdited ? there : nil, of: row.key, edited: list.edited)
         if isEdited { try row.table.touch(row.key, in: db) }
     }
 
-    // MARK: Ids
+    // MARK: IDs
 
     private func ids(_ keys: [DatabaseValue], _ pairs: TrackedTable.JoinTable) throws -> JSONValue {
         .array(try keys.map { try engine.id($0, of: pairs.destination, in: db) })
     }
 
-    /// The keys of a list that the resolver made of those it was given.
+    /// Returns the keys of a list of IDs that the resolver returned. Ignores IDs of rows that are not in the list.
     private func keys(_ json: JSONValue, _ pairs: TrackedTable.JoinTable) throws -> [DatabaseValue]? {
         guard case .array(let wanted) = json else { return nil }
         let stored = try LinkedRowList(pairs).others(of: row.key, in: db)
@@ -245,7 +248,7 @@ struct JoinRowEdits {
         return wanted.compactMap { known[$0] }
     }
 
-    // MARK: Pairs
+    // MARK: Join rows
 
     private func isLinked(_ pairs: TrackedTable.JoinTable, _ other: DatabaseValue) throws -> Bool {
         try db.finds(
@@ -267,7 +270,7 @@ struct JoinRowEdits {
 }
 
 extension ConflictOutcome {
-    /// Of what differs at another version than the known one, where nobody can tell who edited it.
+    /// The outcome for values that differ at another version than the known one, where edits may have been missed.
     static let missedEdits = ConflictOutcome(
         winner: .remote, why: "edits may have been missed, and the service has another version")
 }

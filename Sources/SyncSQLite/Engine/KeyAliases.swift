@@ -1,11 +1,11 @@
 import GRDB
 import SyncCore
 
-/// The keys that rows had before the server gave them others.
+/// The former keys of rows, which the service replaced by others.
 enum KeyAliases {
-    /// The key that a row has by now which had this one.
+    /// Returns the current key of the row that formerly had this key.
     ///
-    /// - Parameter entities: The numbers of the entities that it may be of, as SQL.
+    /// - Parameter entities: The SQL of the numbers of the entities that the row may be of.
     static func later(
         than key: DatabaseValue, ofEntities entities: String, in db: Database
     ) throws -> DatabaseValue? {
@@ -15,7 +15,8 @@ enum KeyAliases {
 }
 
 extension CompiledModel {
-    /// The engine's numbers of the entities whose rows are in a table, as SQL: each may be registered by itself.
+    /// Returns the SQL of the engine's numbers of the entities whose rows are in a table. Each entity may be registered
+    /// by itself.
     func engineNumbers(of table: TableID) -> String {
         let names = entities.filter { $0.table == table }.map(\.name.literal).joined(separator: ", ")
         return "SELECT e FROM sync_entity WHERE name IN (\(names))"

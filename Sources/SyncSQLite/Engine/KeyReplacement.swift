@@ -2,8 +2,8 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Gives rows another key: the one that the server gave them, or a local one where the server gave theirs away. What points
-/// to a row follows, and so does what the engine knows of it.
+/// Replaces the keys of rows: with the key that the service assigned, or with a temporary key if the service uses the
+/// key for another row. References and the engine's entries follow.
 struct KeyReplacement {
     private let engine: SQLiteEngineStore
     private let table: TrackedTable
@@ -15,8 +15,9 @@ struct KeyReplacement {
         self.db = db
     }
 
-    /// A row that had the key of another one at the service, as one that became a row of another entity: what points to it there
-    /// points to that one still, and is to be sent.
+    /// Records that rows referencing a row must be sent, after its key changed from one that the service knows.
+    ///
+    /// At the service, these rows still reference the former key, for example a row of another entity.
     func notifyReferencing(to new: DatabaseValue, formerly old: DatabaseValue) throws {
         for other in engine.tables {
             for column in other.columns where column.destination == table.entity.table {
@@ -39,14 +40,16 @@ struct KeyReplacement {
         }
     }
 
-    /// Whether a key is that of a row of another entity, in the same table: services number the rows of each list by themselves.
+    /// Returns whether a row of another entity in the same table has the key. A service may number the rows of each
+    /// list separately.
     func isOfAnotherEntity(_ k: DatabaseValue) throws -> Bool {
         guard table.isPart, try !table.isStored(k, in: db) else { return false }
         return try db.finds(
             sql: "SELECT 1 FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", arguments: [k])
     }
 
-    /// Gives rows the keys that the service gave them and that were those of rows of other entities then, if they are free now.
+    /// Gives rows the keys that the service assigned, if rows of other entities had those keys then and they are free
+    /// now.
     func adoptFreed() throws {
         guard table.isPart, !table.key.isHidden else { return }
         let rows = try Row.fetchAll(
@@ -65,13 +68,15 @@ struct KeyReplacement {
         }
     }
 
-    /// Another row has the key that an app gave its own one.
+    /// Gives a row a temporary key, because another row has its key at the service.
     func giveLocalKey(to k: DatabaseValue) throws {
         guard let key = try RowKey(engine.stack.newKey(for: table.entity, in: db)) else { return }
         try engine.insertNew(rekey(k, to: key), table, in: db)
     }
 
-    /// - Returns: What the row is known by afterwards.
+    /// Replaces the key of a row.
+    ///
+    /// - Returns: The key of the row in the engine's tables afterwards.
     @discardableResult
     func rekey(_ old: DatabaseValue, to key: RowKey) throws -> DatabaseValue {
         if let row = try stored(old) {
@@ -80,14 +85,14 @@ struct KeyReplacement {
                 sql: "UPDATE sync_known SET name = NULL WHERE e = ? AND k = ?", arguments: [table.number, old])
             try table.key.insertName(old, table.number, in: db)
         }
-        // Of a row that was deleted here meanwhile the engine's tables still speak.
+        // The engine's tables may have entries of a row that was deleted here meanwhile.
         guard let new = try table.key.k(of: key, in: db), !new.isExactly(old) else { return old }
         try follow(old, new)
         try addArrival(of: key)
         return new
     }
 
-    /// Rows may wait for the one that has a key now.
+    /// Reports a row as arrived if pending references refer to its new key.
     private func addArrival(of key: RowKey) throws {
         let names = engine.stack.layout.entityNames(of: [table.entity.table])
         let isPending = try db.finds(
@@ -102,10 +107,10 @@ struct KeyReplacement {
         return try engine.stack.fetch(table.entity, key: RowKey(key, table.key.type), in: db)
     }
 
-    /// A row that was made here turns out to be one that was pulled since: it takes the place of that one, and what points to
-    /// either points to it. Edits of the pulled one go into the log.
+    /// Merges a row that was created here with a pulled row that is the same. The created row replaces the pulled one,
+    /// and all references lead to it. Edits of the pulled row are logged.
     ///
-    /// - Returns: What the row is known by afterwards.
+    /// - Returns: The key of the row in the engine's tables afterwards.
     func unite(_ old: DatabaseValue, with new: DatabaseValue) throws -> DatabaseValue {
         guard !old.isExactly(new), let key = try table.key.recordKey(new, in: db) else { return old }
         try logEdits(of: new)
@@ -119,13 +124,13 @@ struct KeyReplacement {
                 sql: "UPDATE OR REPLACE sync_link SET other = ? WHERE link = ? AND other = ?",
                 arguments: [old, pairs.name, new])
         }
-        // Known as deleted, so that the trigger logs nothing.
+        // Mark the row as deleted, so that the trigger logs nothing.
         try db.executeCached(
             sql: "UPDATE sync_change SET kind = 'delete' WHERE e = ? AND k = ?", arguments: [table.number, new])
         try db.executeCached(
             sql: "DELETE FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", arguments: [new])
         try engine.forget(new, table, in: db)
-        // What is gone is known by its name.
+        // The entries of a deleted row are under its name.
         if let name = try table.key.k(of: RowKey(key, table.key.type), in: db) {
             try engine.forget(name, table, in: db)
         }
@@ -145,11 +150,11 @@ struct KeyReplacement {
         }
     }
 
-    /// The engine's own tables.
+    /// Replaces a key in the engine's tables.
     private func follow(_ old: DatabaseValue, _ new: DatabaseValue) throws {
         let e = table.number
         for name in EngineSchema.rowTables {
-            // A row that was deleted there had the same key before, and is another one.
+            // Log entries of a row that the service deleted belong to another row, which had the same key before.
             let isOf = name == "sync_conflict" ? " AND why NOT IN (\(ConflictLog.gone))" : ""
             try db.executeCached(
                 sql: "UPDATE OR REPLACE \(name) SET k = ? WHERE e = ? AND k = ?\(isOf)", arguments: [new, e, old])
