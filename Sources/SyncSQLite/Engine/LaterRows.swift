@@ -2,20 +2,23 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Rows that belong to deleted rows of a table, and that the service changed after it deleted those: it has them still. They are
-/// deleted here with the rows that they belong to, so all rows of their entity are to be pulled again.
+/// Finds rows that belong to deleted rows and that the service changed after those deletions, so that it still has
+/// them.
+///
+/// They are deleted here with the rows that they belong to. Therefore all rows of their entities must be pulled again.
 struct LaterRows {
     private let engine: SQLiteEngineStore
     private let db: Database
     private let owned: [(table: TrackedTable, names: LinkTable)]
 
-    /// - Parameter table: That of the deleted rows.
+    /// - Parameter table: The table of the deleted rows.
     init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) {
         (self.engine, self.db) = (engine, db)
         owned = Self.owned(by: table, engine)
     }
 
-    /// The tables of such rows, and those whose rows are deleted with theirs. Call it before the rows are deleted here.
+    /// Returns the tables of such rows, and the tables whose rows are deleted with theirs. Call it before the rows are
+    /// deleted here.
     func tables(below rows: ArraySlice<(row: PulledPage.Record, standing: LocalRowState)>) throws -> [TrackedTable] {
         var found: Set<Int> = []
         for (child, names) in owned where try rows.contains(where: { try isLater(child, names, than: $0) }) {
@@ -40,7 +43,7 @@ struct LaterRows {
         for (child, _) in Self.owned(by: table, engine) { add(child, to: &found) }
     }
 
-    /// The tables whose rows are deleted with the row of a table that they point to.
+    /// Returns the tables whose rows are deleted with the row that they reference.
     private static func owned(
         by table: TrackedTable, _ engine: SQLiteEngineStore
     ) -> [(table: TrackedTable, names: LinkTable)] {

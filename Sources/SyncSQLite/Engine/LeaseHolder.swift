@@ -10,21 +10,23 @@ import Foundation
     import Darwin
 #endif
 
-/// Which process holds a lease: `host pid name`, so that one that died is not waited for.
+/// The process that holds a lease, as text: `host pid name`. The lease of a process that is known to be dead need not
+/// expire.
 struct LeaseHolder {
     let text: String
 
     init(_ text: String) { self.text = text }
 
-    /// One run of this process.
+    /// Creates the holder for one engine run of this process.
     init(name: String) {
         text = "\(Self.host) \(ProcessInfo.processInfo.processIdentifier) \(name)"
     }
 
     private static let host = ProcessInfo.processInfo.hostName.replacingOccurrences(of: " ", with: "-")
 
-    /// Whether it is known to be dead: of this machine, and no process there has its number. Another one may have taken
-    /// that, which is then waited for until the lease is over.
+    /// Whether the process is known to be dead: it ran on this machine, where no process has its ID.
+    ///
+    /// If another process has the ID by now, the lease has to expire.
     var isDead: Bool {
         #if os(Windows)
             return false

@@ -2,19 +2,23 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Who may run: one process at a time. A run that died is over when its time is up; a clock that jumps costs a run, since
-/// whoever takes the database raises the token, and the other's next transaction is refused.
+/// Grants the lease: one process at a time may run. The lease of a process that died expires.
+///
+/// A new lease raises the token, and the next transaction of the former run fails. So a clock that jumps costs at most
+/// a run.
 enum LeaseStore {
-    /// How long a run may be silent, in milliseconds.
+    /// How long a lease lasts after its last renewal, in milliseconds.
     private static let duration: Int64 = 120_000
 
-    /// - Throws: ``SyncError`` `engineBusy`.
+    /// Takes the lease.
+    ///
+    /// - Throws: ``SyncError`` `engineBusy` if another process holds it.
     static func take(_ name: String, in db: Database) throws -> EngineLease {
         let holder = LeaseHolder(name: name).text
         let now = SQLiteEngineStore.now
         let row = try db.rowCached(sql: "SELECT holder, token, until FROM sync_lease WHERE name = 'run'")
         let current: (holder: String, until: Int64) = try (row?.decode(atIndex: 0) ?? "", row?.decode(atIndex: 2) ?? 0)
-        // Nobody is given more time than that: a later end is of a clock that was wrong.
+        // No lease lasts longer than that. A later end comes from a wrong clock.
         let isTaken = current.until > now && current.until <= now + duration
         if isTaken, current.holder != holder, !current.holder.isEmpty, !LeaseHolder(current.holder).isDead {
             throw SyncError(.engineBusy, "another engine is syncing this database; try again once it is done")
@@ -30,7 +34,7 @@ enum LeaseStore {
         return EngineLease(token: token)
     }
 
-    /// Says that a run goes on. One that is over stays over.
+    /// Extends a lease. A lease that was freed stays free.
     ///
     /// - Throws: As ``check(_:in:)``.
     static func renew(_ lease: EngineLease, in db: Database) throws {
@@ -40,7 +44,9 @@ enum LeaseStore {
             arguments: [SQLiteEngineStore.now + duration, lease.token])
     }
 
-    /// - Throws: ``SyncError`` `engineBusy` for a run whose database another process has.
+    /// Checks that a run still has the lease. Extends the lease if less than half of its time is left.
+    ///
+    /// - Throws: ``SyncError`` `engineBusy` if another process has taken the lease.
     static func check(_ lease: EngineLease, in db: Database) throws {
         let row = try db.rowCached(sql: "SELECT token, until FROM sync_lease WHERE name = 'run'")
         let token: Int64? = try row?.decode(atIndex: 0)

@@ -2,7 +2,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The rows that a row is paired with: in their order, or by key.
+/// The rows linked to a row in a many-to-many list, by position or by key.
 struct LinkedRowList {
     private let sql: String
     private let placing: String?
@@ -19,7 +19,7 @@ struct LinkedRowList {
         try DatabaseValue.fetchAll(db.cachedStatement(sql: sql), arguments: [key])
     }
 
-    /// Has the rows of an ordered list come in this order. Does nothing where they do already, whatever their places.
+    /// Gives the rows of an ordered list this order. Writes nothing if they have it already, whatever their positions.
     func order(_ others: [DatabaseValue], of key: DatabaseValue, in db: Database) throws {
         guard let placing else { return }
         let stored = try self.others(of: key, in: db)
@@ -31,7 +31,7 @@ struct LinkedRowList {
         }
     }
 
-    /// As a column of the engine's keeps them.
+    /// Returns keys in the form in which the engine's tables store a list.
     static func text(_ keys: [DatabaseValue]) -> DatabaseValue {
         JSONValue.array(
             keys.map { key in
@@ -63,15 +63,15 @@ struct LinkedRowList {
 }
 
 extension TrackedTable.JoinTable {
-    /// What the engine's tables call the list: a domain of its rows.
+    /// The field name of the list in the engine's tables.
     var domain: String { "\(name) \(end)" }
 
-    /// Whether the order of the list is kept, and so sent and merged.
+    /// Whether the list has positions, so that its order is sent and merged.
     var isOrdered: Bool { table.place != nil }
 
-    /// The keys of the rows that a row is paired with, in their order.
+    /// Returns the SQL of the keys that are linked to a row, in their order.
     ///
-    /// - Parameter owner: The SQL of its key.
+    /// - Parameter owner: The SQL of the key of the row.
     func listSQL(_ owner: String) -> String {
         """
         SELECT \(table.other) AS k FROM \(table.table) WHERE \(table.mine) = \(owner)
@@ -79,7 +79,7 @@ extension TrackedTable.JoinTable {
         """
     }
 
-    /// Rows `k` as a JSON array: ``LinkedRowList/text(_:)``.
+    /// Returns the SQL of the keys `k` of a query as a JSON array, in the form of ``LinkedRowList/text(_:)``.
     static func arraySQL(of rows: String) -> String {
         "(SELECT json_group_array(CASE typeof(k) WHEN 'blob' THEN NULL ELSE k END) FROM (\(rows)))"
     }

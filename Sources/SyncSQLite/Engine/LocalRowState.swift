@@ -2,24 +2,24 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Where a row stands on this side.
+/// The state of a row in this store, as a merge needs it.
 struct LocalRowState {
     let key: DatabaseValue
     let state: LocalState
     let version: String?
     let time: Int64?
     let isKnown: Bool
-    /// Whether the version says that nothing changed on the server.
+    /// Whether an equal version means that the row did not change at the service.
     let isWhole: Bool
     /// Whether edits of the row may have been missed.
     let isAudited: Bool
-    /// The same of a line of `sync_known`, as SQL.
+    /// The condition that edits of a row in `sync_known` may have been missed.
     static let auditedCondition = "\"whole\" IN (2, 4)"
-    /// Whether it was stored before the engine, and the server has not said anything of it yet.
+    /// Whether the row was stored before the engine first ran, and the service has not confirmed it yet.
     let isPreexisting: Bool
-    /// Whether a request to make it was never answered, or refused after one that was not.
+    /// Whether a request to create the row was not answered, or was refused after such an attempt.
     let isTried: Bool
-    /// Whether a request found that the server does not have it.
+    /// Whether the change is blocked because the service does not have the row.
     let isBlockedAsMissing: Bool
 
     init(of key: DatabaseValue, _ table: TrackedTable, _ db: Database) throws {

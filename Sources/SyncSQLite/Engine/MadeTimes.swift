@@ -1,20 +1,20 @@
 import GRDB
 
-/// When a row that the server does not know was made here, and its columns set since. Nothing is agreed on of it, so that no base
-/// says when it was edited.
+/// When a row that the service does not know was created here, and when its columns were set since. Such a row has no
+/// base values, which have the times of other rows.
 struct MadeTimes {
-    /// What stands for the whole row in `sync_made`.
+    /// The field name of the whole row in `sync_made`.
     private static let row = ""
 
-    /// The time of a row that was brought back: of its columns those were edited that have a base, or were set since.
+    /// The time of a row that is created again. Its edited columns have a base value, or were set since.
     private static let revived: Int64 = -1
 
     private let times: [String: Int64]
 
-    /// Whether the row was known, and is to be made anew because the server deleted it.
+    /// Whether the service deleted the row, and it is to be created again.
     var isRevived: Bool { times[Self.row] == Self.revived }
 
-    /// Whether a column was set since the row was made, or brought back.
+    /// Returns whether a column was set after the row was created, or was marked to be created again.
     func isSet(_ column: String) -> Bool { times[column] != nil }
 
     init(of key: DatabaseValue, _ table: TrackedTable, _ db: Database) throws {
@@ -24,20 +24,20 @@ struct MadeTimes {
         { first, _ in first }
     }
 
-    /// When a column was edited: 0 for one that holds nothing and was never set, and where no time is known.
+    /// Returns when a column was edited: 0 if no time is known, or if the column is NULL and was never set.
     func edited(_ column: String, holding value: DatabaseValue) -> Int64 {
         if let time = times[column] { return time }
         return value.isNull ? 0 : max(times[Self.row] ?? 0, 0)
     }
 
-    /// The same of a row in a trigger, as SQL.
+    /// Returns the SQL condition that a row is to be created again.
     ///
-    /// - Parameter isRow: The condition that a line is of the row.
+    /// - Parameter isRow: The condition that a row of `sync_made` belongs to the row.
     static func isRevived(_ isRow: String) -> String {
         "EXISTS (SELECT 1 FROM \"sync_made\" WHERE \(isRow) AND \"domain\" = '' AND \"edited\" = \(revived))"
     }
 
-    /// A row is to be made anew.
+    /// Marks a row to be created again.
     static func recordRestored(_ key: DatabaseValue, _ table: TrackedTable, in db: Database) throws {
         try db.executeCached(
             sql: "DELETE FROM sync_made WHERE e = ? AND k = ?", arguments: [table.number, key])
@@ -46,7 +46,7 @@ struct MadeTimes {
             arguments: [table.number, key, row, revived])
     }
 
-    /// Forgets those of rows that the server knows.
+    /// Deletes the times of rows that the service knows.
     static func forgetSettled(in db: Database) throws {
         try db.executeCached(
             sql: """

@@ -2,22 +2,22 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// What the domains of an entity are after a migration: columns, and lists of pairs.
+/// The fields of an entity in a migration: columns and many-to-many lists.
 struct MigratedFields {
     struct Domain {
-        /// What the engine's tables call it.
+        /// The field name in the engine's tables.
         let old: String
-        /// Nil for one that has no place any more.
+        /// The new field name; nil if the new model does not have the field.
         let new: String?
-        /// The column or join table that it is in.
+        /// The column or join table of the field.
         let column: String
         let newColumn: String?
-        /// Where it is in the old model.
+        /// The path of the field in the old model.
         let path: String
-        /// A value as it is then; nil for one that does not fit.
+        /// Converts a value to the new type; returns nil if it does not fit.
         let converted: (DatabaseValue) throws -> DatabaseValue?
 
-        /// What the column held when its row was deleted. See ``DeletedValues``.
+        /// The field of the value that the column had when its row was deleted. See ``DeletedValues``.
         var whenDeleted: Domain {
             Domain(
                 old: DeletedValues.domain(old), new: new.map(DeletedValues.domain), column: column,
@@ -38,7 +38,7 @@ struct MigratedFields {
             + Self.lists(of: old, map, keys, senders) + [Self.kind(map)]
     }
 
-    /// Of the entity and those that inherit from it.
+    /// Returns the fields of the attributes of an entity and its subentities.
     private static func attributes(
         from old: CompiledEntity, to new: CompiledEntity, _ map: MigrationMap
     ) -> [Domain] {
@@ -91,7 +91,7 @@ struct MigratedFields {
             guard let end = senders.old[link.id], link.side(end).table == old.table,
                 case .joinTable(let table, _, _, _, _) = map.old[link.id]
             else { return nil }
-            // That of a list that is not ordered any more is dropped when it is looked at.
+            // The base order of a list that is no longer ordered is deleted when the row is next examined for sending.
             var (name, newTable): (String?, String?)
             if let successor = senders.successor(of: link, map), let end = senders.new[successor.id],
                 case .joinTable(let table, _, _, _, _) = map.new[successor.id]
@@ -106,7 +106,7 @@ struct MigratedFields {
         }
     }
 
-    /// Of which entity a row is.
+    /// Returns the field of the entity column.
     private static func kind(_ map: MigrationMap) -> Domain {
         let column = TableLayout.entityColumn
         return Domain(old: column, new: column, column: column, newColumn: column, path: "discriminator") { value in

@@ -2,7 +2,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// What the rows of an entity are known by after a migration.
+/// Maps the keys of an entity's rows in the engine's tables to their keys after a migration.
 struct MigratedKeyMap {
     private let old: CompiledEntity
     private let new: CompiledEntity
@@ -22,7 +22,8 @@ struct MigratedKeyMap {
         self.init(old, map.new.model.entities[new], map, keys)
     }
 
-    /// Nil for a row that is told apart by something else now. One that is not stored is found by the value of its key.
+    /// Returns the new key; nil if other attributes identify the row now. The key of a row that is not stored is
+    /// converted.
     func key(_ key: DatabaseValue) throws -> DatabaseValue? {
         if key.isNull || keys.isStable(old.table) { return key }
         if let place = keys.place(of: key, in: old.table) { return place.key }
@@ -30,7 +31,7 @@ struct MigratedKeyMap {
         return MigratedValue.convert(key, from: types.old, to: types.new)
     }
 
-    /// How the service goes on to spell the id of a row, as JSON; nil where ours is the same.
+    /// Returns the ID of a row as the service spells it, as JSON; nil if the type of the key does not change.
     func spelled(_ key: DatabaseValue) -> String? {
         guard let types, types.old != types.new, !TemporaryKey.isLocal(key) else { return nil }
         return RowKey(key)?.recordKey(.single(types.old)).json.text

@@ -2,20 +2,22 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Rows that were linked here to other rows than the service has them linked to. A deletion of the service's takes along what
-/// belongs to the row there: one that was moved below it here, and not sent, belongs to what it did before.
+/// Rows that are linked here to other rows than at the service.
+///
+/// A deletion by the service also deletes the rows that belong to the deleted row there. A row that was moved below the
+/// deleted row here, and not sent, belongs to its former owner there.
 struct MovedRows {
     struct Move {
         let table: TrackedTable
         let column: TrackedTable.Column
         let key: DatabaseValue
-        /// What the log knows the row by once it is gone.
+        /// The key by which the log identifies the row after its deletion.
         let name: DatabaseValue
-        /// What both sides had, what the row holds, and what it holds while rows are deleted.
+        /// The base value of the column, its current value, and its value while rows are deleted.
         let base: DatabaseValue
         let target: DatabaseValue
         let former: DatabaseValue
-        /// Whether the row goes with its target, and not the target with the row alone.
+        /// Whether the row is deleted with its target. Otherwise only the target is deleted with the row.
         let goesAlong: Bool
 
         func isSame(as other: Move) -> Bool {
@@ -27,7 +29,7 @@ struct MovedRows {
     private let db: Database
     private var all: [Move] = []
 
-    /// Where edits win over deletions they bring back what they point to: those rows are none of these.
+    /// Excludes entities with `editWins`. There an edited row restores the row that it references.
     init(_ engine: SQLiteEngineStore, _ db: Database) throws {
         self.engine = engine
         self.db = db
@@ -63,9 +65,11 @@ struct MovedRows {
         }
     }
 
-    /// The moves that a deletion, which was just carried out, went by.
+    /// Returns the moves because of which a deletion deleted rows.
     ///
-    /// - Parameter rows: The rows that the service deleted.
+    /// - Parameters:
+    ///   - rows: The rows that the service deleted.
+    ///   - taken: The moves that were returned before.
     func followed(by rows: Set<StoredRow>, but taken: [Move]) throws -> [Move] {
         try all.filter { move in
             guard try !move.table.isStored(move.key, in: db), try !isThere(move),
@@ -78,14 +82,14 @@ struct MovedRows {
         }
     }
 
-    /// Has rows be linked as the service has them.
+    /// Links rows as the service has them.
     func takeOff(_ moves: [Move]) throws {
         for move in moves { try set(move.former, move) }
     }
 
-    /// Links rows as they were linked here, if what they were linked to is still there. Else that edit is lost, and goes into the log.
+    /// Restores the local links of rows, if their targets are still stored. Otherwise the edit is lost, and is logged.
     ///
-    /// - Parameter line: That of the log before rows were deleted.
+    /// - Parameter line: The last entry of the log before rows were deleted.
     func putBack(_ moves: [Move], since line: Int) throws {
         for move in moves {
             if try !move.table.isStored(move.key, in: db) {
@@ -106,7 +110,7 @@ struct MovedRows {
         try ConflictLog(db).add(
             table, move.key, domain: move.column.name, base: move.base, local: move.target, remote: move.base,
             OrphanedRows.ruling)
-        // It may have been refused for what it names.
+        // The change may have been blocked because of the row that it references.
         try db.executeCached(
             sql: """
                 UPDATE sync_change SET state = 'ready', reason = NULL

@@ -2,8 +2,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The rows made here that are told from others by attributes that people see, and not only by a key: one that the server
-/// has too is the same row.
+/// Matches pulled rows with new rows by natural key. A pulled row with the same natural key is the same row.
 struct NaturalKeyMatcher {
     private let engine: SQLiteEngineStore
     private let table: TrackedTable
@@ -12,7 +11,7 @@ struct NaturalKeyMatcher {
     private let slots: [Slot]
     private let rows: NewRows
 
-    /// Nil for an entity without such a key, or if no rows are new here.
+    /// Nil if the entity has no natural key, or no rows are new.
     init?(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) throws {
         guard !table.registration.naturalKey.isEmpty else { return nil }
         self.engine = engine
@@ -33,6 +32,8 @@ struct NaturalKeyMatcher {
         }
     }
 
+    /// Reads natural keys of new rows.
+    ///
     /// - Parameter key: Nil for all new rows.
     static func read(
         into rows: NewRows, _ engine: SQLiteEngineStore, _ table: TrackedTable, _ key: DatabaseValue?, _ db: Database
@@ -53,7 +54,7 @@ struct NaturalKeyMatcher {
         rows.natural = natural
     }
 
-    /// Whether a row is new still, and has these values.
+    /// Returns whether a row is still new and has these values.
     private func isNew(_ key: DatabaseValue, _ values: [DatabaseValue]) throws -> Bool {
         let condition = slots.map { " AND r.\($0.column.quoted) IS ? COLLATE BINARY" }.joined()
         return try db.finds(
@@ -63,10 +64,10 @@ struct NaturalKeyMatcher {
                 """, arguments: StatementArguments([table.number.databaseValue, key] + values))
     }
 
-    /// Gives a new row the key of the server's row that is the same.
+    /// Gives a new row the key of the pulled row that is the same.
     ///
-    /// - Parameter key: What the server's row is known by.
-    /// - Returns: What the new row is known by then; nil if there is none.
+    /// - Parameter key: The key of the pulled row in the engine's tables.
+    /// - Returns: The key of the new row afterwards; nil if no new row matches.
     func adopt(_ row: PulledPage.Record, _ key: DatabaseValue) throws -> DatabaseValue? {
         guard let record = row.record, case .object = record, let id = table.key.rowKey(row.id) else { return nil }
         let values = try AttributeMapper(record, of: table.entity, in: engine.model).values

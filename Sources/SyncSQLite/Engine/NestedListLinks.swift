@@ -2,16 +2,16 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Links that were edited here, and that the lists of other rows speak of: a list inside a record says of rows that it does
-/// not have that they belong to another one, or to none.
+/// Links that were edited here and that nested lists of other records state too. A nested list says that rows it omits
+/// belong to another row, or to none.
 ///
-/// Only the rows are looked for that a list of the plan names, or that are linked with the row which the list is of.
+/// Only rows that a list of the payload graph names, or that are linked to the owner of a list, are examined.
 struct NestedListLinks {
-    /// What the lists of a plan say of a link.
+    /// The lists of a payload graph for one association.
     private struct Lists {
-        /// The rows that they name.
+        /// The keys of the rows that the lists contain.
         var named: [DatabaseValue] = []
-        /// The rows that they are of.
+        /// The keys of the rows that the lists belong to.
         var owners: [DatabaseValue] = []
 
         var isEmpty: Bool { named.isEmpty && owners.isEmpty }
@@ -20,13 +20,13 @@ struct NestedListLinks {
     private let engine: SQLiteEngineStore
     private let db: Database
     private var edited: [(table: TrackedTable, key: DatabaseValue)] = []
-    /// Of rows that the server does not know a list says nothing: what they pointed to.
+    /// Foreign keys of rows that the service does not know. A list of the service does not apply to them.
     private var columns:
         [(table: TrackedTable, column: TrackedTable.Column, key: DatabaseValue, value: DatabaseValue)] =
             []
     private var pairs:
         [(table: TrackedTable, pairs: TrackedTable.JoinTable, key: DatabaseValue, other: DatabaseValue)] = []
-    /// The order that they were in.
+    /// The order of the lists of such rows.
     private var lists: [(pairs: TrackedTable.JoinTable, key: DatabaseValue, others: [DatabaseValue])] = []
 
     init(_ plan: PayloadGraph, _ engine: SQLiteEngineStore, _ db: Database) throws {
@@ -48,7 +48,8 @@ struct NestedListLinks {
         }
     }
 
-    /// - Parameter end: The end that the lists are of. What a row says of its own link is merged with its other edits.
+    /// - Parameter end: The end that the lists belong to. A link in the record of the row itself is merged with its
+    ///   other edits.
     private static func lists(
         _ plan: PayloadGraph, _ id: AssociationID, of end: CompiledAssociation.End, _ engine: SQLiteEngineStore,
         _ db: Database
@@ -67,7 +68,7 @@ struct NestedListLinks {
             owners: try keys(of: owners, plan, link.side(end).table, engine, db))
     }
 
-    /// What rows of a plan are known by. Those that have no keys are not kept in step.
+    /// Returns the keys of nodes in the engine's tables. Nodes without keys are not synced.
     private static func keys(
         of nodes: Set<NodeID>, _ plan: PayloadGraph, _ id: TableID, _ engine: SQLiteEngineStore, _ db: Database
     ) throws -> [DatabaseValue] {
@@ -89,7 +90,7 @@ struct NestedListLinks {
             if isEdited { edited.append((table, k)) }
         }
         for owner in lists.owners {
-            // Those that pointed to it, and those that point to it now.
+            // Rows that referenced the owner, and rows that reference it now.
             edited += try db.rowsCached(
                 sql: """
                     SELECT b.k FROM sync_base AS b INDEXED BY sync_base_value CROSS JOIN sync_change AS c ON c.e = b.e AND c.k = b.k
@@ -151,7 +152,7 @@ struct NestedListLinks {
         }
     }
 
-    /// Links of rows that are still new.
+    /// Restores the links of rows that are still new.
     func putBack() throws {
         for (table, column, key, value) in columns {
             let name = column.name.quoted

@@ -2,10 +2,10 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Rows that records of a page contain: the server has them, and what was edited of them here is merged as that of any pulled row.
-/// The record does not say which version of the row it contains.
+/// Merges rows that are nested in pulled records. The service has them, so edits of them are merged like those of
+/// pulled rows. The version of a nested row is unknown.
 ///
-/// Those of entities that another engine of the database keeps in step are recorded too. To that engine they would be rows made here.
+/// Rows of entities that another engine syncs are recorded too. Otherwise that engine would take them for new rows.
 struct NestedRecordMerge {
     private let engine: SQLiteEngineStore
     private let db: Database
@@ -28,12 +28,12 @@ struct NestedRecordMerge {
         }
     }
 
-    /// Before they are written.
+    /// Removes the edits of the rows, before they are written.
     func takeOff(_ edits: inout EditRebase) throws {
         for (table, _, row) in rows {
             switch row.state {
             case .created where !engine.registration.makesIDs && !table.key.hasParts:
-                // An app gave its new row a key that the server gave another one.
+                // An app chose a key for its new row that the service assigned to another row.
                 try KeyReplacement(engine, table, db).giveLocalKey(to: row.key)
             case .absent, .deleted: break
             case .clean where !row.isAudited: break
@@ -44,21 +44,22 @@ struct NestedRecordMerge {
         }
     }
 
-    /// Before they are written, too.
+    /// Records the values of preexisting rows, before they are written.
     func insertPreexisting(in presumed: inout PreexistingRows) throws {
         for (table, _, row) in rows { try presumed.insert(row, of: table) }
     }
 
-    /// After they are written: they are known. What was deleted here stays so.
+    /// Records the rows as known, after they are written. Rows that were deleted here are deleted again.
     func record() throws {
         for (table, own, row) in rows {
-            // A hidden key is given when the row is stored.
+            // A surrogate key exists once the row is stored.
             guard let key = try table.key.k(of: own, in: db), try table.isStored(key, in: db) else { continue }
             if row.state == .deleted {
                 try remove(key, table)
                 continue
             }
-            // Presumed of another record, and not of rows that were there before the engine.
+            // 3 marks a row that is known only from inside another record. 4 also says that edits may have been missed;
+            // the merge has found them.
             try db.cachedStatement(
                 sql: """
                     INSERT INTO sync_known (e, k, whole, seq) VALUES (?, ?, 3, (SELECT seq FROM sync_engine))
@@ -66,13 +67,13 @@ struct NestedRecordMerge {
                     """
             ).execute(arguments: [table.number, key])
             try table.key.insertName(key, table.number, in: db)
-            // A listing that does not have it is no word against the record that does.
+            // The record contains the row, so a listing that lacks the row does not make it missing.
             try db.cachedStatement(sql: "INSERT INTO sync_seen (e, k) VALUES (?, ?) ON CONFLICT DO NOTHING")
                 .execute(arguments: [table.number, key])
         }
     }
 
-    /// What points to the row would go along by SQLite's own rules.
+    /// Deletes a row again. Clears optional references first, so that foreign key actions delete no referencing rows.
     private func remove(_ key: DatabaseValue, _ table: TrackedTable) throws {
         for other in engine.tables {
             for column in other.columns where column.destination == table.entity.table && column.isOptional {

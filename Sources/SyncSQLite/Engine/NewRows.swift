@@ -2,18 +2,20 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The rows of a table that were made here, by what tells that a row of the server is one of them. They are read once for a run.
+/// The rows of a table that are new, indexed by what a pulled row has in common with one of them. They are read once
+/// per run.
 ///
-/// Rows that are not new any more stay in it: ``CreationIDs`` and ``NaturalKeyMatcher`` ask again about the one they find.
+/// Rows that are no longer new stay in the index. ``CreationIDs`` and ``NaturalKeyMatcher`` check each row that they
+/// find.
 final class NewRows {
-    /// By birth, or the id made of it; nil until they are read.
+    /// Keys by creation ID, or by the ID made of it; nil until they are read.
     var births: [String: DatabaseValue]?
-    /// By the values of the natural key; nil until they are read.
+    /// Keys by the values of the natural key; nil until they are read.
     var natural: [[BinaryComparedValue]: [DatabaseValue]]?
 }
 
 extension SQLiteEngineStore {
-    /// A row is new to the server from now on, or has another key and is new still.
+    /// Adds a row that became new to the service, or whose key changed while it is new.
     func insertNew(_ key: DatabaseValue, _ table: TrackedTable, in db: Database) throws {
         let rows = memory.newRows(of: table.number)
         if rows.births != nil { try CreationIDs.read(into: rows, self, table, key, db) }

@@ -2,8 +2,10 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Rows that belonged to one which a connection without foreign keys deleted, as the `sqlite3` shell does: the delete rules are
-/// carried out late, as edits. An edited row that points to what never was there is unlinked.
+/// Applies delete rules where a connection without foreign keys, such as the `sqlite3` shell, deleted a row. The
+/// changes are edits.
+///
+/// An edited row that references a row that never existed is unlinked.
 struct OrphanedRows {
     static let ruling = ConflictOutcome(winner: .remote, why: "it pointed to a row that is not there")
 
@@ -20,9 +22,10 @@ struct OrphanedRows {
         }
     }
 
-    /// Only what was deleted since the last run, or not sent yet, can have left any behind.
+    /// Applies the delete rules once. Only rows that were deleted since the last run, or are not sent yet, can have
+    /// left orphans.
     ///
-    /// - Returns: Whether there were any, which may have left others.
+    /// - Returns: Whether there were any. They may have left other orphans.
     private func settleOnce() throws -> Bool {
         let numbers = try Set(
             Int.fetchAll(
@@ -39,7 +42,7 @@ struct OrphanedRows {
     }
 
     private func settle(_ link: CompiledAssociation, _ names: LinkTable, of table: TrackedTable) throws -> Int {
-        // What is gone is not known by a hidden key any more.
+        // Deleted rows are recorded by name, which does not match a reference to a surrogate key.
         let deleted =
             table.key.isHidden
             ? ""
@@ -58,7 +61,8 @@ struct OrphanedRows {
         return db.changesCount
     }
 
-    /// It points to what it pointed to before, if that is there, else to nothing. What it was to point to is in the log.
+    /// Resets dangling foreign keys to their base value, or to NULL if that row is not stored. The current value is
+    /// logged.
     private func unlink(_ column: TrackedTable.Column, of table: TrackedTable) throws {
         guard let destination = column.destination.map({ engine.stack.layout[$0] }) else { return }
         let (name, key, own) = (table.table.name.quoted, table.table.keyColumn.quoted, column.name.quoted)

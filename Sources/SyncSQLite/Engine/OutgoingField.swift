@@ -1,13 +1,13 @@
 import GRDB
 import SyncCore
 
-/// One domain of a row, as it is now.
+/// One field of a row, with its current value.
 struct OutgoingField {
     let name: String
     let column: TrackedTable.Column?
     let pairs: TrackedTable.JoinTable?
     let value: DatabaseValue
-    /// Of pairs.
+    /// The linked keys of a list.
     let others: [DatabaseValue]
 
     func matches(_ domain: OutgoingSchema.Field) -> Bool {

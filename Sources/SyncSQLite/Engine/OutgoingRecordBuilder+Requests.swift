@@ -3,17 +3,19 @@ import GRDB
 import SyncCore
 import SyncStore
 
-// What a request says of a row.
+// The bodies of requests.
 extension OutgoingRecordBuilder {
-    /// A row that cannot be sent as it is.
+    /// An error for a row that cannot be sent as it is.
     struct Unsendable: LocalizedError {
         let reason: String
 
         var errorDescription: String? { reason }
     }
 
-    /// - Parameter newID: The id that a new row has from here.
-    /// - Returns: What is sent, and the members that make two new rows the same.
+    /// Returns the record that is sent, with the given fields.
+    ///
+    /// - Parameter newID: The ID that a new row gets here.
+    /// - Returns: The body, and the members of the natural key.
     /// - Throws: ``Unsendable``
     func body(
         of key: DatabaseValue, _ table: TrackedTable, _ domains: [OutgoingField], newID: JSONValue?, isNew: Bool
@@ -50,7 +52,7 @@ extension OutgoingRecordBuilder {
         return (body, naturalKey(table, shape, record))
     }
 
-    /// A list with the rows that the service has in it and that are not stored here yet: they stay in it, where they were.
+    /// Returns a list with its pending references at their positions. The service has those rows in the list.
     private func withPending(
         _ others: [DatabaseValue], of key: DatabaseValue, _ pairs: TrackedTable.JoinTable?, _ table: TrackedTable
     ) throws -> [DatabaseValue] {
@@ -91,7 +93,8 @@ extension OutgoingRecordBuilder {
 }
 
 extension DatabaseValue {
-    /// Whether a column of this type can hold it. SQLite takes anything; what the model cannot read would be sent as null.
+    /// Returns whether the model can read the value as this type. SQLite stores any value, and an unreadable one would
+    /// be sent as null.
     fileprivate func isReadable(as type: AttributeType) -> Bool {
         switch (type, storage) {
         case (_, .null), (.transformable, _): true

@@ -2,7 +2,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// What rows are as records of the service: as an export writes them, with the ids of the rows that they point to.
+/// Builds records of stored rows for the service, as an export writes them, with the remote IDs of referenced rows.
 final class OutgoingRecordBuilder {
     let engine: SQLiteEngineStore
     let db: Database
@@ -27,14 +27,14 @@ final class OutgoingRecordBuilder {
         return record
     }
 
-    /// What the service calls a row.
+    /// Returns the ID of a row as the service spells it.
     func remoteID(of key: DatabaseValue, _ table: TrackedTable) throws -> JSONValue {
         let statement = try db.cachedStatement(sql: "SELECT remote FROM sync_known WHERE e = ? AND k = ?")
         let spelled = try String.fetchOne(statement, arguments: [table.number, key])
         return try spelled.map { try EngineDamage.json($0) } ?? table.json(key, in: db)
     }
 
-    /// The id of a row that another one points to.
+    /// Returns the ID of a referenced row.
     func reference(_ key: DatabaseValue, destination: TableID?) throws -> JSONValue {
         if key.isNull { return .null }
         if let table = try engine.table(destination, holding: key, in: db) { return try remoteID(of: key, table) }

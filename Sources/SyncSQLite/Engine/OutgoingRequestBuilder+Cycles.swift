@@ -2,9 +2,9 @@ import GRDB
 import SyncCore
 import SyncStore
 
-// New rows that wait for each other: which of them may be sent without saying what it belongs to.
+// New rows that wait for each other: which of them may be sent without their reference.
 extension OutgoingRequestBuilder {
-    /// A row, by its table and key.
+    /// A row, identified by its table and key.
     struct RowName: Hashable {
         let table: Int
         private let exact: BinaryComparedValue
@@ -14,8 +14,9 @@ extension OutgoingRequestBuilder {
         init(table: Int, key: DatabaseValue) { (self.table, exact) = (table, key.exact) }
     }
 
-    /// The rows that domains name and that the server does not know yet, or does not have any more. New rows of entities that another
-    /// engine keeps in step are sent by that one.
+    /// Returns the rows that fields reference and that the service does not know yet, or no longer has.
+    ///
+    /// They include new rows of entities that another engine syncs. That engine sends them.
     func awaited(_ domains: [OutgoingField]) throws -> [RowName] {
         let tables = engine.tables + engine.otherTables
         return try domains.flatMap { domain in
@@ -32,8 +33,10 @@ extension OutgoingRequestBuilder {
         }
     }
 
-    /// Whether each row that a new row waits for waits for that one itself, by way of others that wait, and none of them for a row
-    /// that will not be sent: only such a row is sent without saying what it belongs to.
+    /// Returns whether all rows that a new row waits for also wait for it, directly or through other waiting rows.
+    ///
+    /// Each of the waiting rows must be one that will be sent. Only a row in such a cycle is sent without its
+    /// reference.
     func isInCycle(_ key: DatabaseValue, _ table: TrackedTable, _ waiting: [OutgoingField]) throws -> Bool {
         let own = RowName(table: table.number, key: key)
         var awaitedBy: [RowName: [RowName]] = [:]
@@ -59,7 +62,7 @@ extension OutgoingRequestBuilder {
         return false
     }
 
-    /// Whether a row will be sent: not one that was refused, waits for a decision, or is to be deleted.
+    /// Returns whether a new row will be sent: its creation is neither blocked nor in conflict.
     private func isSendable(_ row: RowName) throws -> Bool {
         try db.finds(
             sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND kind = 'create' AND state = 'ready'",

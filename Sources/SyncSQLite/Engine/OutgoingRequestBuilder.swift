@@ -3,18 +3,19 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Takes changes out of the outbox and keeps what exactly is sent of them: new and changed rows, those that others point to
-/// first, then deletions, those that point to others first.
+/// Creates requests for the changes in the outbox, and stores exactly what is sent.
+///
+/// New and changed rows come first, referenced rows before referencing ones. Deletions follow, referencing rows first.
 struct OutgoingRequestBuilder {
     let engine: SQLiteEngineStore
     let db: Database
     private let bodies: OutgoingRecordBuilder
     let order: [TrackedTable]
-    /// What was edited later waits: a program that writes all the time would else keep a push for ever.
+    /// Edits with a later counter wait. Otherwise a program that writes all the time would keep a push running forever.
     private let lastEdit: Int64
-    /// What of each table's rows is sent, by its number.
+    /// Determines the fields that are sent, by the number of the table.
     let edits: [Int: DirtyFields]
-    /// The tables of rows that the server is known not to have, and that are not deleted yet.
+    /// The numbers of tables with rows that the service does not have and that are not deleted here yet.
     private let gone: Set<Int>
     private let waiting: WaitingRows
     private var requests: [OutgoingRequest] = []
@@ -36,7 +37,7 @@ struct OutgoingRequestBuilder {
     }
 
     /// - Parameters:
-    ///   - order: The tables, those that others point to before them.
+    ///   - order: The tables, referenced ones before referencing ones.
     ///   - lastEdit: The counter of the last edit that is sent.
     init(_ engine: SQLiteEngineStore, _ order: [TrackedTable], upTo lastEdit: Int64, _ db: Database) throws {
         self.engine = engine
@@ -59,7 +60,8 @@ struct OutgoingRequestBuilder {
     mutating func freeze(_ limit: Int) throws -> [OutgoingRequest] {
         let isAnyPassedBy = !waiting.isEmpty
         try prepareNext(limit)
-        // What waited when it was looked at may not do so any more, for a reason that is not known here.
+        // Rows may have stopped waiting for a reason that ``WaitingRows`` does not track, so examine all of them once
+        // more.
         if requests.isEmpty, isAnyPassedBy {
             waiting.clear()
             try prepareNext(limit)
@@ -86,7 +88,7 @@ struct OutgoingRequestBuilder {
         }
     }
 
-    /// Looks at what is to be looked at again, then goes on where the batch before it ended.
+    /// Examines the rows that are to be examined again, then continues after the previous batch.
     private mutating func freeze(_ pass: WaitingRows.Pass, _ table: TrackedTable, _ limit: Int) throws {
         let kinds: Kinds = pass == .rows ? .rows : .deletions
         func look(_ freezer: inout OutgoingRequestBuilder, at change: Change) throws {
@@ -125,14 +127,14 @@ struct OutgoingRequestBuilder {
         }
     }
 
-    /// Which changes of the outbox are looked at.
+    /// The kinds of changes that are examined.
     private enum Kinds {
         /// New and changed rows.
         case rows
         case newRows
         case deletions
 
-        /// SQLite would look at the deletions as well if the statement did not name the index.
+        /// SQLite would also scan the deletions if the statement did not name the index.
         var index: String { self == .deletions ? "" : " INDEXED BY sync_change_row" }
 
         var condition: String {
@@ -144,7 +146,10 @@ struct OutgoingRequestBuilder {
         }
     }
 
-    /// What is on its way is not sent again, unless it was refused, might have been done before, and was edited since.
+    /// Returns the query for changes to send. A change with a request is excluded.
+    ///
+    /// The exception is a creation that was refused, may have been carried out by an earlier attempt, and was edited
+    /// since.
     private static func changes(_ keys: String, _ kinds: Kinds) -> String {
         """
         SELECT k, kind, birth, seq, attempts FROM sync_change AS c\(kinds.index)
@@ -154,17 +159,17 @@ struct OutgoingRequestBuilder {
         """
     }
 
-    /// New rows that point to each other: one is sent without saying so, and told the rest when both are there.
+    /// Sends one row of a cycle of new rows without its reference. The reference is sent when both rows exist.
     private mutating func breakCycle(_ order: [TrackedTable]) throws {
         for table in order where requests.isEmpty {
             try look(through: table, .newRows, 1) { _ = try $0.prepareRequest($1, table, breaksCycle: true) }
         }
     }
 
-    /// Why rows are parked that need each other.
+    /// The prefix of the reason of changes that are blocked by a cycle.
     static let cycle = "a cycle: "
 
-    /// New rows that point to each other, of which none can be sent without saying so, would wait for ever.
+    /// Blocks new rows in a cycle of which none can be sent without its reference. They would wait forever.
     private mutating func blockCycles() throws {
         var stuck: [(change: Change, table: TrackedTable, relationship: String)] = []
         for table in order where table.columns.contains(where: { $0.destination != nil && !$0.isOptional }) {
@@ -187,7 +192,9 @@ struct OutgoingRequestBuilder {
 
     // MARK: Rows
 
-    /// - Returns: The rows that it waits for, if it does.
+    /// Creates the request of a new or changed row, unless it has to wait.
+    ///
+    /// - Returns: The rows that it waits for.
     private mutating func prepareRequest(
         _ change: Change, _ table: TrackedTable, breaksCycle: Bool
     ) throws -> [RowName] {
@@ -207,7 +214,7 @@ struct OutgoingRequestBuilder {
         if !waiting.isEmpty {
             let isSendable = waiting.allSatisfy { $0.column?.isOptional ?? true }
             if isNew, !breaksCycle || !isSendable { return try awaited(waiting) }
-            // What a whole row does not say is gone there, and one domain is not sent by halves.
+            // The service would clear fields that a whole row omits, and a field is not sent in part.
             if !isNew, engine.registration.sendsWholeRows || table.registration.isOneDomain {
                 return try awaited(waiting)
             }
@@ -221,9 +228,9 @@ struct OutgoingRequestBuilder {
         return []
     }
 
-    // MARK: What has to wait
+    // MARK: Waiting
 
-    /// Whether a domain names a row that the server does not know yet, or does not have any more.
+    /// Returns whether a field references a row that the service does not know yet, or no longer has.
     private func isWaiting(_ domain: OutgoingField) throws -> Bool { try !awaited([domain]).isEmpty }
 
     func isGone(_ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
@@ -253,7 +260,7 @@ struct OutgoingRequestBuilder {
         }
     }
 
-    /// The id that a new row has from here; nil where the server gives it.
+    /// Returns the ID that a new row gets here; nil if the service assigns it.
     private func newID(_ change: Change, _ table: TrackedTable) throws -> JSONValue? {
         guard engine.registration.makesIDs || table.key.hasParts else { return nil }
         guard try isLocal(change.key, table) else { return try table.json(change.key, in: db) }
@@ -279,7 +286,7 @@ struct OutgoingRequestBuilder {
         let isRevival =
             try birth == CreationID(reviving: own.text, of: table.entity.name).text
             || change.kind == "create" && MadeTimes(of: change.key, table, db).isRevived
-        // Another device brings the same row back with the same key.
+        // Another device that creates the row again uses the same key.
         let idem = open?.key ?? (change.attempts == 0 || isRevival ? birth : "\(birth)-\(change.attempts)")
         let kind: OutgoingRequest.Kind =
             switch change.kind {
@@ -309,7 +316,8 @@ struct OutgoingRequestBuilder {
                 isRevival: isRevival))
     }
 
-    /// A creation that may have been carried out, and was refused since: another try has its key.
+    /// Deletes the request of a creation that was refused and may have been carried out before. The next attempt uses
+    /// its idempotency key.
     private func takeOpen(_ change: Change, _ table: TrackedTable) throws -> (key: String, attempts: Int)? {
         let row = try Row.fetchOne(
             db.cachedStatement(sql: "SELECT id, idem, attempts FROM sync_request WHERE e = ? AND k = ?"),
@@ -323,7 +331,9 @@ struct OutgoingRequestBuilder {
 
     // MARK: Deletions
 
-    /// - Returns: The row that goes first, if one does.
+    /// Creates the request of a deletion, unless another row must be deleted first.
+    ///
+    /// - Returns: That row.
     private mutating func prepareDeletion(
         _ change: Change, _ table: TrackedTable, breaksCycle: Bool
     ) throws -> [RowName] {
@@ -339,7 +349,7 @@ struct OutgoingRequestBuilder {
         return []
     }
 
-    /// A row that is to be deleted too, of the same table, and pointed to it: that goes first.
+    /// Returns a row of the same table that referenced this row and is to be deleted too. Its deletion is sent first.
     private func pointing(to change: Change, _ table: TrackedTable) throws -> RowName? {
         for column in table.columns where column.destination == table.entity.table {
             let row = try db.rowCached(
@@ -354,7 +364,7 @@ struct OutgoingRequestBuilder {
         return nil
     }
 
-    // MARK: Changes that are none
+    // MARK: Changes without a request
 
     private func insertTombstone(_ change: Change, _ table: TrackedTable) throws {
         if change.kind == "create" { return try drop(change, table) }

@@ -4,9 +4,9 @@ import SyncStore
 
 // Rows that one side deleted.
 extension PageMerge {
-    /// A row that was deleted here, and that the server changed meanwhile.
+    /// Merges a pulled row that was deleted here. If the service changed it since, the conflict is logged.
     ///
-    /// - Returns: Whether it comes back.
+    /// - Returns: Whether the row comes back.
     mutating func stays(_ row: PulledPage.Record, _ standing: LocalRowState) throws -> Bool {
         let isChanged =
             try standing.version != nil && standing.version != row.version && !isAsSent(row, standing.key)
@@ -22,14 +22,15 @@ extension PageMerge {
         if comesBack {
             try forget(standing.key)
         } else {
-            // One that is not known was made by a request of which nobody heard.
+            // A row that is not known was created by a request whose answer was lost.
             if !standing.isKnown { try engine.answerOpen(standing.key, table, in: db) }
             try recordLocalDelete(row, standing)
         }
         return comesBack
     }
 
-    /// Whether the server has nothing of a row that was deleted here but what it had, or what was sent before.
+    /// Returns whether the service's record of a row that was deleted here has only base values, or values that were
+    /// sent.
     private func isAsSent(_ row: PulledPage.Record, _ key: DatabaseValue) throws -> Bool {
         guard let record = row.record else { return false }
         let tried = try TriedValues(table, db).all(of: key)
@@ -40,7 +41,7 @@ extension PageMerge {
         }
         var isSame = false
         do {
-            // What the record says in columns shows when it is written.
+            // Write the record and roll back, to compare it by column.
             try db.inSavepoint {
                 let options = SyncOptions(resultDetail: .counts)
                 let staging = try PayloadGraphBuilder(
@@ -58,27 +59,28 @@ extension PageMerge {
                 return .rollback
             }
         } catch let error where PageWriter.isRefusal(error) {
-            // It finds no place here, so nothing is known of it.
+            // The record cannot be stored, so it cannot be compared.
             return false
         }
         return isSame
     }
 
-    /// Whether the server has a list as it was, or as it was sent.
+    /// Returns whether the service has a list as it was before the deletion, or as it was sent.
     private func hasAsSent(
         _ pairs: TrackedTable.JoinTable, _ tried: [DatabaseValue], of key: DatabaseValue
     ) throws -> Bool {
         let there = try LinkedRowList(pairs).others(of: key, in: db)
         let sent = try tried.map { try engine.sentKeys($0, pairs, in: db) }
         if sent.contains(where: { Set($0) == Set(there) && !ListOrderMerge.isMoved(there, from: $0) }) { return true }
-        // The pairs that went with the row.
+        // The join rows that were deleted with the row.
         let before = try DatabaseValue.fetchSet(
             db.cachedStatement(sql: "SELECT other FROM sync_link WHERE link = ? AND owner = ? AND op < 0"),
             arguments: [pairs.name, key])
         return before == Set(there)
     }
 
-    /// The deletion is to be sent, also of a row that was not known to be there: it was sent, and its answer lost.
+    /// Records that the deletion is to be sent, on the pulled version. The row need not be known: the answer to its
+    /// creation may be lost.
     private func recordLocalDelete(_ row: PulledPage.Record, _ standing: LocalRowState) throws {
         try db.executeCached(
             sql: """
@@ -94,16 +96,17 @@ extension PageMerge {
             sql: "UPDATE sync_change SET birth = NULL WHERE e = ? AND k = ?", arguments: [table.number, standing.key])
     }
 
-    /// Whether the row was deleted because another one was, which the server had deleted.
+    /// Returns whether the row was deleted because the service deleted another row.
     private func isCascade(_ key: DatabaseValue) throws -> Bool {
         try db.finds(
             sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND \(CascadeMark.isSet)",
             arguments: [table.number, key])
     }
 
-    /// The row is made anew on the server, with all values.
+    /// Makes a row that the service deleted new, so that it is created again with all values.
     mutating func bringBack(_ row: PulledPage.Record, _ standing: LocalRowState, _ why: String) throws {
-        // Made of the old id, and sent with that key however often edits were refused: two devices that bring a row back make one.
+        // The creation ID is made of the old ID, and gets no suffix for refused edits. So two devices that create the
+        // row again create one.
         try db.executeCached(
             sql: """
                 INSERT INTO sync_change (e, k, kind, birth, seq) VALUES (?, ?, 'create', ?, (SELECT seq FROM sync_engine))
@@ -112,23 +115,26 @@ extension PageMerge {
                 """,
             arguments: [table.number, standing.key, CreationID(reviving: row.id.text, of: table.entity.name).text])
         try engine.insertNew(standing.key, table, in: db)
-        // The bases stay: of a row that another device brings back too, only what was edited here differs from that.
+        // The base values stay. If another device creates the row again too, only fields that were edited here differ
+        // from its row.
         try MadeTimes.recordRestored(standing.key, table, in: db)
         try TriedValues(table, db).forget(standing.key)
         try db.executeCached(
             sql: "DELETE FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, standing.key])
         try ReferencingRows(engine, table, db).release(from: standing.key)
         try engine.answerOpen(standing.key, table, in: db)
-        // Nothing of the service is left to decide for, and all values from here are sent.
+        // The service has no value to choose, and all local values are sent.
         try ConflictLog(db).closeAll(standing.key, table, .init(winner: .local, why: why))
         try log(standing.key, domain: "", local: .null, remote: .null, .init(winner: .local, why: why))
     }
 
-    /// So many rows are deleted together.
+    /// The number of rows that are deleted together.
     private static let deletedTogether = 100
 
-    /// Deletes rows by the delete rules of the model. Triggers log what was edited of them, and of what goes along. Where that may
-    /// have to stay (`editWins`), each is deleted by itself.
+    /// Deletes rows by the delete rules of the model. Triggers log the edits of these rows and of rows that are deleted
+    /// along with them.
+    ///
+    /// With `editWins`, rows may have to stay, so each row is deleted separately.
     mutating func delete(_ rows: [(row: PulledPage.Record, standing: LocalRowState)]) throws {
         let maySurvive = engine.tables.contains { $0.registration.deletions == .editWins }
         let size = maySurvive ? 1 : Self.deletedTogether
@@ -149,12 +155,12 @@ extension PageMerge {
         for (_, standing) in rows {
             guard let key = RowKey(standing.key), try table.isStored(standing.key, in: db) else { continue }
             keys.insert(StoredRow(table: table.entity.table, key: key))
-            // Where keys are hidden, the log knows a row that is gone by its name.
+            // The log identifies a deleted row with a surrogate key by its name.
             let name = try DatabaseValue.fetchOne(
                 db.cachedStatement(sql: "SELECT coalesce(name, k) FROM sync_known WHERE e = ? AND k = ?"),
                 arguments: [table.number, standing.key])
             if let name { names.append(name) }
-            // What was refused may have been because of this row.
+            // A change may have been blocked because it references this row.
             try ReferencingRows(engine, table, db).release(from: standing.key)
         }
         var result = SyncResult(entity: table.entity.name)
@@ -166,7 +172,7 @@ extension PageMerge {
             try db.inSavepoint {
                 result = try deleteByRules(keys)
                 keepsEdits = try tookEditsAlong(since: before)
-                // Rows that were edited, as those that were moved, are in the log.
+                // Rows that were edited, and so also rows that were moved, are logged when they are deleted.
                 if try !keepsEdits && lastConflict() > before { followed = try moved.followed(by: keys, but: taken) }
                 return keepsEdits || !followed.isEmpty ? .rollback : .commit
             }
@@ -198,7 +204,7 @@ extension PageMerge {
         return result
     }
 
-    /// Whether a deletion took rows along that are to stay because they were edited.
+    /// Returns whether a deletion also deleted edited rows of entities with `editWins`.
     private func tookEditsAlong(since conflict: Int) throws -> Bool {
         let numbers = engine.tables.filter { $0.registration.deletions == .editWins }
             .map { "\($0.number)" }.joined(separator: ", ")
@@ -211,7 +217,7 @@ extension PageMerge {
         try Int.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM sync_conflict")) ?? 0
     }
 
-    /// Forgets all that is known of a row.
+    /// Deletes all entries of a row, and its open creation request.
     func forget(_ key: DatabaseValue) throws {
         try engine.answerOpen(key, table, in: db)
         try engine.forget(key, table, in: db)

@@ -3,23 +3,24 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Merges rows of the server with what was edited here: edits are taken off, the rows are written as by any sync, and the
-/// edits are put back by the three-way merge. What a row holds in between is what the server has, however the payload says
-/// it.
+/// Merges pulled rows with local edits. It removes the edits, writes the rows like any sync, and reapplies the edits by
+/// a three-way merge.
+///
+/// Before the edits are reapplied, a row holds the service's values, whatever form the payload has.
 struct PageMerge {
     let engine: SQLiteEngineStore
     let table: TrackedTable
     private let clock: Int64
     let db: Database
-    /// Whether rows made here that have the key of one of the server's are that one.
+    /// Whether a row that was created here and has the key of a pulled row is that row.
     var isSame = false
-    /// Whether rows without a record are merely missing: nobody said that they were deleted.
+    /// Whether rows without a record are missing at the service. Otherwise the service reported them as deleted.
     var isMissing = false
     var outcome = AppliedChanges()
-    /// Rows that are not stored though they were written, and why.
+    /// Rows that were written but are not stored, with the reason.
     private(set) var refused: [(row: PulledPage.Record, reason: String)] = []
     private var presumed: PreexistingRows
-    /// What was edited of rows that were deleted here, and come back.
+    /// The edits of rows that were deleted here and come back.
     var lost: [(edits: [DeletedValues.Edit], ruling: ConflictOutcome)] = []
 
     init(_ engine: SQLiteEngineStore, _ table: TrackedTable, clock: Int64, _ db: Database) {
@@ -47,7 +48,7 @@ struct PageMerge {
             let isOurs = isSame || isMarked || engine.registration.makesIDs || table.key.hasParts
             let standing = try LocalRowState(of: key, table, db)
             if standing.isBlockedAsMissing, row.record != nil { try isThereAfterAll(row, key) }
-            // That it was deleted says that it was made.
+            // A deletion by the service confirms that the row was created there.
             let wasMade = row.record == nil && standing.isTried && standing.state == .created
             switch DecisionTable.action(remote: try remote(row, standing), local: wasMade ? .updated : standing.state) {
             case .nothing where row.record == nil: try ReferencingRows(engine, table, db).forgetAwaited(key)
@@ -60,7 +61,7 @@ struct PageMerge {
                 if isOurs || twins != nil {
                     edited.append((row, standing))
                 } else {
-                    // An app gave its new row a key that the server gave another one.
+                    // An app chose a key for its new row that the service assigned to another row.
                     try KeyReplacement(engine, table, db).giveLocalKey(to: key)
                 }
                 written.append((row, standing))
@@ -68,7 +69,7 @@ struct PageMerge {
                 edited.append((row, standing))
                 written.append((row, standing))
             case .deletedHere where !standing.isKnown && !isOurs:
-                // It has by chance the key that an app had given a row of its own, which nobody has any more.
+                // The row has by chance the key of another row, which was created and deleted here.
                 try forget(standing.key)
                 written.append((row, standing))
             case .deletedHere:
@@ -89,13 +90,13 @@ struct PageMerge {
         }
     }
 
-    // MARK: Which case
+    // MARK: Row states
 
     private func remote(_ row: PulledPage.Record, _ standing: LocalRowState) throws -> RemoteState {
         if row.record == nil { return .deleted }
         guard standing.isKnown else { return .created }
         guard standing.isWhole, let version = row.version, version == standing.version else { return .updated }
-        // Of an import nobody notices that a row was deleted here: it comes back.
+        // An import does not capture deletions, so a row that was deleted here comes back.
         if engine.registration.isImport, try !table.isStored(standing.key, in: db) { return .updated }
         return .unchanged
     }
@@ -119,7 +120,8 @@ struct PageMerge {
         let staging = try PayloadGraphBuilder(
             inEntity: table.entity.name, of: engine.model, parent: nil, relationship: nil,
             operations: .all.subtracting(.delete), options: options)
-        // Of rows that are pulled by themselves a list says which belong to its row, and not which there are.
+        // Registered rows are pulled by themselves. A nested list determines which of them are linked, and deletes
+        // none.
         let plan = try staging.stage(.array(records)).plan.unlinking(engine.unlinkedTables)
         let nested = try NestedRecordMerge(plan, engine, db)
         var edits = EditRebase(engine, db, clock: clock)
@@ -156,14 +158,14 @@ struct PageMerge {
             }
             outcome[diagnostic.entity].unread += 1
             guard outcome[diagnostic.entity].firstUnreadable == nil else { continue }
-            // The place in the page says nothing to anybody.
+            // The location in the page is of no use to users.
             let member = diagnostic.path.drop { $0 != "]" }.dropFirst(2)
             outcome[diagnostic.entity].firstUnreadable =
                 "\(diagnostic.entity) \(diagnostic.key ?? ""), \(member): \(diagnostic.message)"
         }
     }
 
-    /// The service says that a stored row is of another entity than before: so it is, and has nothing that only the former had.
+    /// Changes the entity of a stored row if the record has another one. Clears the columns that the new entity lacks.
     private func migrateKind(_ row: PulledPage.Record, _ standing: LocalRowState) throws {
         guard table.table.hasEntityColumn, let record = row.record,
             let kind = table.kind(of: record, engine.model.compiled), try table.isStored(standing.key, in: db),
@@ -181,7 +183,7 @@ struct PageMerge {
     private mutating func record(
         _ row: PulledPage.Record, _ standing: LocalRowState, _ result: SyncResult
     ) throws {
-        // A hidden key is given when the row is stored.
+        // A surrogate key exists once the row is stored.
         guard let key = try table.key.k(of: row.id, in: db), try table.isStored(key, in: db) else {
             let reason = result.diagnostics.first?.message ?? "it was not stored"
             refused.append((row, reason))

@@ -3,15 +3,15 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Writes rows of the server into the store, inside a transaction: merges them with what was edited here, notes their
-/// versions, and sets aside what a constraint refuses.
+/// Writes pulled rows into the store, inside a transaction. It merges them with local edits, records their versions,
+/// and quarantines records that a constraint rejects.
 struct PageWriter {
     let engine: SQLiteEngineStore
     let table: TrackedTable
     let db: Database
-    /// Whether rows made here that have the key of one of the server's are that one.
+    /// Whether a row that was created here and has the key of a pulled row is that row.
     var isSame = false
-    /// Whether rows without a record are merely missing: nobody said that they were deleted.
+    /// Whether rows without a record are missing at the service. Otherwise the service reported them as deleted.
     var isMissing = false
     private(set) var outcome = AppliedChanges()
     private let clock: Int64
@@ -24,7 +24,7 @@ struct PageWriter {
         self.serverTime = serverTime
         let known = try Int64.fetchOne(db.cachedStatement(sql: "SELECT clock FROM sync_engine")) ?? 0
         let difference = serverTime.map { $0 - SQLiteEngineStore.now } ?? known
-        // Dates of answers are in whole seconds.
+        // The date of an answer is in whole seconds.
         if difference.clampedSubtracting(known).magnitude > 2000 {
             try db.execute(sql: "UPDATE sync_engine SET clock = ?", arguments: [difference])
             clock = difference
@@ -43,7 +43,8 @@ struct PageWriter {
         try recordEnd(page, isDoubtful: isDoubtful)
     }
 
-    /// Whether the id of a row is no key, which was not so at the last pull: the row that it means may be lost by that.
+    /// Returns whether the ID of a record is not a valid key and the record is not quarantined yet. The row that it
+    /// means may be lost.
     private func isNewAndWithoutKey(_ row: PulledPage.Record) throws -> Bool {
         guard let record = row.record, table.key.rowKey(row.id) == nil else { return false }
         return try !db.finds(
@@ -51,13 +52,14 @@ struct PageWriter {
             arguments: [table.number, row.id.text, record.text])
     }
 
-    /// The rows but for those that are older than is known: a replica of the service is behind, and the next one is not.
+    /// Returns the rows whose version is not older than the known one. Older versions come from a replica that is
+    /// behind.
     func current(_ rows: [PulledPage.Record]) throws -> [PulledPage.Record] {
         guard engine.registration.ordersVersions else { return rows }
         return try rows.filter { try !engine.isBehind($0, table, serverTime, in: db) }
     }
 
-    /// All at once. If a constraint refuses one of them, each half by itself, down to the row that is to blame.
+    /// Writes rows together. If a constraint rejects one, writes each half separately, down to the rejected row.
     mutating func apply(_ rows: [PulledPage.Record]) throws {
         guard let first = rows.first else { return }
         do {
@@ -82,16 +84,20 @@ struct PageWriter {
 
     // MARK: Deletions
 
-    /// A row that the server says was deleted goes when all is pulled: what points to it here may have moved away.
+    /// Records or removes a tombstone. The row is deleted after the whole pull, since later pages may move rows that
+    /// reference it.
     private func record(_ row: PulledPage.Record) throws {
         guard row.record != nil else { return try insertTombstone(row.id, isGuarded: false, time: row.time) }
         try db.cachedStatement(sql: "DELETE FROM sync_gone WHERE e = ? AND id = ?").execute(
             arguments: [table.number, row.id.text])
     }
 
+    /// Inserts a tombstone.
+    ///
     /// - Parameters:
-    ///   - isGuarded: Whether the deletion guard has a say: the row is missing, and nobody said it was deleted.
-    ///   - time: When the server deleted it, in milliseconds since 1970.
+    ///   - isGuarded: Whether the deletion limit applies: the row is missing, and the service did not report it as
+    ///     deleted.
+    ///   - time: When the service deleted the row, in milliseconds since 1970.
     func insertTombstone(_ id: JSONValue, isGuarded: Bool, time: Int64? = nil) throws {
         try QuarantinedRecords(engine, table, db).remove(id)
         try db.cachedStatement(
@@ -102,9 +108,9 @@ struct PageWriter {
         ).execute(arguments: [table.number, id.text, isGuarded, time])
     }
 
-    // MARK: Rows that are refused
+    // MARK: Quarantine
 
-    /// What one row is to blame for, and not the database or the caller.
+    /// Returns whether a single row caused the error, and not the database or the caller.
     static func isRefusal(_ error: any Error) -> Bool {
         if let error = error as? DatabaseError { return error.resultCode == .SQLITE_CONSTRAINT }
         guard let error = error as? SyncError else { return false }
@@ -137,7 +143,7 @@ struct PageWriter {
         outcome[table.entity.name].parked += 1
     }
 
-    // MARK: How far the pull is
+    // MARK: Pull progress
 
     private func insertListed(_ rows: [PulledPage.Record]) throws {
         let statement = try db.cachedStatement(
@@ -147,8 +153,10 @@ struct PageWriter {
         }
     }
 
-    /// - Parameter isDoubtful: Whether changes have a row whose id is no key. The next pull is a whole one then: what that lacks does not
-    ///   wait any more, and what the row should have been is in it.
+    /// Records where the pull continues.
+    ///
+    /// - Parameter isDoubtful: Whether a change has an ID that is not a valid key. The next pull is then a whole one:
+    ///   it contains the row that was meant, and quarantined records that it lacks are removed.
     private func recordEnd(_ page: PulledPage, isDoubtful: Bool) throws {
         var (cursor, next): (String?, String?)
         switch page.end {
@@ -182,6 +190,6 @@ struct PageWriter {
 }
 
 extension JSONValue {
-    /// As compact text.
+    /// The value as compact JSON text.
     var text: String { String(decoding: CanonicalJSON.bytes(self), as: UTF8.self) }
 }

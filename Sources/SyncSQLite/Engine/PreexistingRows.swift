@@ -2,8 +2,8 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Rows of a page that were stored before the engine: nobody knows whether what they hold is an older version of the service's, or
-/// somebody's own. What the service has counts, and what that overwrites goes into the log.
+/// Preexisting rows of a page. Their values may be an older version of the service's, or edits. The service's values
+/// are taken, and overwritten ones are logged.
 struct PreexistingRows {
     private struct Presumed {
         let table: TrackedTable
@@ -11,7 +11,7 @@ struct PreexistingRows {
         let values: [String: DatabaseValue]
     }
 
-    /// What is known of one, as SQL: -1 says that nobody has heard the service say so.
+    /// The condition of such a row in `sync_known`. `seq` -1 says that the service has not confirmed the row.
     static let condition = "\"seq\" < 0 AND \"whole\" <> 3"
 
     static let ruling = ConflictOutcome(winner: .remote, why: "stored before the service was first asked")
@@ -22,7 +22,7 @@ struct PreexistingRows {
 
     init(_ db: Database) { self.db = db }
 
-    /// Before a row is written. One that was edited since has its edits taken off and put back.
+    /// Records the values of a row before it is written. A row that was edited since is rebased instead.
     mutating func insert(_ standing: LocalRowState, of table: TrackedTable) throws {
         guard standing.isPreexisting, standing.state == .clean,
             noted[table.number, default: []].insert(standing.key.exact).inserted,
@@ -31,7 +31,7 @@ struct PreexistingRows {
         rows.append(Presumed(table: table, key: standing.key, values: values))
     }
 
-    /// After it is written.
+    /// Logs the overwritten values, after the rows are written.
     func log(_ outcome: inout AppliedChanges) throws {
         for row in rows {
             guard let there = try row.table.domains.values(of: row.key, in: db) else { continue }

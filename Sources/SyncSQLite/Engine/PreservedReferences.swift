@@ -2,8 +2,10 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The links of rows that stay, to rows that are taken away and come again with the next pull. The rows that stay wait for those: that
-/// they are unlinked meanwhile is no edit, and the next pull compares them. An edit of such a link is lost, and goes into the log.
+/// Links of rows that stay to rows that are removed and that the next pull brings back.
+///
+/// The links become pending references, and the next pull compares them. So unlinking is not an edit. An edit of such a
+/// link is lost, and is logged.
 struct PreservedReferences {
     private let engine: SQLiteEngineStore
     private let owners: TrackedTable
@@ -11,8 +13,8 @@ struct PreservedReferences {
     private let db: Database
 
     /// - Parameters:
-    ///   - owners: What stays.
-    ///   - targets: What is taken away.
+    ///   - owners: The table of the rows that stay.
+    ///   - targets: The table of the rows that are removed.
     init(_ engine: SQLiteEngineStore, _ owners: TrackedTable, to targets: TrackedTable, _ db: Database) {
         self.engine = engine
         self.owners = owners
@@ -41,7 +43,7 @@ struct PreservedReferences {
 
     // MARK: Edits
 
-    /// Links rows as the service has them.
+    /// Links rows as the service has them, and logs edited links.
     private func takeOff(_ column: TrackedTable.Column) throws {
         let (name, own) = (owners.table.name.quoted, column.name.quoted)
         let (key, target) = ("r.\(owners.table.keyColumn.quoted)", "t.\(targets.table.keyColumn.quoted)")
@@ -98,9 +100,9 @@ struct PreservedReferences {
             owners, key, domain: domain, base: base, local: local, remote: remote, OrphanedRows.ruling)
     }
 
-    // MARK: Waiting
+    // MARK: Pending references
 
-    /// Notes that rows wait for what they are linked with, as if the service had said so: for rows that it is known to have.
+    /// Inserts pending references for linked rows that the service is known to have, as if the service had sent them.
     private func wait(
         for destination: Int, _ relationship: String, target: String, place: String, from join: String = ""
     ) throws {

@@ -1,17 +1,17 @@
 import SyncCore
 
-/// A column or join table of an entity, as `sync_entity` notes it.
+/// A column or join table of an entity, as `sync_entity` records it.
 struct PulledColumn: Hashable {
     var name: String
-    /// The members of records that it is read from.
+    /// The JSON keys that it is read from.
     let members: String
-    /// Whether all rows were pulled so; else a pull that does so has begun.
+    /// Whether all rows were pulled with these keys. Otherwise such a pull has begun.
     let isPulled: Bool
 
-    /// The same, before all rows were pulled.
+    /// The column before all rows were pulled.
     var awaited: PulledColumn { PulledColumn(name: name, members: members, isPulled: false) }
 
-    /// Those of a text; none of one that an earlier version wrote.
+    /// Returns the columns of a text; none if an earlier version of the library wrote it.
     static func all(in text: String) -> [PulledColumn] {
         guard case .array(let columns)? = try? JSONValue(parsing: text) else { return [] }
         return columns.compactMap { column in

@@ -3,7 +3,7 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The rows of the server that a constraint here refused: what was said last of each.
+/// The quarantined records of a table, with the last version that was pulled of each.
 struct QuarantinedRecords {
     private let engine: SQLiteEngineStore
     private let table: TrackedTable
@@ -15,18 +15,18 @@ struct QuarantinedRecords {
         self.db = db
     }
 
-    /// The server said something else of a row since.
+    /// Removes the record of a row. The service has sent another version of it, deleted it, or no longer lists it.
     func remove(_ id: JSONValue) throws {
         try db.executeCached(
             sql: "DELETE FROM sync_inbound WHERE e = ? AND k = ?", arguments: [table.number, id.text])
     }
 
-    /// What `sync_seen` has of a row that is listed: its key, or where its id is none the bytes of that, which are no key.
+    /// Returns the value of a listed row in `sync_seen`: its key, or the bytes of an ID that is not a valid key.
     static func listed(_ id: JSONValue, _ table: TrackedTable, in db: Database) throws -> DatabaseValue {
         try table.key.k(of: id, in: db) ?? Data(id.text.utf8).databaseValue
     }
 
-    /// A finished listing tells which of them the server does not have any more.
+    /// Removes the records that a finished listing lacks.
     func removeUnlisted() throws {
         for row in try all() {
             let isListed = try db.finds(
@@ -36,8 +36,8 @@ struct QuarantinedRecords {
         }
     }
 
-    /// Tries them again: together, since one may have what another one is to have, else each by itself as long as that
-    /// helps.
+    /// Tries to write the records again: together, since one may free a unique value that another needs, otherwise
+    /// separately as long as some succeed.
     func retry() throws -> AppliedChanges {
         var rows = try all()
         guard !rows.isEmpty else { return AppliedChanges() }
@@ -71,7 +71,9 @@ struct QuarantinedRecords {
 
     // MARK: Together
 
-    /// - Returns: Nil if some are refused again: then nothing was done.
+    /// Writes the records together.
+    ///
+    /// - Returns: Nil if a record is rejected again. Nothing is written then.
     private func together(_ rows: [PulledPage.Record]) throws -> AppliedChanges? {
         var outcome: AppliedChanges?
         try db.inSavepoint {
@@ -88,7 +90,8 @@ struct QuarantinedRecords {
         return outcome
     }
 
-    /// Takes from a row what is unique and what it is about to get another of. One that was edited here keeps all.
+    /// Replaces the unique values of a stored row that its record may change. A row with a pending change keeps its
+    /// values.
     private func makeRoom(_ row: PulledPage.Record) throws {
         guard let record = row.record, case .object = record,
             let key = try table.key.k(of: row.id, in: db),
@@ -111,7 +114,7 @@ struct QuarantinedRecords {
         }
     }
 
-    /// What no other row has.
+    /// Returns the SQL of a value that no other row has; nil if the type has none.
     private static func nothing(_ column: TrackedTable.Column, _ type: AttributeType) -> String? {
         if column.isOptional { return "NULL" }
         switch type {

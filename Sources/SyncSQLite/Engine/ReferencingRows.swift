@@ -2,21 +2,21 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The rows that name a row in what is sent of them: as their to-one, or in a list.
+/// Rows that are sent with a reference to a row: in a to-one relationship, or in a list.
 struct ReferencingRows {
     private let engine: SQLiteEngineStore
     private let table: TrackedTable
     private let db: Database
 
-    /// - Parameter table: That of the row which is named.
+    /// - Parameter table: The table of the referenced row.
     init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) {
         self.engine = engine
         self.table = table
         self.db = db
     }
 
-    /// A row comes back, and those that name it wait for it, or it is known by now to be gone. One that was refused may have been
-    /// because the row was not there, and is tried again.
+    /// Unblocks changes of rows that reference a row, because the row comes back or is known to be gone. The service
+    /// may have refused them because the row was missing.
     func release(from key: DatabaseValue) throws {
         for other in engine.tables {
             let rows = other.columns.filter { $0.destination == table.entity.table }.map { column in
@@ -37,7 +37,8 @@ struct ReferencingRows {
         }
     }
 
-    /// A row that is not here does not come any more: what waits for it points to nothing, unless it was edited here.
+    /// Deletes pending references to a row that will not come. Clears their foreign keys, unless these were edited
+    /// here.
     func forgetAwaited(_ key: DatabaseValue) throws {
         let isPending = "target_entity IN (\(table.family)) AND target_key = ?"
         let owners = try Row.fetchAll(

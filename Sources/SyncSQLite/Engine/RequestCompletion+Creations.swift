@@ -2,10 +2,10 @@ import GRDB
 import SyncCore
 import SyncStore
 
-// New rows: the server may have them already, under a key of its own, or they may be gone here by now.
+// Creations: the service may already have the row under another key, or the row may be deleted here by now.
 extension RequestCompletion {
-    /// The server has the row already: it was made by this request or by one that an older copy of the store sent, which may
-    /// have said something else.
+    /// Completes a creation of a row that the service already has. This request created the row, or one from an older
+    /// copy of the store, which may have sent other values.
     mutating func unite(_ row: PulledPage.Record, _ old: DatabaseValue) throws {
         let sent = try sentFields()
         try TriedValues.keep(reply.request.id, in: db)
@@ -16,16 +16,16 @@ extension RequestCompletion {
         guard let values = try table.domains.values(of: key, in: db) else {
             return try deletedMeanwhile(row, key, sent)
         }
-        // What was sent was of a row that was deleted here. The one that was pulled before stays as it is.
+        // The row that was sent is deleted here. The row that was pulled before stays as it is.
         if isGone {
             answer = Answer(table: table, row: row, isSame: false)
             return
         }
         let made = try MadeTimes(of: key, table, db)
-        // What was edited since it was sent is told by what was sent; of the rest nobody knows what both had agreed on.
+        // A sent value is the base of a field that was edited since. The base of other fields is unknown.
         for (domain, value) in sent {
             if let pairs = pairs(domain) {
-                // What both had of a row that comes back is kept.
+                // A row that is created again keeps its base orders.
                 if made.isRevived { continue }
                 try BaseOrder(table, pairs, db).set(
                     pairs.isOrdered ? try engine.sentKeys(value, pairs, in: db) : nil, of: key)
@@ -33,7 +33,7 @@ extension RequestCompletion {
                 try table.setBase(value, of: domain, key, edited: made.edited(domain, holding: now), in: db)
             }
         }
-        // Nor was anything said of what was to be sent later.
+        // References that were left to a later request have no value at the service.
         let names = Set(sent.map(\.domain))
         for column in table.columns where !names.contains(column.name) && column.destination != nil {
             if try hasBase(column.name, key) { continue }
@@ -44,10 +44,11 @@ extension RequestCompletion {
         answer = Answer(table: table, row: row, isSame: true)
     }
 
-    /// Gives a row that comes back another id, once, where the server does not take that of a deleted row again. It is made of the old
-    /// one, so that two devices that bring the row back make one.
+    /// Gives a row that is created again another ID, once, because the service does not accept the ID of a deleted row.
     ///
-    /// - Returns: Whether it has another id by now, and is to be sent with that.
+    /// The ID is made of the old one, so that two devices that create the row again create one.
+    ///
+    /// - Returns: Whether the row has another ID, and is to be sent with it.
     mutating func givesOtherID(_ old: DatabaseValue) throws -> Bool {
         let own = try table.json(old, in: db).text
         guard engine.registration.makesIDs, case .single(let type) = table.key.type,
@@ -84,15 +85,17 @@ extension RequestCompletion {
         return try table.isStored(new, in: db) && !isNew(new)
     }
 
-    /// Whether an app gave a row of its own this key.
+    /// Returns whether the key is that of a row that was created here and that the service does not know.
     private func isNew(_ key: DatabaseValue) throws -> Bool {
         try db.finds(
             sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND birth IS NOT NULL",
             arguments: [table.number, key])
     }
 
-    /// Deleted while it was on its way: the server must hear of that too. What was sent is what both had: by that an edit of another
-    /// device is told, and one made here if the row is inserted again before its deletion is sent.
+    /// Completes a request whose row was deleted meanwhile. The deletion is sent.
+    ///
+    /// The sent values become base values. They show edits by other devices, and edits made here if the row is inserted
+    /// again before its deletion is sent.
     func deletedMeanwhile(
         _ row: PulledPage.Record?, _ key: DatabaseValue, _ sent: [(domain: String, value: DatabaseValue)]
     ) throws {
@@ -113,7 +116,7 @@ extension RequestCompletion {
         }
     }
 
-    /// Gives a new row the key that the server gave it.
+    /// Gives a new row the key that the service assigned.
     func adopt(_ id: JSONValue?, _ old: DatabaseValue) throws -> DatabaseValue {
         guard reply.request.kind == .create, let id,
             let own = table.key.rowKey(id), let new = try table.key.k(of: own, in: db), !new.isExactly(old)
@@ -121,7 +124,8 @@ extension RequestCompletion {
         let adoption = KeyReplacement(engine, table, db)
         if try adoption.isOfAnotherEntity(new) { return old }
         let isTaken = try isTaken(id, old)
-        // The row that was sent is gone, and one with the same key was made or pulled since: it is that one.
+        // The row that was sent is deleted here, and a row with the assigned key was created or pulled since. It is the
+        // same row.
         if try !table.isStored(old, in: db), isTaken || table.key.hasParts {
             if try isTaken && wasDeleted(old, before: new) {
                 try db.execute(
@@ -139,8 +143,8 @@ extension RequestCompletion {
         }
     }
 
-    /// Whether a row was deleted before it was pulled under another key, and nobody did anything with that since: it is that one which
-    /// was meant.
+    /// Returns whether a row was deleted before it was pulled under another key, and the pulled row was not edited or
+    /// referenced since. The deletion was meant for the pulled row.
     private func wasDeleted(_ old: DatabaseValue, before new: DatabaseValue) throws -> Bool {
         let isBefore = try db.finds(
             sql: """

@@ -2,14 +2,16 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Settles one request by what became of it. What was edited since it was sent stays in the outbox. What the server has of
-/// its row is left to be merged.
+/// Completes one request by its outcome. Edits that were made after it was sent stay in the outbox. The service's
+/// version of the row is returned for a merge.
 struct RequestCompletion {
-    /// So often a row is merged and sent again because the server had another version.
+    /// How often in a row the service may have another version, or fail, before the change is blocked until the next
+    /// run.
     static let patience = 3
-    /// Why a row is parked that is deleted, or brought back, once the run has confirmed it.
+    /// The reason of a change that is blocked because the service no longer has the row. Once a run confirms that, the
+    /// row is deleted or created again.
     static let gone = "the server does not have it any more"
-    /// Whether a parked line is for that, as SQL; never NULL.
+    /// The condition that a change is blocked for that reason. It is never NULL.
     static let isGone = CascadeMark.isBlocked(for: gone)
 
     let engine: SQLiteEngineStore
@@ -17,18 +19,19 @@ struct RequestCompletion {
     let reply: RequestOutcome
     private let serverTime: Int64?
     let db: Database
-    /// The row's key, by now; nil for a request that was settled before.
+    /// The current key of the row; nil if the request was completed before.
     var key: DatabaseValue?
-    /// Whether nothing was done to the row since the request was frozen. Else a refusal says nothing of what is to be sent now.
+    /// Whether the row was not edited since the request was created. Otherwise a refusal does not apply to its pending
+    /// change.
     private let isUnchanged: Bool
     private(set) var outcome = AppliedChanges()
-    /// What the server has of the row.
+    /// The service's version of the row.
     var answer: Answer?
 
     struct Answer {
         let table: TrackedTable
         let row: PulledPage.Record
-        /// Whether a row made here that has its key is that row.
+        /// Whether a row that was created here and has its key is that row.
         let isSame: Bool
     }
 
@@ -61,7 +64,8 @@ struct RequestCompletion {
                       attempts = CASE WHEN ? THEN 0 ELSE attempts + 1 END WHERE id = ?
                     """, arguments: [SQLiteEngineStore.now, isCertain, reply.request.id])
         case .notListed(let reason):
-            // Its marker finds the row whenever it is listed. A row that was deleted here is deleted there then.
+            // With a marker, the row is found whenever the service lists it. If it was deleted here, its deletion is
+            // sent then.
             if try table.isStored(key, in: db) || engine.registration.marker != nil { return try park(key, reason) }
             try removeRequest()
             try engine.forget(key, table, in: db)
@@ -70,11 +74,11 @@ struct RequestCompletion {
             let sent = try sentFields()
             try TriedValues.keep(reply.request.id, in: db)
             try removeRequest()
-            // The server may have a row that was deleted here since, and hears of that.
+            // The service may have created a row that was deleted here since, so the deletion is sent.
             if reply.request.kind == .create, try !table.isStored(key, in: db) {
                 try deletedMeanwhile(nil, adopt(reply.request.remoteID, key), sent)
             }
-        // It is not refused: the next run tries it again, with the same key.
+        // The service did not refuse the change. The next run tries it again, with the same key.
         case .failing(let reason):
             try TriedValues.keep(reply.request.id, in: db)
             try removeRequest()
@@ -86,7 +90,7 @@ struct RequestCompletion {
         case .rejected(let reason): try refuse(key, reason)
         case .refusedAgain(let reason): try leaveOpen(key, reason)
         case .deletedSinceMade:
-            // It is merged as a pulled deletion. The request tells the merge that the row was made.
+            // It is merged like a pulled deletion. The attempts of the request tell the merge that the row was created.
             try db.executeCached(
                 sql: "UPDATE sync_request SET attempts = attempts + 1 WHERE id = ?", arguments: [reply.request.id])
             let id = try reply.request.remoteID ?? table.json(key, in: db)
@@ -100,7 +104,7 @@ struct RequestCompletion {
             try removeRequest()
             guard isUnchanged else { return }
             try setAside(key, Self.gone)
-            // Whatever the server says of it next is news.
+            // Any version that the service sends next is to be merged.
             try db.executeCached(
                 sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ? AND whole = 1",
                 arguments: [table.number, key])
@@ -125,7 +129,8 @@ struct RequestCompletion {
         let sent = try sentFields()
         try removeRequest()
         try TriedValues(table, db).forget(old)
-        // Without a record it is not known whether another device brought it back: what was edited is sent once more.
+        // Without a record it is unknown whether another device created the row again, so edited fields are sent once
+        // more.
         let keepsEdits = try row?.record == nil && isRevived(old)
         let key = try adopt(row?.id ?? reply.request.remoteID, old)
         self.key = key
@@ -135,7 +140,7 @@ struct RequestCompletion {
         try record(row, key)
         let misnamed = try UnrecognizedFields(table, engine.model, db).found(
             in: row?.record, of: key, sent: reply.request.body)
-        // The service has not got these values.
+        // The service has not stored the values of these fields.
         let unkept = Set(misnamed.map(\.domain))
         let kept = sent.filter { !unkept.contains($0.domain) }
         let unread = UnreadableValues(engine, table, db)
@@ -154,7 +159,7 @@ struct RequestCompletion {
             }
         }
         try completeChange(key)
-        // What it answers would take their place.
+        // The answer would overwrite these values.
         if let first = misnamed.first {
             if isUnchanged { try park(key, first.reason) }
             return
@@ -191,12 +196,14 @@ struct RequestCompletion {
             sql: "SELECT 1 FROM sync_base WHERE e = ? AND k = ? AND domain = ?", arguments: [table.number, key, domain])
     }
 
-    /// Whether the request makes a row anew that the server deleted: another device may have done so.
+    /// Returns whether the request creates a row that the service deleted. Another device may have created it again
+    /// too.
     func isRevived(_ key: DatabaseValue) throws -> Bool {
         try reply.request.kind == .create && MadeTimes(of: key, table, db).isRevived
     }
 
-    /// The server has what was sent: what the row holds by now, if that is something else, is still to be sent.
+    /// Makes the sent value the base if the row has another value by now, which is still to be sent. Otherwise deletes
+    /// the base.
     func setBase(
         _ domain: String, _ key: DatabaseValue, to sent: DatabaseValue, now: DatabaseValue?
     ) throws {
@@ -257,15 +264,16 @@ struct RequestCompletion {
 
     // MARK: Not applied
 
-    /// The server will never take what was sent: the row is parked, unless something was done to it since.
+    /// Completes a request that the service will never accept. Blocks the change, unless the row was edited since.
     private mutating func refuse(_ key: DatabaseValue, _ reason: String) throws {
         try removeRequest()
-        // Nobody has it, and nobody will.
+        // Neither side has the row.
         if reply.request.kind == .create, try !table.isStored(key, in: db) {
             return try engine.forget(key, table, in: db)
         }
         guard isUnchanged else {
-            // A new row is sent with another key: the service may remember the refusal with the old one.
+            // A new row is sent with another idempotency key, because the service may remember the refusal of the old
+            // one.
             return try db.executeCached(
                 sql: "UPDATE sync_change SET attempts = attempts + 1 WHERE e = ? AND k = ? AND kind = 'create'",
                 arguments: [table.number, key])
@@ -277,9 +285,10 @@ struct RequestCompletion {
                 """, arguments: [table.number, key])
     }
 
-    /// The server has another version: it is merged, and what is left is sent again, but not for ever.
+    /// Completes a request because the service has another version. It is merged, and remaining differences are sent
+    /// again, at most ``patience`` times in a row.
     private mutating func meet(_ row: PulledPage.Record?, _ key: DatabaseValue) throws {
-        // It may be in the other version: carried out, and not answered.
+        // The other version may have the sent values: the request may have been carried out without an answer.
         try TriedValues.keep(reply.request.id, in: db)
         try removeRequest()
         try db.executeCached(
@@ -289,14 +298,17 @@ struct RequestCompletion {
         if let rounds, rounds >= Self.patience, isUnchanged {
             try park(key, "contended: the server had another version \(rounds) times in a row")
         }
-        // A version that is known already would be taken for no news.
+        // The merge would skip a version that is already known.
         try db.executeCached(
             sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ? AND whole = 1", arguments: [table.number, key])
         if let row { answer = Answer(table: table, row: row, isSame: false) }
     }
 
-    /// The row may have been made all the same. What was sent is kept: the next try has the same key, and a row that was deleted
-    /// meanwhile waits with it. One that was edited meanwhile is sent as it is now.
+    /// Keeps the request of a refused creation, since an earlier attempt may have created the row. The next attempt
+    /// uses the same key.
+    ///
+    /// A row that was deleted meanwhile waits with its deletion. A row that was edited meanwhile is sent with its
+    /// current values.
     private mutating func leaveOpen(_ key: DatabaseValue, _ reason: String) throws {
         try db.executeCached(
             sql: "UPDATE sync_request SET attempts = attempts + 1, taken = NULL WHERE id = ?",
