@@ -2,15 +2,15 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Takes away the rows that an engine keeps in step, and what is known of them. To the service that is no deletion. Rows of other
-/// entities that engines kept in step stay, with what is known of them.
+/// Removes the rows that an engine syncs, and their entries. The service is not sent any deletions. Rows and entries of
+/// entities that only other engines sync stay.
 struct RowRemoval {
     private let engine: SQLiteEngineStore
     private let db: Database
 
     init(_ engine: SQLiteEngineStore, _ db: Database) { (self.engine, self.db) = (engine, db) }
 
-    /// Deletes the rows of an entity and of those that inherit from it, and no others of its table.
+    /// Deletes the rows of an entity and its subentities, and no other rows of its table.
     static func deleteRows(of entity: CompiledEntity, _ layout: StoreLayout, in db: Database) throws {
         let isPart = entity.family.count < layout.model[entity.table].entities.count
         let own = isPart ? " WHERE \(SchemaSQL.entityCondition(entity.family, layout))" : ""
@@ -21,7 +21,7 @@ struct RowRemoval {
         try CaptureSuppression.writing.set(in: db)
         let others = try otherTables()
         for other in others {
-            // What was deleted of them before is not taken for what goes along now.
+            // Rows that were deleted before must not be taken for rows that are deleted along now.
             if try other.isWatched(in: db) { try other.recordMissing(in: db) } else { try other.forgetMissing(in: db) }
             for table in engine.tables { try PreservedReferences(engine, other, to: table, db).keep() }
         }
@@ -35,14 +35,14 @@ struct RowRemoval {
         let dangling = DanglingLinks(layout: engine.stack.layout, db: db)
         for (other, count) in zip(others, counts) {
             try other.forgetMissing(in: db)
-            // What went along comes again.
+            // Rows that were deleted along are pulled again.
             if try other.count(in: db) < count { try other.pullAll(in: db) }
             try dangling.deletePendingReferences(ofMissingRowsIn: other.entity.table)
         }
         try EngineSchema.unmute(in: db)
     }
 
-    /// The entities that engines kept in step, and this one does not.
+    /// Returns the tables of entities that other engines sync and this one does not.
     private func otherTables() throws -> [TrackedTable] {
         let stack = engine.stack
         return try Row.fetchAll(db, sql: "SELECT e, name FROM sync_entity ORDER BY e").compactMap { row in
@@ -52,7 +52,7 @@ struct RowRemoval {
             let entity = EngineRegistration.Entity(
                 name: name, policy: .clientWins, deletions: .deleteWins, isOneDomain: false, naturalKey: [],
                 sendsCascades: false)
-            // One that the model does not allow to be kept in step any more is not asked for.
+            // Skip entities that the model no longer allows to be synced.
             return try? TrackedTable(entity, number: number, takesParts: true, stack.model, stack.layout)
         }
     }

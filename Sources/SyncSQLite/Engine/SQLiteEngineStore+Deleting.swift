@@ -9,9 +9,10 @@ extension SQLiteEngineStore {
         let swept = try swept.map { try table($0) }
         return try await writing(lease, keepsMemory: true) { [self] db in
             memory.waitingRows.clear()
-            // It goes in any case, also if the guard refuses what is merely missing.
+            // Rows that the service reported as deleted are deleted even if the deletion limit refuses the missing
+            // ones.
             var outcome = try deleteGone(guarded: false, in: db)
-            // What is refused is tried again with what is missing.
+            // `deleteMissing` tries these records again, and counts those that are rejected.
             for entity in outcome.entities.keys { outcome[entity].parked = 0 }
             do {
                 try db.inSavepoint {
@@ -28,7 +29,7 @@ extension SQLiteEngineStore {
     private func deleteMissing(_ limit: DeletionLimit?, _ swept: [TrackedTable], in db: Database) throws
         -> AppliedChanges
     {
-        // To count is to read all rows: only where something may go.
+        // Counting reads all rows, so count only if rows may be deleted.
         let isAnyMissing = try db.finds(sql: "SELECT 1 FROM sync_gone WHERE guarded", arguments: [])
         let before = isAnyMissing ? try limit.map { _ in try tables.map { try count($0, in: db) } } : nil
         var outcome = try deleteGone(guarded: true, in: db)
@@ -41,13 +42,14 @@ extension SQLiteEngineStore {
                     INSERT INTO sync_cursor (e, swept) VALUES (?, ?) ON CONFLICT DO UPDATE SET swept = excluded.swept
                     """, arguments: [table.number, SQLiteEngineStore.now])
         }
-        // They are among those that are tried again.
+        // `retryRefused` tries these records again, and counts those that are rejected.
         for entity in outcome.entities.keys { outcome[entity].parked = 0 }
         outcome.add(try retryRefused(in: db))
         return outcome
     }
 
-    /// Rows that point to others first: what would go along with another row has its own say.
+    /// Deletes the rows with tombstones. Referencing rows come first, so that each is merged by its own state before
+    /// rows that it references are deleted.
     private func deleteGone(guarded isGuarded: Bool, in db: Database) throws -> AppliedChanges {
         var outcome = AppliedChanges()
         for table in parentsFirst.reversed() {
@@ -70,7 +72,9 @@ extension SQLiteEngineStore {
         return outcome
     }
 
-    /// - Parameter before: How many rows of each table the service was known to have.
+    /// Checks the deletion limit of each table.
+    ///
+    /// - Parameter before: The number of rows of each table that the service was known to have.
     private func check(_ limit: DeletionLimit, _ before: [Int], in db: Database) throws {
         for (table, before) in zip(tables, before) {
             let deleted = before - (try count(table, in: db))
@@ -82,7 +86,7 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// The stored rows that the service is known to have: those that were never sent say nothing of what it deletes.
+    /// Returns the number of stored rows that the service is known to have. Rows that were never sent do not count.
     private func count(_ table: TrackedTable, in db: Database) throws -> Int {
         let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
         return try Int.fetchOne(
@@ -93,7 +97,7 @@ extension SQLiteEngineStore {
                 """, arguments: [table.number]) ?? 0
     }
 
-    /// Tries the rows again that a constraint refused.
+    /// Tries to write the quarantined records again.
     private func retryRefused(in db: Database) throws -> AppliedChanges {
         try tables.reduce(into: AppliedChanges()) { outcome, table in
             outcome.add(try QuarantinedRecords(self, table, db).retry())

@@ -2,7 +2,7 @@ import GRDB
 package import SyncCore
 package import SyncStore
 
-// Files that wait to be sent: what they are is in `sync_file`, their bytes are in a folder.
+// Files to be sent. `sync_file` describes them, and a folder holds their bytes.
 extension SQLiteEngineStore {
     package func checkFile(of entity: String, key: JSONValue, attribute: String) async throws {
         let table = try table(entity)
@@ -51,7 +51,7 @@ extension SQLiteEngineStore {
         return try await writing(lease) { [self] db in
             try tables.flatMap { table in
                 let key = table.table.keyColumn.quoted
-                // Of rows that were deleted nobody wants files.
+                // Files of deleted rows are not sent.
                 try db.execute(
                     sql: """
                         DELETE FROM sync_file WHERE e = ? AND NOT EXISTS (
@@ -66,7 +66,7 @@ extension SQLiteEngineStore {
 
     package func settle(_ file: PendingUpload, _ outcome: PendingUpload.Outcome, _ lease: EngineLease) async throws {
         try await writing(lease) { db in
-            // Another one may have been attached meanwhile.
+            // Another file may have been attached meanwhile.
             let own: StatementArguments = [file.number, file.content.hash]
             switch outcome {
             case .sent: try db.execute(sql: "DELETE FROM sync_file WHERE id = ? AND hash = ?", arguments: own)
@@ -101,7 +101,7 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// The row that a key names, and the column of an attribute of it that can hold the name of a file.
+    /// Returns the key of a row, and the column of an attribute that can hold a file name.
     private func place(
         _ table: TrackedTable, _ key: JSONValue, _ attribute: String, in db: Database
     ) throws -> (key: DatabaseValue, column: String) {
@@ -127,7 +127,7 @@ extension SQLiteEngineStore {
         return (own, table.table.columns[slot])
     }
 
-    /// The key of a stored row, also by the one that it had before the server gave it one.
+    /// Returns the key of a stored row. Also accepts the temporary key that it had before.
     private func currentKey(_ key: JSONValue, _ table: TrackedTable, in db: Database) throws -> DatabaseValue? {
         guard let own = try table.key.k(of: key, in: db) else { return nil }
         if try table.isStored(own, in: db) { return own }

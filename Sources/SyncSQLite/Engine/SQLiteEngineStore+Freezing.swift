@@ -41,7 +41,7 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// The registered tables, those that others point to before them.
+    /// The registered tables, referenced ones before referencing ones.
     var parentsFirst: [TrackedTable] {
         var ordered: [TrackedTable] = []
         var visited: Set<Int> = []

@@ -6,7 +6,7 @@ extension SQLiteEngineStore {
     package func begin(_ registration: EngineRegistration, holder: String) async throws -> RunState {
         try await transaction { [self] db in
             let lease = try LeaseStore.take(holder, in: db)
-            // Nobody refused these rows: somebody else was quicker, or the service failed, some times in a row.
+            // The service did not refuse these changes. It had another version, or failed, several times in a row.
             try db.executeCached(
                 sql: """
                     UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept), rounds = 0
@@ -38,7 +38,7 @@ extension SQLiteEngineStore {
         try await transaction(keepsMemory: true) { db in try LeaseStore.renew(lease, in: db) }
     }
 
-    /// Rows that may be gone because another one was to take their place are: they were deleted here.
+    /// Records rows as deleted here that are not stored: `REPLACE` may have deleted them.
     private func recordReplaced(_ table: TrackedTable, in db: Database) throws {
         guard !table.key.isHidden else { return }
         try db.executeCached(
@@ -64,7 +64,7 @@ extension SQLiteEngineStore {
                     FROM sync_cursor AS c WHERE e = ?
                     """, arguments: [table.number])
             guard let row else { continue }
-            // Another filter or mapping: what was pulled before is not all there is.
+            // With another filter or mapping, the rows that were pulled before are incomplete.
             let isSame = try row.decode(String.self, atIndex: 3) == registration.filters[table.entity.name] ?? ""
             cursors[table.entity.name] = PullState(
                 cursor: try isSame ? row.decode(atIndex: 0) : nil, next: try isSame ? row.decode(atIndex: 1) : nil,
@@ -88,9 +88,9 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// Whether a row comes in an older version than is known: a replica that is behind said so.
+    /// Returns whether a record has an older version than the known one. It then comes from a replica that is behind.
     ///
-    /// - Parameter serverTime: The server's clock when it answered.
+    /// - Parameter serverTime: The service's clock when it answered.
     func isBehind(
         _ row: PulledPage.Record, _ table: TrackedTable, _ serverTime: Int64?, in db: Database
     ) throws -> Bool {

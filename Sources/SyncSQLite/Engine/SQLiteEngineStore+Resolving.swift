@@ -2,7 +2,7 @@ import GRDB
 package import SyncCore
 import SyncStore
 
-// Decisions of people: which value of an open conflict counts, and that a row which the server deleted is made anew.
+// Decisions of users: the value that resolves an open conflict, and the restoration of a row that the service deleted.
 extension SQLiteEngineStore {
     package func resolve(_ entity: String, key: JSONValue, domain: String?, takingRemote: Bool) async throws {
         let table = try table(entity)
@@ -31,7 +31,7 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// That a row has no conflict, or none that is open.
+    /// Returns the error for a row without an open conflict.
     private func nothingOpen(
         _ own: RowKey, _ key: DatabaseValue, _ domain: String?, _ table: TrackedTable, in db: Database
     ) throws -> SyncError {
@@ -47,7 +47,7 @@ extension SQLiteEngineStore {
             entity: table.entity.name)
     }
 
-    /// What the engine's tables call a domain.
+    /// Returns the name of a field in the engine's tables.
     private func stored(_ domain: String, _ table: TrackedTable) throws -> String {
         if let column = table.columns.first(where: { $0.name == domain || $0.relationship == domain }) {
             return column.name
@@ -58,7 +58,7 @@ extension SQLiteEngineStore {
             entity: table.entity.name)
     }
 
-    /// The row holds what the server has, and nothing of it is left to be sent.
+    /// Writes the service's value, so that nothing of the field is left to be sent.
     private func take(
         _ value: DatabaseValue, _ domain: String, _ key: DatabaseValue, _ table: TrackedTable, in db: Database
     ) throws {
@@ -117,7 +117,7 @@ extension SQLiteEngineStore {
             }
             if registration.makesIDs, free == own, let key = try table.key.k(of: free, in: db) {
                 let id = try table.json(key, in: db)
-                // It comes back under the id that was deleted there.
+                // The row gets the ID that the service deleted.
                 try db.execute(
                     sql: "UPDATE sync_change SET birth = ? WHERE e = ? AND k = ? AND kind = 'create'",
                     arguments: [CreationID(reviving: id.text, of: entity).text, table.number, key])
@@ -126,7 +126,7 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// A list of a row that comes back, without the rows that are gone too.
+    /// Restores a list, without rows that are no longer stored.
     private func restore(
         _ others: [DatabaseValue], _ pairs: TrackedTable.JoinTable, of key: DatabaseValue?, in db: Database
     ) throws {
@@ -142,7 +142,7 @@ extension SQLiteEngineStore {
         try LinkedRowList(pairs).order(others, of: key ?? .null, in: db)
     }
 
-    /// The key of a row that comes back: its own, unless another row has that by now.
+    /// Returns the key of a restored row: its former key, or a new one if another row has that by now.
     private func freeKey(_ own: RowKey, _ table: TrackedTable, in db: Database) throws -> RowKey {
         guard let key = try table.key.k(of: own, in: db), try table.isStored(key, in: db) else { return own }
         guard !table.key.hasParts, let free = try RowKey(stack.newKey(for: table.entity, in: db)) else {
@@ -151,7 +151,7 @@ extension SQLiteEngineStore {
         return free
     }
 
-    /// Whether a column may hold a value: the row that a foreign key leads to may be gone too.
+    /// Returns whether a column can hold a value. The row that a foreign key references may be deleted too.
     private func isThere(_ value: DatabaseValue, _ column: TrackedTable.Column, in db: Database) throws -> Bool {
         guard let destination = column.destination, !value.isNull else { return true }
         let table = stack.layout[destination]

@@ -22,7 +22,7 @@ extension SQLiteEngineStore {
         let tables = try entities.map { try table($0) }
         return try await writing(lease) { [self] db in
             guard try db.finds(sql: "SELECT 1 FROM sync_change WHERE state = 'parked'", arguments: []) else { return 0 }
-            // Whether rows still need each other is looked at when they are to be sent.
+            // Whether the rows still form a cycle is determined when they are sent.
             try db.executeCached(
                 sql: """
                     UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept)
@@ -68,7 +68,7 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// Merges what the server has of rows that were sent: by table, as pages that were pulled.
+    /// Merges the service's versions of sent rows like pulled pages, by table.
     private func write(
         _ answers: [RequestCompletion.Answer], _ serverTime: Int64?, _ db: Database
     ) throws -> AppliedChanges {

@@ -76,7 +76,7 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// The rows that the server refused, or that a constraint here did, and why.
+    /// Returns the blocked changes and the quarantined records, with their reasons.
     package func parkedRows() async throws -> [BlockedChange] {
         let tables = tables
         return try await reading { db in
@@ -115,7 +115,7 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// Forgets which pairs of its rows were edited: not those of other entities in its table.
+    /// Deletes the join edits of the table's rows. Those of other entities in the table stay.
     func removeLinks(of table: TrackedTable, in db: Database) throws {
         for pairs in table.pairs {
             try db.execute(
@@ -130,8 +130,9 @@ extension SQLiteEngineStore {
     private func reset(_ kind: EngineReset, _ table: TrackedTable, in db: Database) throws {
         let isOwn = "WHERE e = \(table.number)"
         if kind == .relink {
-            // What was sent and never answered may be there all the same. Rows inside others have no version. Edits that were missed
-            // are found by the versions that were known.
+            // Requests stay, since the service may have carried them out.
+            // Rows with `whole` 2 or more stay as they are: rows inside others have no version, and the known version
+            // is needed to find missed edits.
             try db.execute(
                 sql: "UPDATE sync_known SET version = NULL, time = NULL, whole = 0 \(isOwn) AND whole < 2")
         } else {

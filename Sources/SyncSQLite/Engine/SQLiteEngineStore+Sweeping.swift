@@ -6,7 +6,7 @@ extension SQLiteEngineStore {
     package func beginListing(of entity: String, _ lease: EngineLease) async throws {
         let table = try table(entity)
         try await writing(lease) { db in
-            // Records that were pulled before may have had the others inside.
+            // Records that were pulled before may contain the rows that are known only from inside others.
             try db.execute(
                 sql: """
                     DELETE FROM sync_seen WHERE e = ? AND NOT EXISTS (
@@ -18,7 +18,7 @@ extension SQLiteEngineStore {
                     INSERT INTO sync_sweep (e, seq) VALUES (?, (SELECT seq FROM sync_engine))
                     ON CONFLICT DO UPDATE SET seq = excluded.seq
                     """, arguments: [table.number])
-            // What is heard of from now on is no part of what the listing may lack.
+            // A row that becomes known from now on is not missing from this listing.
             try db.execute(sql: "UPDATE sync_engine SET seq = seq + 1")
         }
     }
@@ -33,7 +33,7 @@ extension SQLiteEngineStore {
                 try db.cachedStatement(sql: "INSERT INTO sync_seen (e, k) VALUES (?, ?) ON CONFLICT DO NOTHING")
                     .execute(arguments: [table.number, QuarantinedRecords.listed(row.id, table, in: db)])
                 guard let key = try table.key.k(of: row.id, in: db) else { continue }
-                // What was said last of a row that a constraint refused is beside what is stored.
+                // The last version of a quarantined record is not in the stored row.
                 let statement = try db.cachedStatement(
                     sql: """
                         SELECT version FROM sync_inbound WHERE e = ? AND k = ?
@@ -51,12 +51,12 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// Whether what is known of a row is not what a listing has.
+    /// Returns whether a listing has another version of a row than the known one, and not an older one.
     private func isBehind(_ known: String?, _ listed: String?) -> Bool {
         guard let listed else { return false }
         guard let known else { return true }
         let (here, there) = (RowVersion(known), RowVersion(listed))
-        // A listing may be behind too.
+        // The listing may also come from a replica that is behind.
         return !here.isSame(as: there) && !(registration.ordersVersions && there.isBehind(here, at: Self.now))
     }
 
@@ -87,7 +87,7 @@ extension SQLiteEngineStore {
         }
     }
 
-    /// Rows that were there before the engine, and that the server lacks, were made here, where rows have their ids from.
+    /// Makes preexisting rows that the service lacks new rows. Only services that take IDs from here allow that.
     private func uploadPresumed(_ table: TrackedTable, in db: Database) throws {
         let isLacking = """
             e = \(table.number) AND \(PreexistingRows.condition) AND NOT EXISTS (

@@ -3,15 +3,15 @@ import GRDB
 package import SyncCore
 package import SyncStore
 
-/// What a two-way engine asks of a store: each call is one transaction, in a file of its own.
+/// The store of a two-way engine, in SQLite. Each operation is one transaction.
 package struct SQLiteEngineStore: EngineStore {
     let stack: DataStack
     let registration: EngineRegistration
-    /// In the order of the registration.
+    /// The registered tables, in the order of the registration.
     let tables: [TrackedTable]
-    /// Those of entities that other engines of the database keep in step.
+    /// The tables of entities that other engines of the database sync.
     let otherTables: [TrackedTable]
-    /// The tables whose rows a list in a record unlinks, and does not delete.
+    /// The tables whose rows a nested list unlinks instead of deleting.
     var unlinkedTables: Set<TableID> { Set((tables + otherTables).map(\.entity.table)) }
     let tableByName: [String: TrackedTable]
     let memory = EngineMemory()
@@ -38,14 +38,14 @@ package struct SQLiteEngineStore: EngineStore {
         return table
     }
 
-    /// The registered table that a row is of which another one points to; nil for rows that are not kept in step.
+    /// Returns the registered table of a referenced row; nil if the row is not synced.
     func table(
         _ destination: TableID?, holding key: DatabaseValue, in db: Database
     ) throws -> TrackedTable? {
         try table(destination, holding: key, among: tables, in: db)
     }
 
-    /// The table among some that a row is of which another one points to.
+    /// Returns the table of a referenced row, among the given tables.
     func table(
         _ destination: TableID?, holding key: DatabaseValue, among tables: [TrackedTable], in db: Database
     ) throws -> TrackedTable? {
@@ -54,13 +54,13 @@ package struct SQLiteEngineStore: EngineStore {
         return try tables.first { try $0.isStored(key, in: db) }
     }
 
-    /// What a row is called to which another one points.
+    /// Returns the ID of a referenced row.
     func id(_ key: DatabaseValue, of destination: TableID?, in db: Database) throws -> JSONValue {
         guard let table = try table(destination, holding: key, in: db) else { return key.json }
         return try table.recordKey(key, in: db).json
     }
 
-    /// Where keys of a table stand as those of other rows: foreign keys, and both sides of join tables.
+    /// Returns the columns that hold keys of a table: foreign keys, and both columns of join tables.
     func references(to table: TrackedTable) -> [(link: CompiledAssociation, names: LinkTable)] {
         model.compiled.links.flatMap { link in
             [CompiledAssociation.End.first, .second].compactMap { end in
@@ -73,7 +73,7 @@ package struct SQLiteEngineStore: EngineStore {
         }
     }
 
-    /// Forgets edits of a row, and what is known of it.
+    /// Deletes the edits of a row, and its other entries unless `isKnown` is set.
     func forget(_ key: DatabaseValue, _ table: TrackedTable, isKnown: Bool = false, in db: Database) throws {
         for name in ["sync_change", "sync_base", "sync_tried"] + (isKnown ? [] : ["sync_known", "sync_unread"]) {
             try db.executeCached(sql: "DELETE FROM \(name) WHERE e = ? AND k = ?", arguments: [table.number, key])
@@ -88,7 +88,10 @@ package struct SQLiteEngineStore: EngineStore {
         }
     }
 
-    /// The server has a row: a creation of it that was refused, and might have been carried out before, was; and one that it took.
+    /// Deletes the open creation request of a row that the service has.
+    ///
+    /// An attempt of it may have been carried out before it was refused, or the service accepted it without listing the
+    /// row.
     func answerOpen(_ key: DatabaseValue, _ table: TrackedTable, in db: Database) throws {
         let open = "FROM sync_request WHERE e = ? AND k = ? AND kind = 'create' AND (attempts > 0 OR taken IS NOT NULL)"
         try db.executeCached(
@@ -98,9 +101,10 @@ package struct SQLiteEngineStore: EngineStore {
 
     // MARK: Transactions
 
-    /// One transaction of a run: refused to a run whose database another has taken meanwhile.
+    /// Runs one transaction of a run.
     ///
-    /// - Parameter keepsMemory: Whether what the engine has in memory is true after it as before.
+    /// - Parameter keepsMemory: Whether the engine's state in memory is still valid after the transaction.
+    /// - Throws: ``SyncError`` `engineBusy` if another process has taken the lease.
     func writing<T: Sendable>(
         _ lease: EngineLease, keepsMemory: Bool = false, _ body: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
@@ -132,7 +136,8 @@ package struct SQLiteEngineStore: EngineStore {
         }
     }
 
-    /// Writes that the triggers take no notice of: the row that says so is never committed, so no other connection sees it.
+    /// Runs writes that triggers do not capture. The row in `sync_mute` is never committed, so no other connection sees
+    /// it.
     func muted<T>(in db: Database, _ body: () throws -> T) throws -> T {
         var result: T?
         try db.inSavepoint {
@@ -147,7 +152,7 @@ package struct SQLiteEngineStore: EngineStore {
 }
 
 extension DataStack {
-    /// Makes what an engine needs in the database, if it is not there: tables, triggers, and what stored rows count as.
+    /// Prepares the database for an engine: creates missing tables and triggers, and records preexisting rows.
     ///
     /// - Throws: ``SyncError`` `otherService`, `otherUser` for a database that is in step with another service or user;
     ///   `unknownEntity`, `invalidOption` for entities that cannot be kept in step.

@@ -1,7 +1,7 @@
 import SyncCore
 import SyncStore
 
-/// The ends of many-to-many links whose rows are sent with the ids of the others, in two models.
+/// The ends of many-to-many associations whose rows are sent with the IDs of linked rows, in two models.
 struct SendingEnds {
     let old: [AssociationID: CompiledAssociation.End]
     let new: [AssociationID: CompiledAssociation.End]
@@ -11,7 +11,7 @@ struct SendingEnds {
         self.new = Self.ends(in: new)
     }
 
-    /// What a link of the old model is in the new one, if it is sent with the same rows; nil if there is none.
+    /// Returns the successor of an association in the new model; nil if there is none that is sent with the same rows.
     func successor(of link: CompiledAssociation, _ map: MigrationMap) -> CompiledAssociation? {
         for successor in map.new.model.links where successor.storage == .joinTable {
             guard let source = map.links[successor.id]?.first(where: { $0.link == link.id }),

@@ -2,9 +2,10 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The columns and join tables of an entity that hold what the server has, or a noted edit of that: those that were
-/// pulled whole while triggers were in place, from the members of records that the model has them read from. One that the model got
-/// since, or reads from another member, says nothing yet: nobody edited it.
+/// The columns and join tables of an entity that hold the service's value, or a captured edit of it.
+///
+/// All rows were pulled with them while triggers existed, from the JSON keys that the model uses. A column that is new
+/// in the model, or that is read from another key now, is not included. Its differences are not edits.
 struct SyncedColumns {
     private let table: TrackedTable
     private let db: Database
@@ -14,7 +15,7 @@ struct SyncedColumns {
         self.db = db
     }
 
-    /// As they are once all was pulled.
+    /// The columns as they are recorded once all rows are pulled.
     private var current: [PulledColumn] {
         let columns = table.columns.map { ($0.name, $0.domain) }
         let pairs = table.pairs.map { ($0.name, OutgoingSchema.Field.pairs($0.link, $0.end)) }
@@ -33,15 +34,15 @@ struct SyncedColumns {
         return Set(PulledColumn.all(in: try String.fetchOne(statement, arguments: [table.number]) ?? ""))
     }
 
-    /// All of it was pulled: from now on all columns are in step.
+    /// Records that all rows were pulled, so that all columns are synced.
     func insertPulled() throws {
         guard try insert(current) else { return }
-        // Of rows that could not be stored nothing was compared.
+        // Rows that could not be stored were not compared.
         try db.executeCached(
             sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND whole = 2", arguments: [table.number])
     }
 
-    /// Has all be pulled if there are columns that are not in step, once.
+    /// Requests a whole pull, once, if some columns are not synced.
     func pullNew() throws {
         let noted = try noted()
         let next = current.map { noted.contains($0) ? $0 : $0.awaited }
@@ -52,7 +53,7 @@ struct SyncedColumns {
         try db.execute(sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND whole = 1", arguments: [table.number])
     }
 
-    /// - Returns: Whether anything else was noted before.
+    /// - Returns: Whether the recorded columns changed.
     private func insert(_ columns: [PulledColumn]) throws -> Bool {
         let text = PulledColumn.text(columns)
         try db.executeCached(

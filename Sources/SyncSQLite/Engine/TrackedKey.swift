@@ -3,18 +3,18 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// What the rows of a table are known by in the engine's own tables, `k`: the key of the table.
+/// The key `k` of a table's rows in the engine's tables: the key of the table.
 ///
-/// Where that is hidden, because rows are told apart by several columns, `k` is the hidden key while a row is stored, and the
-/// *name* of the row when it is not: its own key as a JSON array of all parts. SQLite gives hidden keys anew, so what is said
-/// of a row that is gone must not stay under one; ``ChangeCaptureTriggers`` moves it.
+/// With a surrogate key, `k` is the surrogate key while the row is stored. When it is not stored, `k` is the *name* of
+/// the row: its own key as a JSON array of all parts. SQLite may reuse surrogate keys, so entries of a deleted row must
+/// not stay under one. ``ChangeCaptureTriggers`` moves them.
 struct TrackedKey: Sendable {
     let table: TableLayout
     let entity: CompiledEntity
     let type: KeyType
     private let columns: KeyColumns
     private let model: CompiledModel
-    /// How values of the parts are written otherwise, by their places.
+    /// The conversions of key parts that have another form in JSON, by index.
     private let conversions: [Int: (ValueConversion, AttributeType)]
 
     /// Nil for a keyless entity.
@@ -38,14 +38,14 @@ struct TrackedKey: Sendable {
     }
 
     var isHidden: Bool { table.hasHiddenKey }
-    /// Whether a new row has its key from whoever made it.
+    /// Whether the key is composite. A new row then has its key from its creator, and not from the service.
     var hasParts: Bool { columns.isComposite }
-    /// The columns that a row is told apart by.
+    /// The columns that identify a row.
     var ownColumns: [String] { isHidden ? columns.columns : [table.keyColumn] }
 
-    // MARK: From what the service says
+    // MARK: Keys from IDs
 
-    /// The key of an entity that JSON is; nil if it is none.
+    /// Returns the key of an ID; nil if it is not a valid key.
     func rowKey(_ id: JSONValue) -> RowKey? {
         guard !conversions.isEmpty else { return model.rowKey(id, of: entity) }
         return model.rowKey(
@@ -53,7 +53,7 @@ struct TrackedKey: Sendable {
             ?? model.rowKey(id, of: entity)
     }
 
-    /// The parts as something else makes of them, those that have a form of their own.
+    /// Returns an ID whose parts are converted. Parts without a conversion stay as they are.
     private func converting(
         _ id: JSONValue, _ convert: (ValueConversion, JSONValue, AttributeType) -> JSONValue?
     ) -> JSONValue {
@@ -65,7 +65,7 @@ struct TrackedKey: Sendable {
         return .array(parts.enumerated().map { part($0.offset, $0.element) })
     }
 
-    /// What the row of an id is known by; nil for what is no key.
+    /// Returns the key of a row in the engine's tables; nil if the ID is not a valid key.
     func k(of id: JSONValue, in db: Database) throws -> DatabaseValue? {
         try rowKey(id).flatMap { try k(of: $0, in: db) }
     }
@@ -84,9 +84,9 @@ struct TrackedKey: Sendable {
             arguments: StatementArguments((leaves + leaves).map(\.value)))
     }
 
-    // MARK: To what the service is told
+    // MARK: IDs from keys
 
-    /// The key of a row as an export writes it; nil for one that is not stored and has no name.
+    /// Returns the key of a row as an export writes it; nil if the row is not stored and has no name.
     func json(_ k: DatabaseValue, in db: Database) throws -> JSONValue? {
         let id = try recordKey(k, in: db)?.json
         guard let id, !conversions.isEmpty else { return id }
@@ -95,7 +95,7 @@ struct TrackedKey: Sendable {
         }
     }
 
-    /// The key of a row as a result reports it; nil for one that is not stored and has no name.
+    /// Returns the key of a row as a result reports it; nil if the row is not stored and has no name.
     func recordKey(_ k: DatabaseValue, in db: Database) throws -> PrimaryKeyValue? {
         guard isHidden else { return RowKey(k)?.recordKey(type) }
         if case .string(let name) = k.storage { return rowKey(id(named: name))?.recordKey(type) }
@@ -110,7 +110,7 @@ struct TrackedKey: Sendable {
             ? try columns.recordKey(row, at: 0) : try RowKey(row.wholeValue(at: 0))?.recordKey(type)
     }
 
-    /// What the columns of a row with this key hold.
+    /// Returns the column values of a row with this key.
     ///
     /// - Throws: ``SyncError`` `rowNotFound` if a part is the key of a row that is not stored.
     func values(of key: RowKey, in db: Database) throws -> [(column: String, value: DatabaseValue)] {
@@ -118,7 +118,7 @@ struct TrackedKey: Sendable {
             .map { (column: $0, value: $1) }
     }
 
-    /// The parts in their places: a name has all of them in one list.
+    /// Returns the ID of a name. A name has all parts of nested keys in one array.
     private func id(named name: String) -> JSONValue {
         guard case .array(let leaves)? = try? JSONValue(parsing: name) else { return .null }
         var rest = leaves[...]
@@ -127,7 +127,7 @@ struct TrackedKey: Sendable {
 
     // MARK: SQL
 
-    /// The condition that a row `r` has a key that was made here, to be replaced by the server's.
+    /// The condition that a row `r` has a temporary key.
     var isLocal: String {
         guard case .single(let type) = type, let column = ownColumns.first else { return "0" }
         let key = "r.\(column.quoted)"
@@ -136,15 +136,15 @@ struct TrackedKey: Sendable {
             : "typeof(\(key)) = 'text' AND \(SQLiteDialect().isLocalKey(key))"
     }
 
-    /// The name of a stored row.
+    /// Returns the SQL of the name of a stored row.
     func name(of row: String) -> String { "json_array(\(columns.expressions(of: row).joined(separator: ", ")))" }
 
-    /// The condition that a stored row has a name.
+    /// Returns the condition that a stored row has a name.
     func condition(of row: String, isNamed name: String) -> String {
         columns.condition(of: row, equals: columns.leaves.indices.map { "json_extract(\(name), '$[\($0)]')" })
     }
 
-    /// Notes the name of a row that is known.
+    /// Records the name of a known row.
     func insertName(_ k: DatabaseValue, _ number: Int, in db: Database) throws {
         guard isHidden else { return }
         try db.cachedStatement(
@@ -159,7 +159,8 @@ struct TrackedKey: Sendable {
 }
 
 extension KeyColumns {
-    /// The leaves of a key in their places: those of another row's key in a list of their own.
+    /// Returns key parts in the structure of the key. The parts of a referenced row's composite key form a nested
+    /// array.
     fileprivate func nested(_ leaves: inout ArraySlice<JSONValue>) -> JSONValue {
         .array(
             parts.map { part in

@@ -1,9 +1,9 @@
 import GRDB
 import SyncStore
 
-// Rows that are gone, of which no trigger said so.
+// Rows that are missing without a captured deletion.
 extension TrackedTable {
-    /// Known rows that are gone were deleted here.
+    /// Records known rows that are missing as deleted here.
     func recordMissing(in db: Database) throws {
         try HiddenKeys(self, db).find()
         try db.execute(
@@ -14,7 +14,8 @@ extension TrackedTable {
                 """)
     }
 
-    /// Forgets the rows that are gone without a deletion here: the service keeps them, and the next pull, a whole one, brings them.
+    /// Deletes the entries of missing rows that were not deleted here. The service keeps the rows, and the next pull, a
+    /// whole one, brings them.
     ///
     /// - Returns: Whether there were any.
     @discardableResult
@@ -33,7 +34,7 @@ extension TrackedTable {
             try db.execute(
                 sql: "DELETE FROM sync_link WHERE link = ? AND owner IN (\(keys))", arguments: [pairs.name])
         }
-        // The log stays. The two tables that tell the keys come last.
+        // The log stays. The two tables that the keys are read from come last.
         let last = ["sync_known", "sync_change"]
         let names = EngineSchema.rowTables.filter { $0 != "sync_conflict" && !last.contains($0) }
         for name in names + ["sync_alias"] + last { try db.execute(sql: "DELETE FROM \(name) WHERE \(isGone)") }
@@ -41,17 +42,17 @@ extension TrackedTable {
         return true
     }
 
-    /// How many rows are stored.
+    /// Returns the number of stored rows.
     func count(in db: Database) throws -> Int {
         try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table.name.quoted) AS r WHERE true\(isOwn("r"))") ?? 0
     }
 
-    /// Has the next pull be a whole one.
+    /// Makes the next pull a whole one.
     func pullAll(in db: Database) throws {
         try db.execute(sql: "UPDATE sync_cursor SET cursor = NULL, next = NULL WHERE e = ?", arguments: [number])
     }
 
-    /// Whether an engine ever noticed edits of it. An import of pages notices none.
+    /// Returns whether an engine has triggers for the entity. An import of pages has none.
     func isWatched(in db: Database) throws -> Bool {
         try db.finds(sql: "SELECT 1 FROM sync_entity WHERE e = ? AND triggers <> ''", arguments: [number])
     }

@@ -1,12 +1,12 @@
 import GRDB
 
-// What the engine itself writes into the outbox of a row.
+// Entries that the engine itself writes for a row.
 extension TrackedTable {
-    /// Notes what both sides had of a domain that was edited. When it was edited stays as it is noted.
+    /// Stores the base value of an edited field. The edit time of an existing entry stays.
     ///
     /// - Parameters:
-    ///   - base: Nil where nothing differs any more.
-    ///   - edited: When, for one that is not noted yet.
+    ///   - base: Nil to delete the entry, if the field does not differ any more.
+    ///   - edited: The edit time of a new entry.
     func setBase(
         _ base: DatabaseValue?, of domain: String, _ key: DatabaseValue, edited: Int64 = SQLiteEngineStore.now,
         in db: Database
@@ -22,7 +22,8 @@ extension TrackedTable {
                 """, arguments: [number, key, domain, base, edited])
     }
 
-    /// Has a row that the server knows be looked at when changes are sent.
+    /// Adds an update of a known row to the outbox, unless the row has an entry. Its differences are determined when it
+    /// is sent.
     func touch(_ key: DatabaseValue, in db: Database) throws {
         try db.executeCached(
             sql: """

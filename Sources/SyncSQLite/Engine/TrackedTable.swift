@@ -2,26 +2,25 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// A registered entity as the engine's tables know it: its number, its table, and the domains that are sent and merged by
-/// themselves.
+/// A registered entity: its number in the engine's tables, its table, and its fields.
 struct TrackedTable: Sendable {
-    /// A column that is a domain.
+    /// A column that is a field.
     struct Column: Sendable {
         let name: String
         let domain: OutgoingSchema.Field
-        /// Of a foreign key: the relationship, and the table that it leads to.
+        /// The relationship of a foreign key, and the table that it references; nil for other columns.
         let relationship: String?
         let destination: TableID?
         let isOptional: Bool
     }
 
-    /// A join table whose pairs are sent with the rows of this end.
+    /// A join table whose rows are sent with the rows of this end.
     struct JoinTable: Sendable {
         let name: String
         let relationship: String
         let link: AssociationID
         let end: CompiledAssociation.End
-        /// Quoted names.
+        /// The quoted names of the table and its columns.
         let table: LinkTable
         let destination: TableID
     }
@@ -30,23 +29,24 @@ struct TrackedTable: Sendable {
     let registration: EngineRegistration.Entity
     let entity: CompiledEntity
     let table: TableLayout
-    /// What its rows are known by.
+    /// The keys of its rows in the engine's tables.
     let key: TrackedKey
     let columns: [Column]
     let pairs: [JoinTable]
-    /// The columns that are one domain together.
+    /// The groups of columns that are merged and sent as one field.
     let groups: [[String]]
-    /// What rows are sent as: one for each entity of the family, which have attributes of their own.
+    /// The outgoing schema of the entity and of each subentity, which has attributes besides the inherited ones.
     private let shapes: [Int: OutgoingSchema]
-    /// Finds the row of a key, if it is stored.
+    /// The query that finds the row of a key.
     private let rowSQL: String
     let domains: FieldReader
-    /// The names of the entities whose rows it has, as SQL.
+    /// The SQL list of the names of the entity and its subentities.
     let family: String
-    /// Whether the table has rows of others too.
+    /// Whether the table also has rows of other entities.
     let isPart: Bool
 
-    /// - Throws: ``SyncError`` `keylessEntity`, and `invalidOption` for an entity that cannot be kept in step.
+    /// - Throws: ``SyncError`` `keylessEntity`, and `unknownAttribute` or `invalidOption` if the entity cannot be
+    ///   synced as registered.
     init(
         _ registration: EngineRegistration.Entity, number: Int, takesParts: Bool, _ model: SyncModel,
         _ layout: StoreLayout
@@ -147,7 +147,7 @@ struct TrackedTable: Sendable {
         }
     }
 
-    /// Each once: those of sub-entities are beside those that they inherit.
+    /// Returns each field once. Subentities repeat the fields that they inherit.
     private static func domains(of shapes: [OutgoingSchema]) -> [OutgoingSchema.Field] {
         var seen: Set<OutgoingSchema.Field> = []
         return shapes.flatMap(\.members).map(\.domain).filter { seen.insert($0).inserted }
@@ -155,9 +155,9 @@ struct TrackedTable: Sendable {
 
     // MARK: Rows
 
-    /// The condition that a row of the table is of the entity; empty where all are.
+    /// Returns the condition that a row of the table belongs to the entity; empty if all rows do.
     ///
-    /// - Parameter row: What the row is called in the statement.
+    /// - Parameter row: The alias of the table in the statement.
     func isOwn(_ row: String) -> String {
         isPart ? " AND \(row).\(TableLayout.entityColumn.quoted) IN (\(family))" : ""
     }
@@ -166,9 +166,9 @@ struct TrackedTable: Sendable {
         try db.finds(sql: rowSQL, arguments: [key])
     }
 
-    /// What a stored row is sent as: by its own entity.
+    /// Returns the outgoing schema of a stored row.
     ///
-    /// - Throws: ``SyncError`` `unknownEntity` for a row that says it is of no such entity.
+    /// - Throws: ``SyncError`` `unknownEntity` if the row is of another entity, or of an abstract one.
     func shape(of key: DatabaseValue, _ model: CompiledModel, in db: Database) throws -> OutgoingSchema {
         let kind = try kind(of: key, model, in: db)
         guard let shape = shapes[kind.id], !kind.isAbstract else {
@@ -177,9 +177,9 @@ struct TrackedTable: Sendable {
         return shape
     }
 
-    /// The entity that a stored row is of.
+    /// Returns the entity of a stored row.
     ///
-    /// - Throws: ``SyncError`` `unknownEntity` for a row that says it is of one that is not in the model.
+    /// - Throws: ``SyncError`` `unknownEntity` if the entity is not in the model.
     func kind(of key: DatabaseValue, _ model: CompiledModel, in db: Database) throws -> CompiledEntity {
         guard table.hasEntityColumn else { return entity }
         let name = try String.fetchOne(
@@ -195,7 +195,7 @@ struct TrackedTable: Sendable {
         return model.entities[id]
     }
 
-    /// The entity that a record says it is of; nil if it does not.
+    /// Returns the entity that a record states; nil if it states none.
     func kind(of record: JSONValue, _ model: CompiledModel) -> CompiledEntity? {
         shapes.first { _, shape in
             guard let kind = shape.kind else { return false }
@@ -203,13 +203,13 @@ struct TrackedTable: Sendable {
         }.map { model.entities[$0.key] }
     }
 
-    /// The columns that rows of an entity have no use for, because only others of the family have them.
+    /// Returns the columns that an entity does not have, because they belong to other subentities.
     func foreignColumns(to kind: CompiledEntity) -> [String] {
         let own = Set(shapes[kind.id]?.members.map(\.domain) ?? [])
         return columns.filter { $0.domain != .kind && !own.contains($0.domain) }.map(\.name)
     }
 
-    /// The keys that lead to each value that is sent.
+    /// The key paths of all values that are sent.
     var memberPaths: [[String]] {
         var seen: Set<[String]> = []
         return shapes.sorted { $0.key < $1.key }
@@ -217,7 +217,7 @@ struct TrackedTable: Sendable {
             .filter { seen.insert($0).inserted }
     }
 
-    /// The keys that lead to a domain in records of each entity of the family that has it.
+    /// Returns the key paths of a field, as JSON, in the records of each entity that has it.
     func members(of domain: OutgoingSchema.Field) -> String {
         JSONValue.array(
             shapes.sorted { $0.key < $1.key }.compactMap { _, shape in
@@ -227,12 +227,12 @@ struct TrackedTable: Sendable {
         ).text
     }
 
-    /// The JSON that a key of the table is, unless the service spells it in another way.
+    /// Returns a key of the table as JSON. The service may spell it in another way.
     func json(_ key: DatabaseValue, in db: Database) throws -> JSONValue {
         try self.key.json(key, in: db) ?? .null
     }
 
-    /// How the service spells an id, if it is not as we do.
+    /// Returns an ID as the service spells it; nil if it is spelled the same here.
     func spelling(of id: JSONValue, _ key: DatabaseValue, in db: Database) throws -> String? {
         guard id.isSpelledID, try json(key, in: db) != id else { return nil }
         return id.text
@@ -242,14 +242,14 @@ struct TrackedTable: Sendable {
         try self.key.recordKey(key, in: db) ?? RowKey(key)?.recordKey(nil) ?? .text("")
     }
 
-    /// What a domain is called by those who do not see columns.
+    /// Returns the name of a field for users: the relationship instead of its column or list.
     func domain(_ name: String) -> String {
         columns.first { $0.name == name }?.relationship ?? pairs.first { $0.domain == name }?.relationship ?? name
     }
 }
 
 extension JSONValue {
-    /// Whether it is an id that addresses can be made of: a part may also be said by a whole record.
+    /// Whether the value is an ID that URLs can contain. A part of an ID may also be given as a whole record.
     fileprivate var isSpelledID: Bool {
         switch self {
         case .array(let parts): parts.allSatisfy(\.isSpelledID)

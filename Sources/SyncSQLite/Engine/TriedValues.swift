@@ -2,15 +2,17 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// What was sent of a row in requests that were not answered, or answered with another version of the row. The server may have it all
-/// the same: then both sides agree on it, and it is no change of another device.
+/// Values of a row that were sent in requests without an answer, or answered with another version of the row.
+///
+/// The service may have stored them nevertheless. Both sides then agree on them, and they are no change of another
+/// device.
 struct TriedValues {
     private let table: TrackedTable
     private let db: Database
 
     init(_ table: TrackedTable, _ db: Database) { (self.table, self.db) = (table, db) }
 
-    /// By domain.
+    /// Returns the sent values by field.
     func all(of key: DatabaseValue) throws -> [String: [DatabaseValue]] {
         let rows = try db.rowsCached(
             sql: """
@@ -27,7 +29,7 @@ struct TriedValues {
         try db.executeCached(sql: "DELETE FROM sync_tried WHERE e = ? AND k = ?", arguments: [table.number, key])
     }
 
-    /// Keeps what a request said, which is about to be forgotten.
+    /// Keeps the values of a request that is about to be deleted.
     static func keep(_ request: Int64, in db: Database) throws {
         try db.executeCached(
             sql: """
@@ -36,7 +38,7 @@ struct TriedValues {
                 """, arguments: [request])
     }
 
-    /// Forgets those of rows of which nothing is left to be sent.
+    /// Deletes the values of rows without a pending change.
     static func forgetSettled(in db: Database) throws {
         try db.executeCached(
             sql: """
@@ -47,7 +49,8 @@ struct TriedValues {
 }
 
 extension SQLiteEngineStore {
-    /// The rows of a list that was sent. Keys that were local then have others now.
+    /// Returns the keys of a list that was sent. Temporary keys that were replaced since are returned as their current
+    /// keys.
     func sentKeys(_ value: DatabaseValue, _ pairs: TrackedTable.JoinTable, in db: Database) throws -> [DatabaseValue] {
         let numbers = tables.filter { $0.entity.table == pairs.destination }.map { "\($0.number)" }
             .joined(separator: ", ")

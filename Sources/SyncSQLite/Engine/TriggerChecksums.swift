@@ -1,26 +1,27 @@
 import GRDB
 import SyncCore
 
-/// Tells whether the triggers of an entity are still those that were made last: then no edit was missed.
+/// Checksums of the triggers of an entity. If they are those of the triggers that were created last, no edit was
+/// missed.
 struct TriggerChecksums {
-    /// A word in the text of an entity that the engine which was opened last does not keep in step: another engine does.
+    /// The word in the text of an entity that another engine syncs, and not the engine that was opened last.
     private static let ofOther: Substring = "-"
 
     private let marks: Set<Substring>
 
     init(_ statements: some Sequence<String>) { marks = Set(statements.map { Self.mark($0)[...] }) }
 
-    /// - Parameter text: What ``text`` was.
+    /// - Parameter text: A text that ``text(isOfOther:)`` returned.
     init(text: String) { marks = Set(text.split(separator: " ")).subtracting([Self.ofOther]) }
 
-    /// As a column keeps it.
+    /// Returns the checksums as the column `triggers` stores them.
     ///
-    /// - Parameter isOfOther: Whether another engine keeps the entity in step than the one that is opened.
+    /// - Parameter isOfOther: Whether another engine syncs the entity than the one that is opened.
     func text(isOfOther: Bool) -> String {
         (marks.sorted() + (isOfOther ? [Self.ofOther] : [])).joined(separator: " ")
     }
 
-    /// Whether another engine keeps the entity in step than the one that was opened last.
+    /// Returns whether another engine syncs the entity than the one that was opened last.
     static func isOfOther(_ text: String) -> Bool { text.split(separator: " ").contains(ofOther) }
 
     func areAll(in others: TriggerChecksums) -> Bool { !marks.isEmpty && marks.isSubset(of: others.marks) }

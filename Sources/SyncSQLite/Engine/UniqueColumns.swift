@@ -1,7 +1,7 @@
 import GRDB
 import SyncStore
 
-/// The columns of each unique index of a table besides that of its key, those over expressions left out.
+/// The columns of each unique index of a table, except that of its key and those over expressions.
 struct UniqueColumns {
     let indexes: [[String]]
 

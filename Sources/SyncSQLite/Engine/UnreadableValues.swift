@@ -2,13 +2,14 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// What the service has of attributes and the model cannot read: here the row holds nothing of it. Where a row is sent whole, that is
-/// sent back as it is, or the service would lose it.
+/// Values of the service that the model cannot read, so that the row does not have them.
+///
+/// Where a row is sent whole, they are sent back unchanged. Otherwise the service would lose them.
 struct UnreadableValues {
     private let engine: SQLiteEngineStore
     private let table: TrackedTable
     private let db: Database
-    /// Whether rows of the table are sent with values that nobody edited.
+    /// Whether rows of the table are sent with fields that were not edited.
     private let isKept: Bool
 
     init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) {
@@ -16,9 +17,9 @@ struct UnreadableValues {
         isKept = engine.registration.sendsWholeRows || !table.groups.isEmpty
     }
 
-    /// Keeps what a record has that could not be read, in the place of what was kept before.
+    /// Stores the values of a record that cannot be read, and deletes those that can be read now.
     ///
-    /// - Parameter isAny: Whether anything of the page could not be read.
+    /// - Parameter isAny: Whether any value of the page could not be read.
     func record(_ record: JSONValue?, of key: DatabaseValue, isAny: Bool) throws {
         guard isKept, let record, case .object = record else { return }
         guard
@@ -49,12 +50,12 @@ struct UnreadableValues {
             sql: "DELETE FROM sync_unread WHERE e = ? AND k = ? AND domain = ?", arguments: [table.number, key, domain])
     }
 
-    /// The service has what a column was edited to.
+    /// Deletes the value of an edited column. The service has the edited value now.
     func settle(_ domain: String, of key: DatabaseValue) throws {
         if isKept, try isEdited(domain, key) { try forget(domain, of: key) }
     }
 
-    /// What the service has of a column that nobody edited; nil for what can be read.
+    /// Returns the service's value of a column that was not edited; nil if it can be read.
     func value(_ domain: String, of key: DatabaseValue) throws -> JSONValue? {
         guard isKept, try !isEdited(domain, key) else { return nil }
         let text = try String.fetchOne(

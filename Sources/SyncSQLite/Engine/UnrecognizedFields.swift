@@ -2,8 +2,10 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Members that were sent under names that the service does not know: its answer lacks them, and has the same attribute or
-/// relationship under another name, which a pull reads. To take that for what became of the value would undo the edit.
+/// Fields that were sent under JSON keys that the service does not know.
+///
+/// The answer lacks the key, and has the same attribute or relationship under another key, which a pull reads. Merging
+/// that value would undo the edit.
 struct UnrecognizedFields {
     struct Member {
         /// The column.

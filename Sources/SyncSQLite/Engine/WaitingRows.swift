@@ -1,9 +1,9 @@
 import GRDB
 
-/// The rows of the outbox that a push has looked at: it goes on behind them, and looks again at one that waits for another row
-/// when that one is settled.
+/// The rows of the outbox that a push has examined. The push continues after them. It examines a waiting row again when
+/// the request of the row it waits for is completed.
 final class WaitingRows {
-    /// What is looked for.
+    /// The changes that are examined.
     enum Pass {
         /// New and changed rows.
         case rows
@@ -15,15 +15,15 @@ final class WaitingRows {
         let table: Int
     }
 
-    /// Up to which key the rows of a table were looked at.
+    /// The key of the last examined row of each table.
     private var ends: [Place: DatabaseValue] = [:]
-    /// Row → those that wait for it.
+    /// The rows that wait for each row.
     private var waiting: [OutgoingRequestBuilder.RowName: [OutgoingRequestBuilder.RowName]] = [:]
     private var woken: [Place: [DatabaseValue]] = [:]
-    /// Whether no new rows wait for each other: so it stays until one is looked at again.
+    /// Whether no new rows wait for each other. It is valid until a row is examined again.
     var hasNoCycle = false
 
-    /// Whether nothing was looked at.
+    /// Whether no row was examined.
     var isEmpty: Bool { ends.isEmpty }
 
     func clear() {
@@ -31,7 +31,7 @@ final class WaitingRows {
         hasNoCycle = false
     }
 
-    // MARK: Where to go on
+    // MARK: Progress
 
     func end(_ pass: Pass, _ table: Int) -> DatabaseValue { ends[Place(pass: pass, table: table)] ?? .null }
 
@@ -39,18 +39,18 @@ final class WaitingRows {
         ends[Place(pass: pass, table: table)] = key
     }
 
-    /// A row that is to be looked at again.
+    /// Returns a row to be examined again, and removes it.
     func next(_ pass: Pass, _ table: Int) -> DatabaseValue? {
         woken[Place(pass: pass, table: table)]?.popLast()
     }
 
-    // MARK: What waits
+    // MARK: Waiting rows
 
     func add(_ row: OutgoingRequestBuilder.RowName, waitsFor others: [OutgoingRequestBuilder.RowName]) {
         for other in others { waiting[other, default: []].append(row) }
     }
 
-    /// Something became of the request of a row: it is looked at again itself, and so is what waits for it.
+    /// Marks a row to be examined again after its request, together with the rows that wait for it.
     func settle(_ row: OutgoingRequestBuilder.RowName) {
         for row in [row] + (waiting.removeValue(forKey: row) ?? []) {
             for pass in [Pass.rows, .deletions] {
