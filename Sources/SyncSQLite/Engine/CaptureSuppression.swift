@@ -5,7 +5,7 @@ import GRDB
 enum CaptureSuppression: Int {
     /// The engine writes. No write is recorded as an edit.
     case writing = 1
-    /// The engine deletes rows, and a registered service does not cascade the deletions.
+    /// The engine deletes rows, and the service does not cascade the deletions.
     case cascading
     /// The engine deletes rows. The lists of deleted rows are logged.
     case deleting

@@ -238,7 +238,7 @@ struct EngineSetup {
     }
 
     /// Finds edits that may have been missed. Missing rows are recorded as deleted here, unknown rows as created here.
-    /// The next pull is a whole one, and compares all other rows. See ``EditRebase``.
+    /// The next pull is a full one, and compares all other rows. See ``EditRebase``.
     ///
     /// Imported rows that were deleted before an engine synced the entity are pulled again.
     private func audit(_ table: TrackedTable) throws {

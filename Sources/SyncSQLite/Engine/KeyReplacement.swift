@@ -3,7 +3,7 @@ import SyncCore
 import SyncStore
 
 /// Replaces the keys of rows: with the key that the service assigned, or with a temporary key if the service uses the
-/// key for another row. References and the engine's entries follow.
+/// key otherwise. References and the engine's entries follow.
 struct KeyReplacement {
     private let engine: SQLiteEngineStore
     private let table: TrackedTable
@@ -15,9 +15,9 @@ struct KeyReplacement {
         self.db = db
     }
 
-    /// Records that rows referencing a row must be sent, after its key changed from one that the service knows.
+    /// Marks the known rows that reference a row as changed, after a key that the service knows was replaced.
     ///
-    /// At the service, these rows still reference the former key, for example a row of another entity.
+    /// At the service they still reference the former key, which may belong to another row there.
     func notifyReferencing(to new: DatabaseValue, formerly old: DatabaseValue) throws {
         for other in engine.tables {
             for column in other.columns where column.destination == table.entity.table {

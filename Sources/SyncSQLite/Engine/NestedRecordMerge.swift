@@ -58,8 +58,8 @@ struct NestedRecordMerge {
                 try remove(key, table)
                 continue
             }
-            // 3 marks a row that is known only from inside another record. 4 also says that edits may have been missed;
-            // the merge has found them.
+            // 3 marks a row that is known only from inside another record. 4 also says that edits may have been missed,
+            // which the merge handles.
             try db.cachedStatement(
                 sql: """
                     INSERT INTO sync_known (e, k, whole, seq) VALUES (?, ?, 3, (SELECT seq FROM sync_engine))

@@ -155,7 +155,7 @@ struct PageWriter {
 
     /// Records where the pull continues.
     ///
-    /// - Parameter isDoubtful: Whether a change has an ID that is not a valid key. The next pull is then a whole one:
+    /// - Parameter isDoubtful: Whether a change has an ID that is not a valid key. The next pull is then a full one:
     ///   it contains the row that was meant, and quarantined records that it lacks are removed.
     private func recordEnd(_ page: PulledPage, isDoubtful: Bool) throws {
         var (cursor, next): (String?, String?)

@@ -36,8 +36,8 @@ struct QuarantinedRecords {
         }
     }
 
-    /// Tries to write the records again: together, since one may free a unique value that another needs, otherwise
-    /// separately as long as some succeed.
+    /// Tries to write the records again. First together, since one may free a unique value that another needs. If one
+    /// is rejected, separately, as long as some succeed.
     func retry() throws -> AppliedChanges {
         var rows = try all()
         guard !rows.isEmpty else { return AppliedChanges() }
@@ -69,7 +69,7 @@ struct QuarantinedRecords {
         }
     }
 
-    // MARK: Together
+    // MARK: All records together
 
     /// Writes the records together.
     ///

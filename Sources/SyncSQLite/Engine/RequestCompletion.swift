@@ -5,8 +5,7 @@ import SyncStore
 /// Completes one request by its outcome. Edits that were made after it was sent stay in the outbox. The service's
 /// version of the row is returned for a merge.
 struct RequestCompletion {
-    /// How often in a row the service may have another version, or fail, before the change is blocked until the next
-    /// run.
+    /// How many consecutive times the service may have another version before the change is blocked until the next run.
     static let patience = 3
     /// The reason of a change that is blocked because the service no longer has the row. Once a run confirms that, the
     /// row is deleted or created again.
@@ -286,7 +285,7 @@ struct RequestCompletion {
     }
 
     /// Completes a request because the service has another version. It is merged, and remaining differences are sent
-    /// again, at most ``patience`` times in a row.
+    /// again, at most ``patience`` consecutive times.
     private mutating func meet(_ row: PulledPage.Record?, _ key: DatabaseValue) throws {
         // The other version may have the sent values: the request may have been carried out without an answer.
         try TriedValues.keep(reply.request.id, in: db)

@@ -6,7 +6,7 @@ extension SQLiteEngineStore {
     package func begin(_ registration: EngineRegistration, holder: String) async throws -> RunState {
         try await transaction { [self] db in
             let lease = try LeaseStore.take(holder, in: db)
-            // The service did not refuse these changes. It had another version, or failed, several times in a row.
+            // The service did not refuse these changes. It had another version, or failed, several consecutive times.
             try db.executeCached(
                 sql: """
                     UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept), rounds = 0

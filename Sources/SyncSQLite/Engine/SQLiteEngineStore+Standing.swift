@@ -131,8 +131,8 @@ extension SQLiteEngineStore {
         let isOwn = "WHERE e = \(table.number)"
         if kind == .relink {
             // Requests stay, since the service may have carried them out.
-            // Rows with `whole` 2 or more stay as they are: rows inside others have no version, and the known version
-            // is needed to find missed edits.
+            // Rows with `whole` 2 or more stay. Rows inside others have no version, and the known version is needed to
+            // find missed edits.
             try db.execute(
                 sql: "UPDATE sync_known SET version = NULL, time = NULL, whole = 0 \(isOwn) AND whole < 2")
         } else {

@@ -154,8 +154,8 @@ package struct SQLiteEngineStore: EngineStore {
 extension DataStack {
     /// Prepares the database for an engine: creates missing tables and triggers, and records preexisting rows.
     ///
-    /// - Throws: ``SyncError`` `otherService`, `otherUser` for a database that is in step with another service or user;
-    ///   `unknownEntity`, `invalidOption` for entities that cannot be kept in step.
+    /// - Throws: ``SyncError`` `otherService`, `otherUser` if the database syncs with another service or user;
+    ///   `unknownEntity`, `invalidOption` if an entity cannot be synced.
     package func engine(_ registration: EngineRegistration) throws -> SQLiteEngineStore {
         var (tables, others): ([TrackedTable], [TrackedTable]) = ([], [])
         try DatabaseErrorMapper.mapped(.storeFailure, "the engine's tables cannot be created") {

@@ -42,7 +42,7 @@ struct SyncedColumns {
             sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND whole = 2", arguments: [table.number])
     }
 
-    /// Requests a whole pull, once, if some columns are not synced.
+    /// Requests a full pull, once, if some columns are not synced.
     func pullNew() throws {
         let noted = try noted()
         let next = current.map { noted.contains($0) ? $0 : $0.awaited }

@@ -15,7 +15,7 @@ extension TrackedTable {
     }
 
     /// Deletes the entries of missing rows that were not deleted here. The service keeps the rows, and the next pull, a
-    /// whole one, brings them.
+    /// full one, brings them.
     ///
     /// - Returns: Whether there were any.
     @discardableResult
@@ -47,7 +47,7 @@ extension TrackedTable {
         try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table.name.quoted) AS r WHERE true\(isOwn("r"))") ?? 0
     }
 
-    /// Makes the next pull a whole one.
+    /// Makes the next pull a full one.
     func pullAll(in db: Database) throws {
         try db.execute(sql: "UPDATE sync_cursor SET cursor = NULL, next = NULL WHERE e = ?", arguments: [number])
     }
