@@ -21,7 +21,7 @@ extension Sync {
     /// - Returns: The rows that were inserted, updated and deleted.
     /// - Throws: The errors of
     ///   ``changes(_:inEntity:stack:predicate:parent:operations:options:)-(SyncPayloadConvertible,_,_,_,_,_,_)``;
-    ///   `unsuitableConnection` if foreign keys are off; `invalidOption` for a page or a stream.
+    ///   `incompatibleConnection` if foreign keys are off; `invalidOption` for a page or a stream.
     @discardableResult
     public static func changes(
         _ payload: some SyncPayloadConvertible, inEntity entity: String, stack: DataStack,

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 public import SyncCalls
 public import SyncCore
 public import SyncSQLite
@@ -50,7 +50,7 @@ extension Sync {
     ///
     /// Related rows of the values are synced too, if they are loaded. Relationships that are not loaded stay unchanged.
     ///
-    /// - Throws: ``SyncError`` `valueDoesNotFit` for a value that cannot be encoded, or a type with an attribute that a
+    /// - Throws: ``SyncError`` `typeMismatch` for a value that cannot be encoded, or a type with an attribute that a
     ///   sync cannot read back from JSON; and the errors of the call with a payload.
     @discardableResult
     public static func changes<Value: EntityRecord>(
@@ -96,7 +96,7 @@ extension Sync {
     /// Inserts the row of one JSON record, or updates the row with its key. Other rows of the entity stay unchanged.
     /// See ``DataStack/insertOrUpdate(_:with:options:in:)``.
     ///
-    /// - Throws: ``SyncError`` `primaryKeyMissing` if the record has no readable key, `valueDoesNotFit`,
+    /// - Throws: ``SyncError`` `primaryKeyMissing` if the record has no readable key, `typeMismatch`,
     ///   `entityMismatch`. Nothing is written then.
     @discardableResult
     public static func insertOrUpdate(
@@ -117,7 +117,7 @@ extension Sync {
     /// ``DataStack/update(_:id:with:options:in:)``.
     ///
     /// - Returns: The stored row and the changes; nil if no row has this key.
-    /// - Throws: ``SyncError`` `keyTaken` if another row has the key among the values. Nothing is written then.
+    /// - Throws: ``SyncError`` `duplicateKey` if another row has the key among the values. Nothing is written then.
     @discardableResult
     public static func update(
         id: JSONValue, with values: JSONValue, inEntity entity: String, stack: DataStack,

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import SyncCore
 
 /// The bytes of a file, in buffers of one megabyte.

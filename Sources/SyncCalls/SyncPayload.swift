@@ -1,5 +1,6 @@
 public import Foundation
 public import SyncCore
+package import SyncStore
 
 /// A value that a sync reads a payload from: `Data` (UTF-8 JSON), the `URL` of a file, ``JSONValue``, dictionaries from
 /// `JSONSerialization` (`[[String: Any]]`), and ``SyncPayload``, which streams and `Encodable` values make.

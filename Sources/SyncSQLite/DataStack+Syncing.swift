@@ -10,7 +10,7 @@ extension DataStack {
     /// - Parameters:
     ///   - deferringIndexes: Whether unique indexes of other programs are checked only at the end of the work.
     ///   - isOwn: Whether the transaction belongs to the stack or to an engine.
-    /// - Throws: ``SyncError`` `storeBusy`, `storeReadOnly`, `modelMismatch`, `CancellationError`, and the errors of
+    /// - Throws: ``SyncError`` `databaseBusy`, `databaseReadOnly`, `modelMismatch`, `CancellationError`, and the errors of
     ///   `body`. The store is then unchanged.
     func transaction(
         _ db: Database, _ request: SyncRequest, deferringIndexes: Bool, isOwn: Bool,
@@ -34,7 +34,7 @@ extension DataStack {
 
     /// Creates the session of a sync inside a transaction.
     ///
-    /// - Throws: ``SyncError`` `unsuitableTables`.
+    /// - Throws: ``SyncError`` `incompatibleTables`.
     func session(_ visit: StoreMonitor.Visit, _ request: SyncRequest) throws -> SyncSession {
         if isAdopted, try OtherUUIDs.exist(in: visit.db, of: layout) {
             try TableCompatibilityCheck.check(model, in: visit.db, readsValues: true)

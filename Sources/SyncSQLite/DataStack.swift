@@ -56,7 +56,7 @@ public final class DataStack: Sendable {
     ///   - migration: Whether a migration may delete rows, values and links that do not fit the model.
     ///   - transformers: Whether the transformers that the model names must be registered on it.
     /// - Throws: ``SyncError`` `missingTransformer`, before the file is read; `modelMismatch` with everything that
-    ///   would be lost, or with rows that lack values the model requires; `unreadableStore` if the file is not a store.
+    ///   would be lost, or with rows that lack values the model requires; `cannotOpenStore` if the file is not a store.
     ///   The file is then unchanged. If a store could not be created, no file is left.
     public convenience init(
         model: SyncModel, at url: URL, migration: MigrationPolicy = .keepingData,
@@ -75,7 +75,7 @@ public final class DataStack: Sendable {
     ///
     /// A store has the names of transformers, not their code: register them again.
     ///
-    /// - Throws: ``SyncError`` `unreadableStore` if the file does not exist (it is not created) or is not a store;
+    /// - Throws: ``SyncError`` `cannotOpenStore` if the file does not exist (it is not created) or is not a store;
     ///   `missingTransformer`.
     public convenience init(
         at url: URL, registering code: [AttributeTransformer] = [], transformers: TransformerPolicy = .required
@@ -85,10 +85,10 @@ public final class DataStack: Sendable {
 
     /// Creates a store in memory, which is deleted with the stack.
     ///
-    /// - Throws: ``SyncError`` `missingTransformer`, `storeFailure`.
+    /// - Throws: ``SyncError`` `missingTransformer`, `databaseError`.
     public static func inMemory(_ model: SyncModel, transformers: TransformerPolicy = .required) throws -> DataStack {
         try transformers.check(model)
-        return try DatabaseErrorMapper.mapped(.unreadableStore, "the store cannot be created") {
+        return try DatabaseErrorMapper.mapped(.cannotOpenStore, "the store cannot be created") {
             let queue = try DatabaseQueue(configuration: StoreFile.configuration())
             let version = try queue.write { db in
                 try StoredModel.create(model, in: db)
@@ -127,21 +127,21 @@ public final class DataStack: Sendable {
     /// Each later call throws `storeClosed`. Observations end with this error, and ``syncResults`` ends. An app database stays
     /// open.
     ///
-    /// - Throws: ``SyncError`` `storeFailure` if the store is still in use. The stack stays open then, but its observations
+    /// - Throws: ``SyncError`` `databaseError` if the store is still in use. The stack stays open then, but its observations
     ///   have ended.
     public func close() throws {
         if isGuest { return }
         releaseReaders()
-        try DatabaseErrorMapper.mapped(.storeFailure, "the store cannot be closed") { try database.close() }
+        try DatabaseErrorMapper.mapped(.databaseError, "the store cannot be closed") { try database.close() }
         feed.finish()
     }
 
     /// Deletes all rows of all entities, regardless of delete rules. Tables stay. A two-way engine does not send these deletions: the
     /// service keeps its rows, and the next pull fetches them again.
     ///
-    /// - Throws: ``SyncError`` `storeFailure`; nothing is deleted then.
+    /// - Throws: ``SyncError`` `databaseError`; nothing is deleted then.
     public func drop() throws {
-        try DatabaseErrorMapper.mapped(.storeFailure, "the rows cannot be deleted") {
+        try DatabaseErrorMapper.mapped(.databaseError, "the rows cannot be deleted") {
             try database.write { db in
                 if isAdopted { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
                 // The engine must not send these deletions to the service.

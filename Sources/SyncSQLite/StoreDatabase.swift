@@ -89,7 +89,7 @@ package final class StoreDatabase: @unchecked Sendable {
                     result = try value(db)
                     return .commit
                 }
-                guard let result else { throw SyncError(.storeFailure, "the transaction ended early") }
+                guard let result else { throw SyncError(.databaseError, "the transaction ended early") }
                 return result
             }
         }

@@ -82,7 +82,7 @@ final class StoreMonitor: Sendable {
     /// - Parameter isOwn: Whether the connection belongs to the stack. A connection of the caller may be to another
     ///   database.
     /// - Returns: The version of the schema.
-    /// - Throws: ``SyncError`` `modelMismatch`, `unsuitableTables`.
+    /// - Throws: ``SyncError`` `modelMismatch`, `incompatibleTables`.
     @discardableResult
     func check(_ db: Database, isOwn: Bool = true) throws -> Int? {
         let version = try Self.schemaVersion(db)
@@ -111,7 +111,7 @@ final class StoreMonitor: Sendable {
     ///
     /// - Parameter isOwn: Whether the transaction belongs to the stack. In a transaction of the caller, the visit has a
     ///   memory that is dropped with it, because the caller may roll back.
-    /// - Throws: ``SyncError`` `unsuitableConnection`, `storeReadOnly`, `modelMismatch`, `unsuitableTables`.
+    /// - Throws: ``SyncError`` `incompatibleConnection`, `databaseReadOnly`, `modelMismatch`, `incompatibleTables`.
     func visit(_ db: Database, isOwn: Bool) throws -> Visit {
         try AppConnectionCheck.check(db)
         let version = try check(db, isOwn: isOwn)

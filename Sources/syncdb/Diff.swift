@@ -71,7 +71,7 @@ struct DryRun {
 
     /// Prints the changes.
     ///
-    /// - Throws: ``SyncError`` `deletionGuard` if an import would exceed the deletion limit. The changes are printed
+    /// - Throws: ``SyncError`` `deletionLimitExceeded` if an import would exceed the deletion limit. The changes are printed
     ///   before, since the user needs to see them.
     func show(_ payloads: [Payload]) async throws -> SyncResult {
         // The model may be a pipe, so it is read once.
@@ -79,7 +79,7 @@ struct DryRun {
         return try await Interruption.cancelling {
             do {
                 return try await show(payloads, payload.options, given)
-            } catch let error as SyncError where error.code == .deletionGuard {
+            } catch let error as SyncError where error.code == .deletionLimitExceeded {
                 var options = payload.options
                 options.deletionLimit = nil
                 _ = try await show(payloads, options, given)

@@ -14,9 +14,9 @@ struct Doctor: AsyncParsableCommand, InputCommand {
             other. Without one: rows that lack what they \
             require, references that wait, damage. Either way: ambiguous names and missing inverses of the model.
 
-            Exit codes: 0 nothing is lost (there may be notes), 1 something is: unmappedKey, valueDoesNotFit, \
-            recordWithoutKey, shapeDoesNotFit, requiredValueMissing, entityMismatch, unknownKind, contradictingName, \
-            contradictingRecords, conflictingKeys or damage.
+            Exit codes: 0 nothing is lost (there may be notes), 1 something is: unmappedKey, typeMismatch, \
+            missingPrimaryKey, invalidRelationshipValue, missingRequiredValue, entityMismatch, unknownDiscriminatorValue, objectKeyMismatch, \
+            inconsistentRecords, duplicateKeys or damage.
 
             Examples:
               syncdb doctor users.json --entity User --model model.json
@@ -88,16 +88,16 @@ struct Doctor: AsyncParsableCommand, InputCommand {
     var busyTimeout: TimeoutArgument? { source.busyTimeout }
 
     func run() async throws {
-        let examination = try await examination()
-        let printer = DiagnosticPrinter(examination: examination, limit: list.limit, style: color.style)
+        let diagnostics = try await diagnostics()
+        let printer = DiagnosticPrinter(diagnostics: diagnostics, limit: list.limit, style: color.style)
         try json ? Terminal.write(json: printer.json()) : Terminal.write(printer.text)
-        if examination.losesData { throw ExitCode(ExitStatus.failed.rawValue) }
+        if printer.losesData { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
-    private func examination() async throws -> SyncExamination {
+    private func diagnostics() async throws -> [SyncDiagnostic] {
         guard let file else {
-            guard let database = source.database else { return SyncExamination(of: try source.loaded()) }
-            return try await DataStack.existing(at: database).examine()
+            guard let database = source.database else { return try source.loaded().validate() }
+            return try await DataStack.existing(at: database).validate()
         }
         let payload = PayloadSource(file)
         var options = SyncOptions()
@@ -110,15 +110,15 @@ struct Doctor: AsyncParsableCommand, InputCommand {
         let entities = EntityArgument.entities(entityArguments)
         return try await SyncError.naming(payload.name) { [options] in
             guard entities.isEmpty else {
-                return try await Sync.examine(data, inEntities: entities, stack: stack(), options: options)
+                return try await Sync.validate(data, inEntities: entities, stack: stack(), options: options)
             }
             let entity = EntityArgument(entityArguments.first ?? "").entity
             let parent = parent?.parent
             guard let database = source.database else {
-                return try await Sync.examine(
+                return try await Sync.validate(
                     data, inEntity: entity, model: source.loaded(), parent: parent, options: options)
             }
-            return try await Sync.examine(
+            return try await Sync.validate(
                 data, inEntity: entity, stack: .existing(at: database), parent: parent, options: options)
         }
     }
@@ -131,14 +131,16 @@ struct Doctor: AsyncParsableCommand, InputCommand {
 
 /// Prints diagnostics as text or JSON.
 struct DiagnosticPrinter {
-    let examination: SyncExamination
+    let diagnostics: [SyncDiagnostic]
     /// The most diagnostics of one kind in the text; nil for all.
     let limit: Int?
     var style = Style.plain
 
+    var losesData: Bool { diagnostics.contains { $0.kind.losesData } }
+
     /// The diagnostics by kind, those about lost data first, and a summary line.
     var text: TerminalText {
-        let groups = SyncExamination.Finding.Kind.allCases.map { kind in examination.findings.filter { $0.kind == kind }
+        let groups = SyncDiagnostic.Kind.allCases.map { kind in diagnostics.filter { $0.kind == kind }
         }
         return (groups.filter { !$0.isEmpty }.map(group) + [summary]).joined(separator: "\n\n")
     }
@@ -147,55 +149,64 @@ struct DiagnosticPrinter {
     func json() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        let form = Form(findings: examination.findings, losesData: examination.losesData)
+        let form = Form(findings: diagnostics, losesData: losesData)
         return String(decoding: try encoder.encode(form), as: UTF8.self)
     }
 
     private struct Form: Encodable {
-        let findings: [SyncExamination.Finding]
+        let findings: [SyncDiagnostic]
         let losesData: Bool
     }
 
-    private func group(_ findings: [SyncExamination.Finding]) -> TerminalText {
+    private func group(_ findings: [SyncDiagnostic]) -> TerminalText {
         let kind = findings[0].kind
         let title: TerminalText = "\(Self.title(of: kind))"
         let entries = TruncatedList(findings, upTo: limit).lines(entry, hint: "--all lists them")
         return ([kind.losesData ? style.red(title) : style.yellow(title)] + entries).joined(separator: "\n")
     }
 
-    private func entry(_ finding: SyncExamination.Finding) -> TerminalText {
-        let place: TerminalText = finding.path.map { "\($0): " } ?? ""
+    private func entry(_ finding: SyncDiagnostic) -> TerminalText {
+        let place: TerminalText = finding.path.isEmpty ? "" : "\(finding.path): "
         let times: TerminalText = finding.count > 1 ? " (\(finding.count) times)" : ""
-        return "  \(place)\(finding.message)\(times)\n      \(finding.advice)"
+        let suggestion: TerminalText = finding.suggestion.map { "\n      \($0)" } ?? ""
+        return "  \(place)\(finding.message)\(times)\(suggestion)"
     }
 
     private var summary: TerminalText {
-        let lost = examination.findings.filter { $0.kind.losesData }.count
-        let notes = examination.findings.count - lost
+        let lost = diagnostics.filter { $0.kind.losesData }.count
+        let notes = diagnostics.count - lost
         let count: TerminalText = "\(lost) \(lost == 1 ? "finding loses" : "findings lose") data, \(notes) worth a look"
         return lost == 0 ? style.green(notes == 0 ? "nothing found" : count) : style.red(count)
     }
 
-    private static func title(of kind: SyncExamination.Finding.Kind) -> String {
+    private static func title(of kind: SyncDiagnostic.Kind) -> String {
         switch kind {
-        case .unmappedKey: "Keys that nothing takes"
-        case .valueDoesNotFit: "Values that do not fit"
-        case .recordWithoutKey: "Records without a key"
-        case .shapeDoesNotFit: "Relationships of another shape"
-        case .requiredValueMissing: "Required values that are missing"
+        case .unmappedKey: "Unmapped keys"
+        case .typeMismatch: "Values of the wrong type"
+        case .missingPrimaryKey: "Records without a key"
+        case .deletionsSkipped: "Skipped deletions"
+        case .cannotGenerateKey: "Keys that cannot be generated"
+        case .missingKeyPart: "Keys with a row that is not stored"
+        case .invalidRelationshipValue: "Invalid values of relationships"
+        case .missingRequiredValue: "Missing required values"
         case .entityMismatch: "Records of another entity"
-        case .unknownKind: "Kinds that the model does not know"
-        case .contradictingName: "Records that contradict their names"
-        case .contradictingRecords: "Records that contradict each other"
-        case .conflictingKeys: "Keys that contradict each other"
-        case .damage: "Damage"
-        case .keyOfAnotherType: "Keys of another type"
-        case .attributeNeverSeen: "Attributes never given"
-        case .unresolvedReference: "References that wait for their rows"
-        case .ambiguousName: "Ambiguous names"
+        case .unknownDiscriminatorValue: "Unknown discriminator values"
+        case .objectKeyMismatch: "Records that differ from their member names"
+        case .inconsistentRecords: "Inconsistent records"
+        case .duplicateKeys: "Duplicate keys"
+        case .danglingLinks: "Dangling links"
+        case .integrityViolation: "Database damage"
+        case .invalidModel: "Problems of the model"
+        case .dataLoss: "Lost data"
+        case .incompatibleTable: "Incompatible tables"
+        case .serviceError: "Errors of the service"
+        case .convertedKeyType: "Converted keys"
+        case .unusedAttribute: "Attributes without values"
+        case .pendingReference: "Pending references"
+        case .ambiguousKey: "Ambiguous keys"
         case .missingInverse: "Missing inverses"
-        case .missingTransformer: "Transformers that nobody registered"
-        case .leftOutOfExports: "Left out of exports"
+        case .missingTransformer: "Missing transformers"
+        case .notExported: "Not exported"
         }
     }
 }

@@ -61,7 +61,7 @@ struct Export: AsyncParsableCommand, InputCommand {
         let predicate = try condition.predicate()
         stack.model.remarkOnMissingTransformers()
         for omission in try stack.model.exportOmissions(of: entity, options: form.options) {
-            Terminal.writeError("note: \(omission.description)")
+            Terminal.writeError("note: \(omission.message)")
         }
         let options = options
         let destination = try ExportDestination(target.output, besides: inputs)

@@ -22,7 +22,7 @@ extension SyncError {
     func namingDatabase(_ path: String?) -> SyncError {
         guard let path else { return self }
         switch code {
-        case .modelMismatch, .unreadableStore, .storeFailure, .storeBusy, .storeReadOnly: return naming(path)
+        case .modelMismatch, .cannotOpenStore, .databaseError, .databaseBusy, .databaseReadOnly: return naming(path)
         default: return self
         }
     }
@@ -31,7 +31,7 @@ extension SyncError {
     private var isAboutPayload: Bool {
         switch code {
         case .malformedJSON, .invalidUTF8, .nestingTooDeep, .recordTooLarge, .recordExpected, .keyPathNotFound,
-            .noRecords, .contradictingRecords, .valueDoesNotFit, .serviceErrors:
+            .noRecords, .inconsistentRecords, .typeMismatch, .errorDocument:
             true
         default: false
         }
@@ -44,11 +44,11 @@ extension SyncError {
     /// The option that resolves the error; nil if there is none.
     var hint: TerminalText? {
         switch code {
-        case .deletionGuard:
+        case .deletionLimitExceeded:
             "\(Self.guardHint); for an import of only what changed there is --delta"
         case .modelMismatch where !problems.isEmpty: "--allow-loss lets that go"
         case .engineBusy: nil
-        case .storeBusy: "--busy-timeout 60s waits longer"
+        case .databaseBusy: "--busy-timeout 60s waits longer"
         default: likelyForm.map(Self.hint)
         }
     }

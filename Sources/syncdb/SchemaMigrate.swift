@@ -59,7 +59,7 @@ struct SchemaMigrate: ParsableCommand, InputCommand {
         return changes.isEmpty && losses.isEmpty ? "nothing to change" : (changes + losses).joined(separator: "\n")
     }
 
-    private func lines(_ problems: [SyncError.Problem], _ sign: TerminalText) -> [TerminalText] {
+    private func lines(_ problems: [SyncDiagnostic], _ sign: TerminalText) -> [TerminalText] {
         TruncatedList(problems, upTo: list.limit).lines(
             { "\(sign) \($0.path): \($0.message)" }, hint: "--all lists them")
     }
@@ -103,7 +103,7 @@ struct SchemaAdopt: AsyncParsableCommand, InputCommand {
 
     func run() async throws {
         guard try FileStatus.ofDatabase(at: database) != nil else {
-            throw SyncError(.unreadableStore, "there is no database '\(database)'")
+            throw SyncError(.cannotOpenStore, "there is no database '\(database)'")
         }
         let adopted = try AdoptedModel(at: URL(argument: database), tables: table)
         if !quiet {

@@ -98,7 +98,7 @@ enum ExitStatus: Int32 {
     case usage = 2
     /// A deletion exceeds the limit of `--max-delete`. Nothing was written; a sync with a service did everything except
     /// the deletions.
-    case deletionGuard = 3
+    case deletionLimitExceeded = 3
     /// The sync finished, but changes are blocked or conflicts are open.
     case waiting = 4
 
@@ -108,7 +108,7 @@ enum ExitStatus: Int32 {
         case let error as AnnotatedError: self = ExitStatus(error.error)
         case let error as HintedError: self = ExitStatus(error.error)
         case is CommandFailure: self = .usage
-        case let error as SyncError: self = error.code == .deletionGuard ? .deletionGuard : .failed
+        case let error as SyncError: self = error.code == .deletionLimitExceeded ? .deletionLimitExceeded : .failed
         case is UsageError: self = .usage
         case let code as ExitCode: self = ExitStatus(rawValue: code.rawValue) ?? .failed
         default:

@@ -15,10 +15,10 @@ let model = try SyncModel(
 let payload = folder.appendingPathComponent("users.json")
 try Data(#"[{"id": 1, "name": "Ann"}, {"id": 2, "name": "Bob"}]"#.utf8).write(to: payload)
 
-print(try await Sync.changes(contentsOf: payload, inEntity: "User", stack: DataStack(model: model, at: file)))
+print(try await Sync.changes(payload, inEntity: "User", stack: DataStack(model: model, at: file)))
 try Data(#"[{"id": 2, "name": "Rob"}]"#.utf8).write(to: payload)
 let stack = try DataStack(model: model, at: file)
-print(try await Sync.changes(contentsOf: payload, inEntity: "User", stack: stack))
+print(try await Sync.changes(payload, inEntity: "User", stack: stack))
 print(try await stack.fetch("User").map { $0["name"]?.string ?? "" })
 print(try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix(".") })
 do {

@@ -21,7 +21,7 @@ struct User: EntityRecord {
     init(entityRow row: EntityRowDecoder) throws {
         id = try row.value("id")
         let name: String? = try row.value("name")
-        if name == "unreadable" { throw SyncError(.valueDoesNotFit, "a name that the type does not know") }
+        if name == "unreadable" { throw SyncError(.typeMismatch, "a name that the type does not know") }
         self.name = name
     }
 

@@ -72,8 +72,8 @@ import Testing
         arguments: [
             ("Nothing", [:], .unknownEntity), ("Animal", [:], .abstractEntity),
             ("Cat", ["age": 1], .unknownAttribute), ("Cat", ["tricks": 1], .unknownAttribute),
-            ("Cat", ["id": "x"], .valueDoesNotFit), ("Dog", ["id": 2], .valueDoesNotFit),
-            ("Dog", ["id": 1, "tricks": 2], .keyTaken), ("Film", ["code": 7], .keyTaken),
+            ("Cat", ["id": "x"], .typeMismatch), ("Dog", ["id": 2], .typeMismatch),
+            ("Dog", ["id": 1, "tricks": 2], .duplicateKey), ("Film", ["code": 7], .duplicateKey),
         ] as [(String, [String: JSONValue], SyncError.Code)])
     func invalidInsertsThrowTypedErrorsAndWriteNothing(
         _ entity: String, _ values: [String: JSONValue], _ code: SyncError.Code
@@ -99,8 +99,8 @@ import Testing
         let photo = try stack.insert("Photo", values: ["id": 1])
         let other = try stack.insert("Photo", values: ["id": 2])
         let cases: [([String: [SyncRow]], SyncError.Code)] = [
-            (["enemies": [photo]], .unknownRelationship), (["avatar": [photo, other]], .valueDoesNotFit),
-            (["company": [photo]], .valueDoesNotFit),
+            (["enemies": [photo]], .unknownRelationship), (["avatar": [photo, other]], .typeMismatch),
+            (["company": [photo]], .typeMismatch),
         ]
         for (links, code) in cases {
             let error = try #require(throws: SyncError.self) { try stack.insert("User", links: links) }

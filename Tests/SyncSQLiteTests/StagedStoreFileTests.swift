@@ -96,7 +96,7 @@ import Testing
         let url = url
         let model = try Models.links()
         let error = try #require(throws: SyncError.self) { _ = try DataStack(model: model, at: url) }
-        #expect(error.code == .unreadableStore)
+        #expect(error.code == .cannotOpenStore)
         #expect(try Data(contentsOf: URL(fileURLWithPath: url.path + suffix)) == log)
         #expect(try files() == ["store.sqlite\(suffix)"])
     }

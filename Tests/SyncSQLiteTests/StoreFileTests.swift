@@ -59,7 +59,7 @@ import Testing
 
     @Test func aMissingStoreIsNotCreatedWithoutAModel() throws {
         let url = url
-        #expect(try error { _ = try DataStack(at: url) }.code == .unreadableStore)
+        #expect(try error { _ = try DataStack(at: url) }.code == .cannotOpenStore)
         #expect(try files().isEmpty)
     }
 
@@ -68,8 +68,8 @@ import Testing
         try text.write(to: url)
         let url = url
         let model = try Models.links()
-        #expect(try error { _ = try DataStack(at: url) }.code == .unreadableStore)
-        #expect(try error { _ = try DataStack(model: model, at: url) }.code == .unreadableStore)
+        #expect(try error { _ = try DataStack(at: url) }.code == .cannotOpenStore)
+        #expect(try error { _ = try DataStack(model: model, at: url) }.code == .cannotOpenStore)
         #expect(try Data(contentsOf: url) == text)
         #expect(try files() == ["store.sqlite"])
     }
@@ -81,8 +81,8 @@ import Testing
         let before = try Data(contentsOf: url)
         let url = url
         let model = try Models.links()
-        #expect(try error { _ = try DataStack(at: url) }.code == .unreadableStore)
-        #expect(try error { _ = try DataStack(model: model, at: url) }.code == .unreadableStore)
+        #expect(try error { _ = try DataStack(at: url) }.code == .cannotOpenStore)
+        #expect(try error { _ = try DataStack(model: model, at: url) }.code == .cannotOpenStore)
         #expect(try Data(contentsOf: url) == before)
         #expect(try files() == ["store.sqlite"])
     }
@@ -100,11 +100,11 @@ import Testing
         let model = try SyncModel(entities: [
             SyncModel.Entity("User", attributes: (0...2000).map { SyncModel.Attribute("a\($0)", .integer) })
         ])
-        #expect(try error { _ = try DataStack(model: model, at: url) }.code == .storeFailure)
+        #expect(try error { _ = try DataStack(model: model, at: url) }.code == .databaseError)
         #expect(try files().isEmpty)
         let missing = folder.appendingPathComponent("none/store.sqlite")
         let good = try Models.links()
-        #expect(try error { _ = try DataStack(model: good, at: missing) }.code == .unreadableStore)
+        #expect(try error { _ = try DataStack(model: good, at: missing) }.code == .cannotOpenStore)
         #expect(try files().isEmpty)
     }
 
@@ -172,8 +172,8 @@ import Testing
         try stack.write { db in try db.execute(sql: damage) }
         try stack.close()
         let url = url
-        #expect(try error { _ = try DataStack(at: url) }.code == .unreadableStore)
-        #expect(try error { _ = try DataStack(model: model, at: url) }.code == .unreadableStore)
+        #expect(try error { _ = try DataStack(at: url) }.code == .cannotOpenStore)
+        #expect(try error { _ = try DataStack(model: model, at: url) }.code == .cannotOpenStore)
     }
 
     @Test func aStoreThatIsNotClosedLeavesOneFile() throws {

@@ -105,7 +105,7 @@ struct CaptureTests {
         await service.remove("Task", 1)
         try await again.engine.sync()
         #expect(try await again.rows("SELECT 1 FROM Task WHERE remoteID = 1") == [])
-        let line = try await again.engine.conflicts().first { $0.domain == "title" }
+        let line = try await again.engine.conflicts().first { $0.field == "title" }
         #expect(line?.local == "mine")
         #expect(line?.why == "deleted there, and may have been edited here while triggers were missing")
         #expect(try await again.leftovers() == [])
@@ -391,7 +391,7 @@ struct CaptureTests {
         #expect(await service.contents(of: "Task")[1]?["points"] == 8)
         #expect(try await again.rows("SELECT points FROM Task ORDER BY remoteID") == ["8", "9", "0"])
         let log = try await again.engine.conflicts().map {
-            "\($0.key) \($0.domain) \($0.local) \($0.remote) \($0.winner)"
+            "\($0.key) \($0.field) \($0.local) \($0.remote) \($0.winner)"
         }
         #expect(log == ["2 points 8 9 remote"])
         #expect(try await again.leftovers() == [])

@@ -15,14 +15,14 @@ struct DecidingTests {
         await service.put("Task", 1, ["title": "t", "points": 10, "done": false])
         var settings = Device.settings
         settings.resolver = { conflict in
-            guard conflict.entity == "Task", conflict.key == .integer(1) else { return .byPolicy }
-            switch (conflict.domain, conflict.base, conflict.local, conflict.remote) {
+            guard conflict.entity == "Task", conflict.key == .integer(1) else { return .usePolicy }
+            switch (conflict.field, conflict.base, conflict.local, conflict.remote) {
             // A counter: the increments of both sides are added.
             case ("points", .number(let base), .number(let local), .number(let remote)):
-                return .value(JSONValue((Int(local) ?? 0) + (Int(remote) ?? 0) - (Int(base) ?? 0)))
+                return .merged(JSONValue((Int(local) ?? 0) + (Int(remote) ?? 0) - (Int(base) ?? 0)))
             case ("title", _, _, _): return .remote
             case ("done", _, _, _): return .local
-            default: return .byPolicy
+            default: return .usePolicy
             }
         }
         let device = try Device(service, settings)
@@ -41,7 +41,7 @@ struct DecidingTests {
     func resolverLeavesOpen() async throws {
         await service.put("Task", 1, ["title": "t"])
         var settings = Device.settings
-        settings.resolver = { _ in .wait }
+        settings.resolver = { _ in .manual }
         let device = try Device(service, settings)
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'here'")
@@ -106,7 +106,7 @@ struct DecidingTests {
     }
 
     @Test("The database of another user is rejected until the engine is removed", arguments: [true, false])
-    func otherUser(_ deletingRows: Bool) async throws {
+    func userMismatch(_ deletingRows: Bool) async throws {
         await service.put("Task", 1, ["title": "his"])
         let device = try Device(service)
         try await device.engine.sync()
@@ -116,7 +116,7 @@ struct DecidingTests {
         #expect {
             try Device(device.stack, service, settings)
         } throws: {
-            ($0 as? SyncError)?.code == .otherUser
+            ($0 as? SyncError)?.code == .userMismatch
         }
         try await device.stack.removeEngine(deletingRows: deletingRows)
         #expect(try await device.rows("SELECT count(*) FROM Task") == [deletingRows ? "0" : "1"])

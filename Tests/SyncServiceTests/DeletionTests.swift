@@ -77,7 +77,7 @@ struct DeletionTests {
         await #expect {
             try await device.engine.sync()
         } throws: {
-            ($0 as? SyncError)?.code == .deletionGuard
+            ($0 as? SyncError)?.code == .deletionLimitExceeded
         }
         // The deletion that the first push found.
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["39"])
@@ -222,7 +222,7 @@ struct DeletionTests {
             await #expect {
                 try await device.engine.sync()
             } throws: {
-                ($0 as? SyncError)?.code == .deletionGuard
+                ($0 as? SyncError)?.code == .deletionLimitExceeded
             }
             #expect(await device.engine.lastReport?.total.created == (run == 1 ? 1 : 0))
         }
@@ -257,7 +257,7 @@ struct DeletionTests {
         await #expect {
             try await device.engine.sync()
         } throws: {
-            ($0 as? SyncError)?.code == .deletionGuard
+            ($0 as? SyncError)?.code == .deletionLimitExceeded
         }
         #expect(await device.engine.lastReport?.total.deleted == 1)
         #expect(try await device.rows("SELECT count(*), max(remoteID) FROM Project") == ["19 19"])
@@ -277,9 +277,9 @@ struct DeletionTests {
         await service.put("Task", 1, ["points": 9, "done": true])
         try await device.engine.sync()
         #expect(try await device.rows("SELECT title, points, done FROM Task") == ["t 9 1"])
-        let log = try await device.engine.conflicts().filter { !$0.domain.isEmpty }
+        let log = try await device.engine.conflicts().filter { !$0.field.isEmpty }
         #expect(
-            log.map { [.string($0.domain), $0.base, $0.local, $0.remote] } == [
+            log.map { [.string($0.field), $0.base, $0.local, $0.remote] } == [
                 ["title", "t", "a long text of mine", "t"]
             ])
         #expect(try await device.leftovers() == [])
@@ -377,7 +377,7 @@ struct DeletionTests {
         #expect(await service.contents(of: "Task")[1]?["project_id"] == former.map { JSONValue($0) } ?? .null)
         #expect(await service.contents(of: "Task").count == 4)
         let log = try await device.engine.conflicts().map {
-            "\($0.key) \($0.domain) \($0.local) \($0.remote) \($0.winner)"
+            "\($0.key) \($0.field) \($0.local) \($0.remote) \($0.winner)"
         }
         #expect(log == ["1 project 2 \(former.map { "\($0)" } ?? "null") remote"])
         #expect(try await device.leftovers() == [])
@@ -414,7 +414,7 @@ struct DeletionTests {
         #expect(await service.contents(of: "Folder")[7]?["parent_id"] == 4)
         #expect(await service.contents(of: "Folder")[8]?["parent_id"] == 1)
         #expect(await service.contents(of: "Folder").count == 6)
-        let log = try await device.engine.conflicts().map { "\($0.key) \($0.domain) \($0.local) \($0.remote)" }
+        let log = try await device.engine.conflicts().map { "\($0.key) \($0.field) \($0.local) \($0.remote)" }
         #expect(log.sorted() == ["4 parent 3 1", "6 parent 3 null"])
         #expect(try await device.leftovers() == [])
     }
@@ -438,7 +438,7 @@ struct DeletionTests {
         for _ in 0..<2 { try await device.engine.sync() }
         #expect(try await device.rows("SELECT id FROM Note") == ["2"])
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["0"])
-        let log = try await device.engine.conflicts().filter { $0.domain == "note" }
+        let log = try await device.engine.conflicts().filter { $0.field == "note" }
         #expect(log.map { "\($0.key) \($0.base) \($0.local)" } == ["1 1 2"])
         #expect(try await device.leftovers() == [])
     }

@@ -18,7 +18,7 @@ struct EngineDamageTests {
         let store = try await DamagedStore(content: Self.content)
         defer { store.remove() }
         let error = try await #require(store.errors("UPDATE sync_conflict SET at = 'x'").first)
-        #expect(error.code == .storeFailure)
+        #expect(error.code == .databaseError)
         #expect(
             error.message
                 == "the engine's tables are damaged: sync_conflict, row id 1: 'at' is not of the type INTEGER")

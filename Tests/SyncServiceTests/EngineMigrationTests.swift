@@ -191,8 +191,8 @@ struct EngineMigrationTests {
                 ])
             let device = try Device(second, service, entities: entities, settings)
             try await device.engine.sync()
-            let log = try await device.engine.conflicts().filter { !$0.domain.isEmpty }
-            #expect(log.map { "\($0.key) \($0.domain) \($0.local) \($0.remote)" } == ["2 words \"mine\" \"t2\""])
+            let log = try await device.engine.conflicts().filter { !$0.field.isEmpty }
+            #expect(log.map { "\($0.key) \($0.field) \($0.local) \($0.remote)" } == ["2 words \"mine\" \"t2\""])
             let rows = await service.contents(of: "Task")
             #expect(rows[3]?["title"] == "sent")
             #expect(rows[3]?["points"] == "a lot")
@@ -219,7 +219,7 @@ struct EngineMigrationTests {
             #expect(rows[1]?["title"] == "mine")
             #expect(rows[1]?["points"] == 1)
             let logged = try await device.engine.conflicts()
-            #expect(logged.map { "\($0.domain) \($0.base)" } == ["points 1"])
+            #expect(logged.map { "\($0.field) \($0.base)" } == ["points 1"])
             #expect(try await device.leftovers() == [])
         }
     }

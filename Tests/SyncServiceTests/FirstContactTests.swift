@@ -20,7 +20,7 @@ struct FirstContactTests {
 
     private func log(_ device: Device) async throws -> [String] {
         try await device.engine.conflicts().map {
-            "\($0.key) \($0.domain) \($0.local) \($0.remote) \($0.winner) \($0.why)"
+            "\($0.key) \($0.field) \($0.local) \($0.remote) \($0.winner) \($0.why)"
         }
     }
 

@@ -81,7 +81,7 @@ struct GroupTests {
             #expect(try await device.rows("SELECT title, points FROM Task") == ["\(expected) 2"], "\(edit)")
             let there = await service.contents(of: "Task")[1]
             #expect(there?["title"] == .string(expected) && there?["points"] == 2, "\(edit)")
-            let log = try await device.engine.conflicts().filter { $0.domain == "title" }
+            let log = try await device.engine.conflicts().filter { $0.field == "title" }
             #expect(log.map { [$0.local, $0.remote] } == (isWhole ? [["t", "there"]] : []), "\(edit)")
             #expect(try await device.leftovers() == [])
         }

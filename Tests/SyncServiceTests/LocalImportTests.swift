@@ -92,7 +92,7 @@ struct LocalImportTests {
         let device = try Device(stack, service, Self.guarded(.half))
         for _ in 1...2 {
             let error = await code(device)
-            #expect(error?.code == .deletionGuard)
+            #expect(error?.code == .deletionLimitExceeded)
             #expect(error?.entity == "Task")
             #expect(error?.message.hasPrefix("19 of 2") == true, "\(error?.message ?? "")")
             // Everything else is applied.
@@ -121,7 +121,7 @@ struct LocalImportTests {
         // One of twenty projects; its tasks still exist on the service.
         await service.remove("Project", 1)
         let error = await code(device)
-        #expect(error?.code == .deletionGuard)
+        #expect(error?.code == .deletionLimitExceeded)
         #expect(error?.entity == "Task")
         #expect(error?.message.hasPrefix("25 of 30 Task") == true, "\(error?.message ?? "")")
         #expect(

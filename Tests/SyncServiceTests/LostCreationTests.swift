@@ -53,7 +53,7 @@ struct LostCreationTests {
         #expect(await service.contents(of: "Task").keys.map(\.self) == ["other"])
         #expect(try await device.rows("SELECT remoteID FROM Task") == ["other"])
         #expect(
-            try await device.engine.conflicts().first { $0.domain == "title" }?.local
+            try await device.engine.conflicts().first { $0.field == "title" }?.local
                 == .string(isEdited ? "edited" : "mine"))
         #expect(try await device.leftovers() == [])
         #expect(try await device.engine.sync().isEmpty)

@@ -63,7 +63,7 @@ struct MissingEditTests {
         await #expect {
             try await device.engine.pull()
         } throws: {
-            ($0 as? SyncError)?.code == .deletionGuard
+            ($0 as? SyncError)?.code == .deletionLimitExceeded
         }
         #expect(try await device.rows("SELECT count(*) FROM Task WHERE title = 'mine'") == ["30"])
     }

@@ -106,7 +106,7 @@ struct ModelChangeTests {
                 await service.contents(of: "Task").filter { $0.key != 2 }.values.allSatisfy { $0["color"] == "blue" })
             let edited = await service.contents(of: "Task")[2]?["color"]
             #expect(edited == (sendsWholeRows ? "blue" : "mine"))
-            let log = try await second.engine.conflicts().map { "\($0.key) \($0.domain) \($0.local) \($0.remote)" }
+            let log = try await second.engine.conflicts().map { "\($0.key) \($0.field) \($0.local) \($0.remote)" }
             #expect(log == (sendsWholeRows ? [] : ["2 color \"mine\" \"blue\""]))
             #expect(try await second.leftovers() == [])
             // The entity is pulled completely once.
@@ -213,7 +213,7 @@ struct ModelChangeTests {
     // MARK: Another service
 
     @Test("A store that never synced with a service can be moved to another one")
-    func otherService() async throws {
+    func serviceMismatch() async throws {
         let device = try Device(InMemoryService(identity: "mistyped"))
         try await device.stack.insert("Task", values: ["title": "offline"])
         let moved = try Device(device.stack, service)

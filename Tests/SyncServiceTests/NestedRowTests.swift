@@ -320,7 +320,7 @@ struct NestedRowTests {
         for _ in 0..<2 { try await again.engine.sync() }
         #expect(await service.contents(of: "Task").count == 2)
         #expect(try await again.rows("SELECT remoteID, title, projectID FROM Task") == ["1 t 6", "2 t 6"])
-        let lost = try await again.engine.conflicts().filter { $0.domain == "title" }.map(\.local)
+        let lost = try await again.engine.conflicts().filter { $0.field == "title" }.map(\.local)
         #expect(Set(lost) == ["mine", "new"])
         #expect(try await again.leftovers() == [])
     }
@@ -336,7 +336,7 @@ struct NestedRowTests {
         let again = try Device(device.stack, service)
         for _ in 0..<2 { try await again.engine.sync() }
         #expect(try await again.rows("SELECT remoteID, name FROM Project") == ["70 inside"])
-        #expect(try await again.engine.conflicts().map { "\($0.domain) \($0.local)" } == ["name \"mine\""])
+        #expect(try await again.engine.conflicts().map { "\($0.field) \($0.local)" } == ["name \"mine\""])
         #expect(try await again.leftovers() == [])
     }
 }

@@ -152,7 +152,7 @@ struct OrderTests {
     func resolver() async throws {
         let first = try await devices(1)[0]
         var settings = Device.settings
-        settings.resolver = { conflict in conflict.domain == "tags" ? .value([3, 4, 1, 2]) : .byPolicy }
+        settings.resolver = { conflict in conflict.field == "tags" ? .merged([3, 4, 1, 2]) : .usePolicy }
         let second = try device(.clientWins, settings)
         try await second.engine.sync()
         try await first.order([4, 1, 2, 3])

@@ -107,7 +107,7 @@ struct OrphanTests {
         #expect(tasks.values.first { $0["title"] == "made" }?["project_id"] == .null)
         let log = try await device.engine.conflicts()
         #expect(
-            Set(log.map { "\($0.domain) \($0.local) \($0.why)" }) == [
+            Set(log.map { "\($0.field) \($0.local) \($0.why)" }) == [
                 "project 99 it pointed to a row that is not there", "project 98 it pointed to a row that is not there",
             ])
         #expect(try await device.leftovers() == [])

@@ -218,11 +218,11 @@ extension RandomHistory {
             guard isLast || number(2) == 0 else { continue }
             let takingRemote = number(2) == 0
             note(
-                "\(index) resolves \(conflict.entity) \(conflict.key) \(conflict.domain): \(takingRemote ? "remote" : "local")"
+                "\(index) resolves \(conflict.entity) \(conflict.key) \(conflict.field): \(takingRemote ? "remote" : "local")"
             )
             do {
                 try await devices[index].engine.resolve(
-                    conflict.entity, key: conflict.key.json, domain: conflict.domain.isEmpty ? nil : conflict.domain,
+                    conflict.entity, key: conflict.key.json, domain: conflict.field.isEmpty ? nil : conflict.field,
                     takingRemote: takingRemote)
             } catch { note("\(error)") }
         }

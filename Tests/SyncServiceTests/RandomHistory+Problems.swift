@@ -53,7 +53,7 @@ extension RandomHistory {
         guard !isRestored, !members.contains(.fewer) else { return [] }
         let rulings = try await devices[index].engine.conflicts().map { line in
             HistoryLedger.Ruling(
-                domain: line.domain, local: line.local == .null ? String?.none : line.local.plain,
+                domain: line.field, local: line.local == .null ? String?.none : line.local.plain,
                 remote: line.remote == .null ? String?.none : line.remote.plain, winner: line.winner, why: line.why)
         }
         return await ledger.judge(

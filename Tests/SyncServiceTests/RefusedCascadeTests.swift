@@ -86,7 +86,7 @@ struct RefusedCascadeTests {
         try await device.write("UPDATE Task SET title = 'mine' WHERE remoteID = 1")
         await service.remove("Task", 1)
         try await device.engine.sync()
-        #expect(try await device.engine.conflicts().first { $0.domain == "title" }?.local == "mine")
+        #expect(try await device.engine.conflicts().first { $0.field == "title" }?.local == "mine")
         #expect(try await device.leftovers() == [])
     }
 

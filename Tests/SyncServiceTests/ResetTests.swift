@@ -96,7 +96,7 @@ struct ResetTests {
         #expect(await service.contents(of: "Project").count == 2)
         #expect(try await again.rows("SELECT projectID FROM Task ORDER BY remoteID") == ["1", "1", "1", "2"])
         #expect(try await again.rows("SELECT count(*) FROM Tag_tasks") == ["6"])
-        let log = try await again.engine.conflicts().map { "\($0.key) \($0.domain) \($0.winner)" }
+        let log = try await again.engine.conflicts().map { "\($0.key) \($0.field) \($0.winner)" }
         #expect(log.sorted() == ["1 project remote", "2 tags remote", "3 project remote"])
         #expect(try await again.leftovers() == [])
     }

@@ -38,7 +38,7 @@ struct RestoredListTests {
         await service.remove("Tag", 4)
         try await device.engine.sync()
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["0"])
-        let logged = try await device.engine.conflicts().first { $0.domain == "tags" }
+        let logged = try await device.engine.conflicts().first { $0.field == "tags" }
         guard case .array(let tags)? = logged?.local else {
             Issue.record("no list in the log: \(String(describing: logged))")
             return

@@ -129,7 +129,7 @@ struct RevivedRowTests {
             #expect(try await device.engine.conflicts().map(\.winner) == ["open"])
             await service.remove("Task", 1)
             try await device.engine.sync()
-            #expect(try await device.engine.conflicts().filter { $0.domain == "points" }.map(\.winner) == ["local"])
+            #expect(try await device.engine.conflicts().filter { $0.field == "points" }.map(\.winner) == ["local"])
             #expect(await service.contents(of: "Task").values.map { $0["points"] } == [2])
             #expect(try await device.rows("SELECT points FROM Task") == ["2"])
             #expect(try await device.leftovers() == [])
@@ -197,7 +197,7 @@ struct RevivedRowTests {
             let done = isPulledFirst ? "1" : "0"
             for device in devices {
                 #expect(try await device.rows(Self.row) == ["mine 77 \(done) 2,3"], "\(isPulledFirst) \(groups)")
-                #expect(try await device.engine.conflicts().allSatisfy { $0.domain.isEmpty })
+                #expect(try await device.engine.conflicts().allSatisfy { $0.field.isEmpty })
                 #expect(try await device.leftovers() == [])
             }
             let rows = await service.contents(of: "Task")
@@ -220,7 +220,7 @@ struct RevivedRowTests {
         await service.remove("Task", 1)
         for device in devices + devices { try await device.engine.sync() }
         #expect(await service.contents(of: "Task").values.map { $0["title"] } == [.string(winner.1)])
-        let log = try await devices[1].engine.conflicts().filter { !$0.domain.isEmpty }
+        let log = try await devices[1].engine.conflicts().filter { !$0.field.isEmpty }
         #expect(log.map(\.domain) == ["title"])
         #expect(log.first?.base == "t" && log.first?.local == "B" && log.first?.remote == "A")
         for device in devices {

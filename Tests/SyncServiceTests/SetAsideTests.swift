@@ -280,7 +280,7 @@ struct SetAsideTests {
         await #expect {
             try await device.engine.sync()
         } throws: {
-            ($0 as? SyncError)?.code == .deletionGuard
+            ($0 as? SyncError)?.code == .deletionLimitExceeded
         }
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["70"])
     }

@@ -28,7 +28,7 @@ struct StoreFaultTests {
         let pages = try await device.stack.read { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
         try await device.stack.write { db in _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(pages + 20)") }
         let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
-        #expect(error?.code == .storeFailure)
+        #expect(error?.code == .databaseError)
         #expect(error.map { "\($0)" }?.contains("full") == true)
         let stored = try await device.rows("SELECT count(*) FROM Task").first.flatMap { Int($0) } ?? 0
         // Complete pages of the service, and the local row.
@@ -82,7 +82,7 @@ struct StoreFaultTests {
         let other = try DatabaseQueue(path: file.path, configuration: configuration)
         try await other.writeWithoutTransaction { db in try db.execute(sql: "BEGIN IMMEDIATE") }
         let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
-        #expect(error?.code == .storeBusy)
+        #expect(error?.code == .databaseBusy)
         try await other.writeWithoutTransaction { db in try db.execute(sql: "COMMIT") }
         try await device.engine.sync()
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["30"])

@@ -88,7 +88,7 @@ struct TwinTests {
         // The column was written just now.
         #expect(row?["points"] == 8)
         #expect(try await device.rows("SELECT title, points FROM Task") == [isLaterThere ? "theirs 8" : "mine 8"])
-        let log = try await device.engine.conflicts().filter { $0.domain == "title" }
+        let log = try await device.engine.conflicts().filter { $0.field == "title" }
         #expect(log.map(\.why) == ["edited later \(isLaterThere ? "there" : "here")"])
     }
 

@@ -140,7 +140,7 @@ struct TwoDeviceTests {
         }
         let log = try await two.engine.conflicts()
         #expect(!log.isEmpty)
-        if policy == .deleteWins { #expect(log.contains { $0.domain == "title" && $0.local == "edited" }) }
+        if policy == .deleteWins { #expect(log.contains { $0.field == "title" && $0.local == "edited" }) }
     }
 
     @Test("Links that two devices add and remove are merged")

@@ -80,7 +80,7 @@ struct BadInputTests {
         let before = try await stack.contents()
         let payload = Data("[{\"id\": 1, \"\(key)\": \(json)}]".utf8)
         let result = try await Sync.changes(payload, inEntity: "File", stack: stack)
-        #expect(result.diagnostics.map(\.kind) == [.valueDoesNotFit])
+        #expect(result.diagnostics.map(\.kind) == [.typeMismatch])
         #expect(result.diagnostics.map(\.path) == ["[0].\(key)"])
         #expect(try await stack.contents() == before)
     }
@@ -94,27 +94,23 @@ struct BadInputTests {
         ("abstract entity", .abstractEntity, { try await Sync.changes(one, inEntity: "Animal", stack: $0) }),
         (
             "unknown parent entity", .unknownEntity,
-            { try await Sync.changes(one, inEntity: "User", stack: $0, parent: ("Robot", 1)) }
+            { try await Sync.changes(one, inEntity: "User", stack: $0, parent: SyncParent("Robot", id: 1)) }
         ),
         (
             "parent that is not stored", .parentNotFound,
-            { try await Sync.changes(one, inEntity: "User", stack: $0, parent: ("Team", 99), relationship: "members") }
+            { try await Sync.changes(one, inEntity: "User", stack: $0, parent: SyncParent("Team", id: 99, relationship: "members")) }
         ),
         (
-            "parent id of another type", .valueDoesNotFit,
-            { try await Sync.changes(one, inEntity: "User", stack: $0, parent: ("Team", "x"), relationship: "members") }
+            "parent id of another type", .typeMismatch,
+            { try await Sync.changes(one, inEntity: "User", stack: $0, parent: SyncParent("Team", id: "x", relationship: "members")) }
         ),
         (
             "two relationships from the parent", .ambiguousRelationship,
-            { try await Sync.changes(one, inEntity: "User", stack: $0, parent: ("Team", 1)) }
+            { try await Sync.changes(one, inEntity: "User", stack: $0, parent: SyncParent("Team", id: 1)) }
         ),
         (
             "unknown relationship of the parent", .unknownRelationship,
-            { try await Sync.changes(one, inEntity: "User", stack: $0, parent: ("Team", 1), relationship: "fans") }
-        ),
-        (
-            "relationship without a parent", .invalidOption,
-            { try await Sync.changes(one, inEntity: "User", stack: $0, relationship: "members") }
+            { try await Sync.changes(one, inEntity: "User", stack: $0, parent: SyncParent("Team", id: 1, relationship: "fans")) }
         ),
         (
             "broken predicate", .invalidPredicate,
@@ -125,7 +121,7 @@ struct BadInputTests {
             { try await Sync.changes(one, inEntity: "User", stack: $0, predicate: .where("wings == 2")) }
         ),
         (
-            "value that does not fit, strictly", .valueDoesNotFit,
+            "value that does not fit, strictly", .typeMismatch,
             {
                 try await Sync.changes(
                     [["id": 2, "age": "old"]] as JSONValue, inEntity: "User", stack: $0,
@@ -133,7 +129,7 @@ struct BadInputTests {
             }
         ),
         (
-            "more deletions than allowed", .deletionGuard,
+            "more deletions than allowed", .deletionLimitExceeded,
             {
                 try await Sync.changes(
                     one, inEntity: "User", stack: $0, options: SyncOptions(deletionLimit: .fraction(0.5)))
@@ -141,11 +137,11 @@ struct BadInputTests {
         ),
         ("denied deletion", .deletionDenied, { try await Sync.changes([["id": 9]], inEntity: "Team", stack: $0) }),
         (
-            "number that is not JSON", .valueDoesNotFit,
+            "number that is not JSON", .typeMismatch,
             { try await Sync.changes([["id": .number("1x")]] as JSONValue, inEntity: "User", stack: $0) }
         ),
         (
-            "Swift value without a JSON form", .valueDoesNotFit,
+            "Swift value without a JSON form", .typeMismatch,
             { try await Sync.changes([["id": 2, "age": Double.nan]] as [[String: Any]], inEntity: "User", stack: $0) }
         ),
         (
@@ -182,7 +178,7 @@ struct BadInputTests {
         }
         #expect(try await stack.contents() == before)
         // These errors are found after rows are written. The sync then rolls back.
-        if found?.code != .deletionGuard, found?.code != .deletionDenied {
+        if found?.code != .deletionLimitExceeded, found?.code != .deletionDenied {
             #expect(try await stack.totalChanges() == changes)
         }
         return try #require(found)

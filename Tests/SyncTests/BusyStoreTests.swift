@@ -67,9 +67,9 @@ import Testing
                 stream.finish()
             }
             let inPieces = try await Sync.plan(
-                chunks, inEntity: "User", stack: stack, options: SyncOptions(resultDetail: .keys))
+                .buffers(chunks), inEntity: "User", stack: stack, options: SyncOptions(resultDetail: .keys))
             isWhatIsPlanned(inPieces)
-            let examination = try await Sync.examine(payload, inEntity: "User", stack: stack)
+            let examination = try await Sync.validate(payload, inEntity: "User", stack: stack)
             #expect(!examination.losesData)
             let count = try await stack.count("User")
             #expect(count == 1)
@@ -94,7 +94,7 @@ import Testing
         let stack = try DataStack(at: url)
         try await whileWriting {
             let code = await code { try await Sync.changes(payload, inEntity: "User", stack: stack) }
-            #expect(code == .storeBusy)
+            #expect(code == .databaseBusy)
         }
         try stack.close()
     }

@@ -70,15 +70,15 @@ struct ClosedStoreTests {
                 { try await Sync.changes(Self.json, inEntity: "Job", stack: stack) },
                 { try await Sync.changes([Job(id: 2)], stack: stack) },
                 { _ = try await Sync.plan(Self.json, inEntity: "Job", stack: stack) },
-                { try await Sync.changes(Self.chunks, inEntity: "Job", stack: stack) },
-                { try await Sync.changes(Self.chunks, inEntity: "Job", stack: stack, options: several) },
+                { try await Sync.changes(.buffers(Self.chunks), inEntity: "Job", stack: stack) },
+                { try await Sync.changes(.buffers(Self.chunks), inEntity: "Job", stack: stack, options: several) },
                 { try await Sync.changes(pages: Self.chunks, inEntity: "Job", stack: stack) },
                 { _ = try await stack.insert("Job", values: ["id": 2]) },
                 { _ = try await stack.delete("Job", id: 1) },
                 { try await stack.read { db in try db.execute(sql: "SELECT * FROM Job") } },
                 { try await stack.write { db in try db.execute(sql: "DELETE FROM Job") } },
                 { try await stack.removeEngine(deletingRows: false) },
-                { _ = try await stack.examine() },
+                { _ = try await stack.validate() },
             ]
             for (index, call) in calls.enumerated() {
                 let error = await #expect(throws: SyncError.self, "call \(index)") { try await call() }

@@ -167,7 +167,7 @@ struct DanglingLinkTests {
         let result = try await store.sync(#"[{"id": 1}]"#, "User", .delta)
         #expect(result["User"].updated.map(\.key) == [.integer(1), .integer(2)])
         #expect(result["User"].updated.allSatisfy { $0.changed == ["company"] })
-        #expect(result.diagnostics.map(\.kind) == [.linksToMissingRows])
+        #expect(result.diagnostics.map(\.kind) == [.danglingLinks])
         #expect(result.diagnostics.first?.message.hasPrefix("2 links of User.company") == true)
         #expect(try await store.sync(#"[{"id": 1}]"#, "User", .delta).isEmpty)
     }
@@ -240,7 +240,7 @@ struct DanglingLinkTests {
         #expect(try store.targets(of: 1, "company") == [])
         let exported = try await store.stack.export("User")
         #expect(exported.count == 1)
-        let findings = try await store.stack.examine().findings.filter { $0.kind == .damage }
+        let findings = try await store.stack.validate().filter { $0.kind == .damage }
         #expect(!findings.isEmpty && findings.allSatisfy { $0.advice.hasPrefix("import") })
     }
 

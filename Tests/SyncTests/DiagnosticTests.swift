@@ -42,8 +42,8 @@ struct DiagnosticTests {
             """)
         #expect(
             found == [
-                "valueDoesNotFit User 1 [0].age", "valueDoesNotFit Note - [0].notes[1].id",
-                "recordWithoutKey Note - [0].notes[1]", "shapeDoesNotFit User 2 [1].notes",
+                "typeMismatch User 1 [0].age", "typeMismatch Note - [0].notes[1].id",
+                "missingPrimaryKey Note - [0].notes[1]", "invalidRelationshipValue User 2 [1].notes",
             ])
     }
 
@@ -56,8 +56,8 @@ struct DiagnosticTests {
             """)
         #expect(
             found.sorted() == [
-                "requiredValueMissing Note 6 [0].notes[1]", "requiredValueMissing User 2 [1]",
-                "requiredValueMissing User 4 [2].org.chart.boss",
+                "missingRequiredValue Note 6 [0].notes[1]", "missingRequiredValue User 2 [1]",
+                "missingRequiredValue User 4 [2].org.chart.boss",
             ])
     }
 

@@ -125,7 +125,7 @@ struct HookTests {
         #expect(calls.texts == ["Post 1", "Person 2 in Post 1", "Place - in Post 1", "Place - in Post 1"])
         #expect(try await stack.fetch("Person", id: 2)?["name"]?.string == "hook")
         #expect(try await stack.fetch("Place").compactMap { $0["city"]?.string } == ["hook", "hook"])
-        try await Sync.changes([["id": 3]], inEntity: "Post", stack: stack, parent: ("Person", 2), options: options)
+        try await Sync.changes([["id": 3]], inEntity: "Post", stack: stack, parent: SyncParent("Person", id: 2), options: options)
         #expect(calls.texts.last == "Post 3 in Person 2")
     }
 
@@ -149,7 +149,7 @@ struct HookTests {
         let error = await #expect(throws: SyncError.self) {
             try await Sync.changes([["id": 1, "size": "huge"]], inEntity: "Item", stack: stack, options: options)
         }
-        #expect(error?.code == .valueDoesNotFit)
+        #expect(error?.code == .typeMismatch)
     }
 
     @Test("An error, another key or a value that is no record, from the insert hook, fails the sync")

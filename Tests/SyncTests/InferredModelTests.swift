@@ -74,7 +74,7 @@ struct InferredModelTests {
         let text = String(decoding: model.schemaFile(), as: UTF8.self)
         #expect(first.unmappedKeys == [], "\(text)")
         // A root record without a key cannot be stored. A note of the inference says so.
-        let skipped = first.diagnostics.filter { $0.kind == .recordWithoutKey && !$0.path.contains(".") }
+        let skipped = first.diagnostics.filter { $0.kind == .missingPrimaryKey && !$0.path.contains(".") }
         #expect(first.diagnostics == skipped, "\(text)")
         #expect(skipped.isEmpty || inferred.remarks.contains { $0.message.contains("\(skipped.count) without it") })
         let written = try await stack.changesWritten()

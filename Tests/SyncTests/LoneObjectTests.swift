@@ -25,7 +25,7 @@ struct LoneObjectTests {
     private static let inPieces: Call = { text, stack, options in
         var options = options
         options.chunkSize = 1
-        return try await Sync.changes(chunks(text), inEntity: "User", stack: stack, options: options)
+        return try await Sync.changes(.buffers(chunks(text)), inEntity: "User", stack: stack, options: options)
     }
 
     static let calls: [(String, Call)] = [
@@ -50,7 +50,7 @@ struct LoneObjectTests {
                 defer { folder.remove() }
                 let file = folder.url.appendingPathComponent("user.json")
                 try Data(text.utf8).write(to: file)
-                return try await Sync.changes(contentsOf: file, inEntity: "User", stack: stack, options: options)
+                return try await Sync.changes(file, inEntity: "User", stack: stack, options: options)
             }
         ),
         (
@@ -127,14 +127,14 @@ struct LoneObjectTests {
         options.chunkSize = 1
         if inPieces {
             try await Sync.changes(
-                Self.chunks(text), inEntity: "User", stack: stack, predicate: .where("id < 4"), options: options)
+                .buffers(Self.chunks(text)), inEntity: "User", stack: stack, predicate: .where("id < 4"), options: options)
         } else {
             try await Sync.changes(Data(text.utf8), inEntity: "User", stack: stack, predicate: .where("id < 4"))
         }
         #expect(try await stack.count("User") == 6)
         #expect(try await stack.count("Note", where: "user.id == 1") == 2)
         try await Sync.changes(
-            ["id": 99], inEntity: "Note", stack: stack, parent: ("User", 1), options: options)
+            ["id": 99], inEntity: "Note", stack: stack, parent: SyncParent("User", id: 1), options: options)
         #expect(try await stack.count("Note", where: "user.id == 1") == 1)
     }
 }

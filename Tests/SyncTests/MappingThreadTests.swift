@@ -57,11 +57,11 @@ struct MappingThreadTests {
             { _ = try await Sync.plan(Self.json, inEntity: "Word", stack: stack) },
             { try await Sync.changes(value, inEntity: "Word", stack: stack) },
             { _ = try await Sync.plan(value, inEntity: "Word", stack: stack) },
-            { try await Sync.changes(Self.lists, entities: entities, stack: stack) },
-            { try await Sync.changes(JSONValue(parsing: Self.lists), entities: entities, stack: stack) },
-            { _ = try await Sync.plan(Self.lists, entities: entities, stack: stack) },
-            { try await Sync.changes(chunks, inEntity: "Word", stack: stack, options: single) },
-            { try await Sync.changes([Self.json].stream, inEntity: "Word", stack: stack, options: several) },
+            { try await Sync.changes(Self.lists, inEntities: entities, stack: stack) },
+            { try await Sync.changes(JSONValue(parsing: Self.lists), inEntities: entities, stack: stack) },
+            { _ = try await Sync.plan(Self.lists, inEntities: entities, stack: stack) },
+            { try await Sync.changes(.buffers(chunks), inEntity: "Word", stack: stack, options: single) },
+            { try await Sync.changes(.buffers([Self.json].stream), inEntity: "Word", stack: stack, options: several) },
             { try await Sync.changes(pages: pages, inEntity: "Word", stack: stack) },
             {
                 var options = SyncOptions()

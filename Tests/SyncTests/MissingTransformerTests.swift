@@ -63,7 +63,7 @@ struct MissingTransformerTests {
         let row = try #require(try await stack.fetch("Safe", id: 1))
         #expect(row["code"] == .string("a"))
         #expect(row["mail"] == .string("a@b"))
-        let found = try await stack.examine().findings.filter { $0.kind == .missingTransformer }
+        let found = try await stack.validate().filter { $0.kind == .missingTransformer }
         #expect(found.map(\.path).count == 3)
     }
 
@@ -76,9 +76,9 @@ struct MissingTransformerTests {
         #expect(records == [["id": 1, "code": "a", "mail": nil]])
         let omissions = try stack.model.exportOmissions(of: "Safe")
         #expect(omissions.map(\.member) == ["note"])
-        #expect(omissions.map(\.reason) == [.noWayBack])
-        let found = try await stack.examine().findings
-        #expect(found.map(\.kind) == [.leftOutOfExports])
+        #expect(omissions.map(\.path) == ["entities.Safe.attributes.secret"])
+        let found = try await stack.validate()
+        #expect(found.map(\.kind) == [.notExported])
         #expect(found.map(\.path) == ["entities.Safe.attributes.note"])
     }
 

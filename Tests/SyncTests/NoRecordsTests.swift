@@ -37,7 +37,7 @@ struct NoRecordsTests {
         #expect(without?.message.hasSuffix(advice) == true)
         let with = await #expect(throws: SyncError.self) {
             try await Sync.changes(
-                [["title": "x"]] as JSONValue, inEntity: "Issue", stack: stack, parent: ("Repository", 5))
+                [["title": "x"]] as JSONValue, inEntity: "Issue", stack: stack, parent: SyncParent("Repository", id: 5))
         }
         #expect(with?.message.contains(advice) == false)
     }
@@ -55,16 +55,16 @@ struct NoRecordsTests {
         hooked.willInsert = { $0.record }
         let calls: [(String, SyncOptions, Call)] = [
             ("bytes", options, { try await Sync.changes(data, inEntity: "User", stack: stack, options: $0) }),
-            ("pieces", options, { try await Sync.changes(chunks(data), inEntity: "User", stack: stack, options: $0) }),
+            ("pieces", options, { try await Sync.changes(.buffers(chunks(data)), inEntity: "User", stack: stack, options: $0) }),
             ("a hook", hooked, { try await Sync.changes(data, inEntity: "User", stack: stack, options: $0) }),
             (
                 "a hook, pieces", hooked,
-                { try await Sync.changes(chunks(data), inEntity: "User", stack: stack, options: $0) }
+                { try await Sync.changes(.buffers(chunks(data)), inEntity: "User", stack: stack, options: $0) }
             ),
             ("a dry run", options, { try await Sync.plan(data, inEntity: "User", stack: stack, options: $0) }),
             (
                 "a dry run, pieces", options,
-                { try await Sync.plan(chunks(data), inEntity: "User", stack: stack, options: $0) }
+                { try await Sync.plan(.buffers(chunks(data)), inEntity: "User", stack: stack, options: $0) }
             ),
             (
                 "values", options,
@@ -149,7 +149,7 @@ struct NoRecordsTests {
         let before = try await stack.contents()
         for payload in [[["text": "a"]], ["message": "Not found"]] as [JSONValue] {
             let error = await #expect(throws: SyncError.self) {
-                try await Sync.changes(payload, inEntity: "Note", stack: stack, parent: ("User", 1))
+                try await Sync.changes(payload, inEntity: "Note", stack: stack, parent: SyncParent("User", id: 1))
             }
             #expect(error?.code == .noRecords)
         }
@@ -177,7 +177,7 @@ struct NoRecordsTests {
         options.chunkSize = 1
         let stack = try await store()
         let json = Data("[\(records.joined(separator: ","))]".utf8)
-        try await Sync.changes(chunks(json), inEntity: "User", stack: stack, options: options)
+        try await Sync.changes(.buffers(chunks(json)), inEntity: "User", stack: stack, options: options)
         #expect(try await stack.fetch("User").map(\.key) == [.integer(1)])
     }
 
@@ -188,7 +188,7 @@ struct NoRecordsTests {
             let whole = try await Sync.changes(Data(text.utf8), inEntity: "User", stack: stack)
             #expect(whole["User"].deletedCount == 8)
             let other = try await store()
-            try await Sync.changes(chunks(Data(text.utf8)), inEntity: "User", stack: other)
+            try await Sync.changes(.buffers(chunks(Data(text.utf8))), inEntity: "User", stack: other)
             #expect(try await other.count("User") == 0)
         }
     }
@@ -205,7 +205,7 @@ struct NoRecordsTests {
         let stack = try DataStack.inMemory(model)
         try await Sync.changes([["id": 1, "code": "a"]], inEntity: "User", stack: stack)
         let result = try await Sync.changes([["id": 2]], inEntity: "User", stack: stack)
-        #expect(result.diagnostics.map(\.kind) == [.requiredValueMissing])
+        #expect(result.diagnostics.map(\.kind) == [.missingRequiredValue])
         #expect(result["User"].deleted == [.integer(1)])
     }
 

@@ -292,7 +292,7 @@ struct PageTests {
             [["id": 1]], inEntity: "User", stack: stack,
             options: SyncOptions(payloadKind: .page(of: run), deletionLimit: .rows(3)))
         let error = await #expect(throws: SyncError.self) { try await run.finish() }
-        #expect(error?.code == .deletionGuard)
+        #expect(error?.code == .deletionLimitExceeded)
         #expect(try await stack.count("User") == 8)
     }
 
@@ -305,7 +305,7 @@ struct PageTests {
         let options = SyncOptions(payloadKind: .page(of: run))
         for id in 100...101 {
             try await Sync.changes(
-                [["id": JSONValue(id)]], inEntity: "Note", stack: stack, parent: ("User", 1), options: options)
+                [["id": JSONValue(id)]], inEntity: "Note", stack: stack, parent: SyncParent("User", id: 1), options: options)
         }
         let result = try await run.finish()
         #expect(result["Note"].deletedCount == stored)

@@ -57,7 +57,7 @@ struct PieceFlowTests {
             return Self.endless(number)
         }
         await #expect(throws: Lost.self) {
-            try await Sync.changes(chunks, inEntity: "User", stack: stack, options: Self.options)
+            try await Sync.changes(.buffers(chunks), inEntity: "User", stack: stack, options: Self.options)
         }
         try await expectUnchanged(stack, before)
     }
@@ -87,7 +87,7 @@ struct PieceFlowTests {
             try await Task.sleep(for: .seconds(3600))
             return nil
         }
-        let task = Task { try await Sync.changes(chunks, inEntity: "User", stack: stack, options: Self.options) }
+        let task = Task { try await Sync.changes(.buffers(chunks), inEntity: "User", stack: stack, options: Self.options) }
         for await _ in waits.stream { break }
         task.cancel()
         let result = await task.result
@@ -110,7 +110,7 @@ struct PieceFlowTests {
         }
         // The list is endless, so the sync still runs when this task learns of the moment.
         let task = Task { [options] in
-            try await Sync.changes(chunks, inEntity: "User", stack: stack, options: options)
+            try await Sync.changes(.buffers(chunks), inEntity: "User", stack: stack, options: options)
         }
         for await _ in moment.stream { break }
         task.cancel()
@@ -144,7 +144,7 @@ struct PieceFlowTests {
             counts.reading(number)
             return number < 20 ? Self.endless(number) : number == 20 ? Array("]".utf8) : nil
         }
-        try await Sync.changes(chunks, inEntity: "User", stack: stack, options: options)
+        try await Sync.changes(.buffers(chunks), inEntity: "User", stack: stack, options: options)
         #expect(try await stack.count("User") == 200)
         // A buffer has several chunks: one is written, one waits, and a part of the next is read.
         #expect(counts.ahead <= 3)
@@ -162,7 +162,7 @@ struct PieceFlowTests {
                         await Task.yield()
                         return Array(((number == 0 ? "[" : ",") + #"{"id": \#(number)}"#).utf8)
                     }
-                    try await Sync.changes(chunks, inEntity: entity, stack: stack, options: Self.options)
+                    try await Sync.changes(.buffers(chunks), inEntity: entity, stack: stack, options: Self.options)
                 }
             }
             try await group.waitForAll()

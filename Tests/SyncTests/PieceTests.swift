@@ -41,7 +41,7 @@ struct PieceTests {
             let expected = try await Sync.changes(Fixtures.payload(after), inEntity: "User", stack: whole)
             let stack = try await store(before)
             let chunks = Self.chunks(try Fixtures.payload(after))
-            let result = try await Sync.changes(chunks, inEntity: "User", stack: stack, options: options)
+            let result = try await Sync.changes(.buffers(chunks), inEntity: "User", stack: stack, options: options)
             #expect(try await stack.contents().differences(from: whole.contents()) == [])
             #expect(result.root == expected.root)
             #expect(result.entities == expected.entities)
@@ -49,7 +49,7 @@ struct PieceTests {
 
             let other = try await store(before)
             let counted = try await Sync.changes(
-                Self.chunks(try Fixtures.payload(after)), inEntity: "User", stack: other,
+                .buffers(Self.chunks(try Fixtures.payload(after))), inEntity: "User", stack: other,
                 options: counting)
             for (name, changes) in expected.entities {
                 #expect(counted[name].insertedCount == changes.insertedCount)
@@ -71,10 +71,10 @@ struct PieceTests {
 
         let before = try await stack.contents()
         let planned = try await Sync.plan(
-            Self.chunks(try Fixtures.payload("day2")), inEntity: "User", stack: stack, options: Self.options(size))
+            .buffers(Self.chunks(try Fixtures.payload("day2"))), inEntity: "User", stack: stack, options: Self.options(size))
         #expect(try await stack.contents() == before)
         let done = try await Sync.changes(
-            Self.chunks(try Fixtures.payload("day2")), inEntity: "User", stack: stack, options: Self.options(size))
+            .buffers(Self.chunks(try Fixtures.payload("day2"))), inEntity: "User", stack: stack, options: Self.options(size))
         #expect(planned == done)
     }
 
@@ -88,7 +88,7 @@ struct PieceTests {
             let records = (0..<40).map { #"{"id": \#($0)}"# }.joined(separator: ",")
             let chunks = Self.chunks(Data("[\n\(records)\n\(end)".utf8), of: 7)
             let error = await #expect(throws: SyncError.self) {
-                try await Sync.changes(chunks, inEntity: "User", stack: stack, options: Self.options(size))
+                try await Sync.changes(.buffers(chunks), inEntity: "User", stack: stack, options: Self.options(size))
             }
             #expect(error?.code == code)
             #expect(error?.path ?? "\(error?.line ?? 0):\(error?.column ?? 0)" == place)
@@ -109,10 +109,10 @@ struct PieceTests {
         ] {
             let stack = try DataStack.inMemory(SyncModel(schema: Data(schema.utf8)))
             let result = try await Sync.changes(
-                Self.chunks(Data("{\(json)}".utf8)), entities: ["issues": "Issue", "owners": "Owner"], stack: stack,
+                .buffers(Self.chunks(Data("{\(json)}".utf8))), inEntities: ["issues": "Issue", "owners": "Owner"], stack: stack,
                 options: Self.options(size))
             #expect(try await stack.fetch("Issue").count == stored)
-            #expect(result.diagnostics.map(\.kind) == (stored == 0 ? [.keyPartMissing] : []))
+            #expect(result.diagnostics.map(\.kind) == (stored == 0 ? [.missingKeyPart] : []))
         }
     }
 
@@ -126,11 +126,11 @@ struct PieceTests {
             options.isStrict = strict
             if strict {
                 let error = await #expect(throws: SyncError.self) {
-                    try await Sync.changes(Self.chunks(json), inEntity: "User", stack: stack, options: options)
+                    try await Sync.changes(.buffers(Self.chunks(json)), inEntity: "User", stack: stack, options: options)
                 }
                 #expect(error?.path == "[33].notes[0].id")
             } else {
-                let result = try await Sync.changes(Self.chunks(json), inEntity: "User", stack: stack, options: options)
+                let result = try await Sync.changes(.buffers(Self.chunks(json)), inEntity: "User", stack: stack, options: options)
                 #expect(result.diagnostics.map(\.path).contains("[33].notes[0].id"))
             }
         }
@@ -154,13 +154,13 @@ struct PieceTests {
             var options = Self.options(100, resultDetail: .counts)
             options.format = form
             options.keyPath = keyPath
-            let result = try await Sync.changes(contentsOf: file, inEntity: "User", stack: stack, options: options)
+            let result = try await Sync.changes(file, inEntity: "User", stack: stack, options: options)
             #expect(result["User"].insertedCount == 100)
             #expect(try await stack.count("User") == 100)
         }
         let missing = await #expect(throws: SyncError.self) {
             try await Sync.changes(
-                contentsOf: folder.url.appendingPathComponent("none"), inEntity: "User",
+                folder.url.appendingPathComponent("none"), inEntity: "User",
                 stack: DataStack.inMemory(Fixtures.model("company")))
         }
         #expect(missing?.code == .unreadableFile)
@@ -177,9 +177,9 @@ struct PieceTests {
         var options = Self.options(50)
         options.deletionLimit = .half
         let error = await #expect(throws: SyncError.self) {
-            try await Sync.changes(Self.chunks(new), inEntity: "User", stack: stack, options: options)
+            try await Sync.changes(.buffers(Self.chunks(new)), inEntity: "User", stack: stack, options: options)
         }
-        #expect(error?.code == .deletionGuard)
+        #expect(error?.code == .deletionLimitExceeded)
         #expect(error?.message.hasPrefix("36 of 40") == true)
         #expect(try await stack.contents() == before)
     }
@@ -195,7 +195,7 @@ struct PieceTests {
             options.commitsEachChunk = commitsEachChunk
             options.payloadKind = .page(of: run)
             try await Sync.changes(
-                Self.chunks(try Fixtures.payload("day2")), inEntity: "User", stack: stack, options: options)
+                .buffers(Self.chunks(try Fixtures.payload("day2"))), inEntity: "User", stack: stack, options: options)
             #expect(try await stack.count("User") > whole.count("User"))
             try await run.finish()
             #expect(try await stack.contents().differences(from: whole.contents()) == [])
@@ -203,7 +203,7 @@ struct PieceTests {
             let other = try await store()
             options.payloadKind = .snapshot
             let result = try await Sync.changes(
-                Self.chunks(try Fixtures.payload("day2")), inEntity: "User", stack: other, options: options)
+                .buffers(Self.chunks(try Fixtures.payload("day2"))), inEntity: "User", stack: other, options: options)
             #expect(try await other.contents().differences(from: whole.contents()) == [])
             #expect(result["User"].deletedCount > 0)
         }

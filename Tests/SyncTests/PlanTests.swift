@@ -41,7 +41,7 @@ struct PlanTests {
             """
             [{"isbn": "978-2", "reviews": [{"text": "new"}], "genres": []}, {"isbn": "978-3", "reviews": [{}, {}]}]
             """.utf8)
-        let parent: Sync.Parent = ("Author", 1)
+        let parent = SyncParent("Author", id: 1)
         let predicate = RowPredicate.where("isbn BEGINSWITH '978'")
         let written = try await stack.contents()
         let plan = try await Sync.plan(json, inEntity: "Book", stack: stack, predicate: predicate, parent: parent)

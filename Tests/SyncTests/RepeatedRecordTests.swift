@@ -19,8 +19,8 @@ struct RepeatedRecordTests {
     private func findings(_ json: String, _ options: SyncOptions = SyncOptions()) async throws -> [SyncExamination
         .Finding]
     {
-        try await Sync.examine(Data(json.utf8), inEntity: "User", stack: stack(), options: options).findings
-            .filter { $0.kind == .contradictingRecords }
+        try await Sync.validate(Data(json.utf8), inEntity: "User", stack: stack(), options: options)
+            .filter { $0.kind == .inconsistentRecords }
     }
 
     /// Payload, repeated root records, inconsistent records.
@@ -70,7 +70,7 @@ struct RepeatedRecordTests {
             let error = await #expect(throws: SyncError.self) {
                 try await Sync.changes(data, inEntity: "User", stack: empty, options: options)
             }
-            #expect(error?.code == .contradictingRecords)
+            #expect(error?.code == .inconsistentRecords)
             #expect(try await empty.fetch("User").isEmpty)
         }
     }

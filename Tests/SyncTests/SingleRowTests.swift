@@ -57,7 +57,7 @@ struct SingleRowTests {
         let missing = await #expect(throws: SyncError.self) {
             try await Sync.insertOrUpdate(["id": 1], inEntity: "Dog", stack: stack)
         }
-        #expect(missing?.code == .valueDoesNotFit)
+        #expect(missing?.code == .typeMismatch)
         try await Sync.insertOrUpdate(["id": 1, "name": "Tom"], inEntity: "Cat", stack: stack)
         let other = await #expect(throws: SyncError.self) {
             try await Sync.insertOrUpdate(["id": 1, "tricks": 3], inEntity: "Dog", stack: stack)
@@ -98,7 +98,7 @@ struct SingleRowTests {
         let error = await #expect(throws: SyncError.self) {
             try await Sync.update(id: 1, with: ["id": 2, "age": 7], inEntity: "User", stack: stack)
         }
-        #expect(error?.code == .keyTaken)
+        #expect(error?.code == .duplicateKey)
         #expect(try await stack.contents() == before)
     }
 

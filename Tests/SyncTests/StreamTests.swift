@@ -25,22 +25,22 @@ struct StreamTests {
     func elementsOfStreams() async throws {
         let bytes = [UInt8](try Fixtures.payload("day1"))
         let slices = stride(from: 0, to: bytes.count, by: 100).map { bytes[$0..<min($0 + 100, bytes.count)] }
-        try await check { try await Sync.changes(Self.stream(bytes), inEntity: "User", stack: $0) }
-        try await check { try await Sync.changes(Self.stream(slices), inEntity: "User", stack: $0) }
-        try await check { try await Sync.changes(Self.stream(slices.map(Array.init)), inEntity: "User", stack: $0) }
-        try await check { try await Sync.changes(Self.stream(slices.map { Data($0) }), inEntity: "User", stack: $0) }
+        try await check { try await Sync.changes(.bytes(Self.stream(bytes)), inEntity: "User", stack: $0) }
+        try await check { try await Sync.changes(.buffers(Self.stream(slices)), inEntity: "User", stack: $0) }
+        try await check { try await Sync.changes(.buffers(Self.stream(slices.map(Array.init))), inEntity: "User", stack: $0) }
+        try await check { try await Sync.changes(.buffers(Self.stream(slices.map { Data($0) })), inEntity: "User", stack: $0) }
     }
 
     @Test("A stream of bytes can be planned, and may have several entities")
     func streamsArePlanned() async throws {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         let plan = try await Sync.plan(
-            Self.stream([UInt8](try Fixtures.payload("day1"))), inEntity: "User", stack: stack)
+            .bytes(Self.stream([UInt8](try Fixtures.payload("day1")))), inEntity: "User", stack: stack)
         #expect(plan.root.inserted == 8)
         #expect(try await stack.count("User") == 0)
         let several = [UInt8](Data(#"{"users":[{"id":1}],"companies":[{"id":7}]}"#.utf8))
         try await Sync.changes(
-            Self.stream(several), entities: ["users": "User", "companies": "Company"], stack: stack)
+            .bytes(Self.stream(several)), inEntities: ["users": "User", "companies": "Company"], stack: stack)
         #expect(try await stack.count("Company") == 1)
     }
 
@@ -48,7 +48,7 @@ struct StreamTests {
     func longStreamIsSynced() async throws {
         let stack = try DataStack.inMemory(Fixtures.model("company"))
         let records = (1...5000).map { "{\"id\":\($0),\"first_name\":\"name of \($0)\"}" }.joined(separator: ",")
-        try await Sync.changes(Self.stream([UInt8]("[\(records)]".utf8)), inEntity: "User", stack: stack)
+        try await Sync.changes(.bytes(Self.stream([UInt8]("[\(records)]".utf8))), inEntity: "User", stack: stack)
         #expect(try await stack.count("User") == 5000)
         #expect(try await stack.fetch("User", id: 5000)?["firstName"]?.string == "name of 5000")
     }
@@ -60,7 +60,7 @@ struct StreamTests {
             for byte in "[{\"id\":1},".utf8 { stream.yield(byte) }
             stream.finish(throwing: Failure())
         }
-        await #expect(throws: Failure.self) { try await Sync.changes(bytes, inEntity: "User", stack: stack) }
+        await #expect(throws: Failure.self) { try await Sync.changes(.bytes(bytes), inEntity: "User", stack: stack) }
         #expect(try await stack.count("User") == 0)
     }
 }

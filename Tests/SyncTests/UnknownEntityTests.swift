@@ -24,7 +24,7 @@ struct UnknownEntityTests {
             let error = await #expect(throws: SyncError.self) {
                 try await Sync.changes(payload, inEntity: "Animal", stack: stack)
             }
-            #expect(error?.code == .storeFailure)
+            #expect(error?.code == .databaseError)
             #expect(error?.message.contains("is of no entity of the model") == true)
         }
         let names = try await stack.read { db in try String.fetchAll(db, sql: "SELECT name FROM Animal ORDER BY id") }

@@ -52,10 +52,10 @@ struct UnreadRecordTests {
         let stack = try await stack()
         var options = SyncOptions(chunkSize: size, commitsEachChunk: commitsEachChunk)
         try await expectKept(
-            Sync.changes(Self.chunks(Self.after), inEntity: "Part", stack: stack, options: options), stack)
+            Sync.changes(.buffers(Self.chunks(Self.after)), inEntity: "Part", stack: stack, options: options), stack)
         options.deletesBesideUnread = true
         let again = try await Sync.changes(
-            Self.chunks(Self.after), inEntity: "Part", stack: stack, options: options)
+            .buffers(Self.chunks(Self.after)), inEntity: "Part", stack: stack, options: options)
         #expect(again["Part"].deleted == [.integer(2), .integer(3)])
     }
 
@@ -96,14 +96,14 @@ struct UnreadRecordTests {
 
     @Test(
         "An unreadable or missing key fails a strict sync with its path",
-        arguments: [(#"{"id": "x"}"#, SyncError.Code.valueDoesNotFit), ("{}", .primaryKeyMissing)], [false, true])
+        arguments: [(#"{"id": "x"}"#, SyncError.Code.typeMismatch), ("{}", .primaryKeyMissing)], [false, true])
     func unreadKeyFailsStrictSync(record: (json: String, code: SyncError.Code), inPieces: Bool) async throws {
         let stack = try await stack()
         let json = Data("[{\"id\": 9}, \(record.json), {\"id\": 8}]".utf8)
         let options = SyncOptions(isStrict: true, chunkSize: 1)
         let error = await #expect(throws: SyncError.self) {
             inPieces
-                ? try await Sync.changes(Self.chunks(json), inEntity: "Part", stack: stack, options: options)
+                ? try await Sync.changes(.buffers(Self.chunks(json)), inEntity: "Part", stack: stack, options: options)
                 : try await Sync.changes(json, inEntity: "Part", stack: stack, options: options)
         }
         #expect(error?.code == record.code)
@@ -118,10 +118,10 @@ struct UnreadRecordTests {
         let options = SyncOptions(isStrict: true, chunkSize: 1)
         let error = await #expect(throws: SyncError.self) {
             inPieces
-                ? try await Sync.changes(Self.chunks(json), inEntity: "Part", stack: stack, options: options)
+                ? try await Sync.changes(.buffers(Self.chunks(json)), inEntity: "Part", stack: stack, options: options)
                 : try await Sync.changes(json, inEntity: "Part", stack: stack, options: options)
         }
-        #expect(error?.code == .valueDoesNotFit)
+        #expect(error?.code == .typeMismatch)
         #expect(error?.path == "[2].name")
         #expect(try await stack.count("Part", where: "id > 3") == 0)
     }
@@ -134,7 +134,7 @@ struct UnreadRecordTests {
         let options = SyncOptions(chunkSize: 1 << 16)
         let result =
             inPieces
-            ? try await Sync.changes(json.chunks(of: 1 << 14), inEntity: "Part", stack: stack, options: options)
+            ? try await Sync.changes(.buffers(json.chunks(of: 1 << 14)), inEntity: "Part", stack: stack, options: options)
             : try await Sync.changes(json, inEntity: "Part", stack: stack, options: options)
         #expect(result.omittedDiagnostics > 0)
         #expect(result.diagnostics.contains { $0.kind == .deletionsSkipped })
@@ -145,12 +145,12 @@ struct UnreadRecordTests {
         let stack = try await stack()
         let json = Data(#"[{"id": "x"}, {"id": 1}]"#.utf8)
         let options = SyncOptions(chunkSize: 1)
-        let result = try await Sync.changes(Self.chunks(json), inEntity: "Part", stack: stack, options: options)
+        let result = try await Sync.changes(.buffers(Self.chunks(json)), inEntity: "Part", stack: stack, options: options)
         #expect(result["Part"].deletedCount == 0)
         let strict = SyncOptions(isStrict: true, chunkSize: 1)
         let keyless = Data(#"[{}, {"id": 1}]"#.utf8)
         let error = await #expect(throws: SyncError.self) {
-            try await Sync.changes(Self.chunks(keyless), inEntity: "Part", stack: stack, options: strict)
+            try await Sync.changes(.buffers(Self.chunks(keyless)), inEntity: "Part", stack: stack, options: strict)
         }
         #expect(error?.code == .primaryKeyMissing)
         #expect(error?.path == "[0]")

@@ -13,9 +13,9 @@ struct DoctorTests {
         try sandbox.run(["doctor", "-", "--entity", "User", "--model", Sandbox.model] + more, input: payload)
     }
 
-    private func findings(_ payload: String) throws -> [SyncExamination.Finding] {
+    private func findings(_ payload: String) throws -> [SyncDiagnostic] {
         struct Form: Decodable {
-            let findings: [SyncExamination.Finding]
+            let findings: [SyncDiagnostic]
             let losesData: Bool
         }
         let run = try examine(payload, "--json")
@@ -24,25 +24,25 @@ struct DoctorTests {
         return form.findings
     }
 
-    static let losses: [(String, SyncExamination.Finding.Kind, String, String, Int)] = [
+    static let losses: [(String, SyncDiagnostic.Kind, String, String, Int)] = [
         (
             #"[{"id": 1, "notes": [{"id": 2}, {"id": 3, "txt": "a"}, {"id": 4, "txt": "b"}]}]"#, .unmappedKey,
             "[0].notes[1].txt", "did you mean 'text'", 2
         ),
         (#"[{"id": 1, "contact": {"fax": 1}}]"#, .unmappedKey, "[0].contact.fax", "add an attribute", 1),
-        (#"[{"id": 1}, {"id": 2, "age": "old"}]"#, .valueDoesNotFit, "[1].age", "change the attribute's type", 1),
-        (#"[{"id": 1}, {"first_name": "A"}]"#, .recordWithoutKey, "[1]", "remoteKey", 1),
-        (#"[{"id": 1, "company": [1, 2]}]"#, .shapeDoesNotFit, "[0].company", "many", 1),
-        (#"[{"id": 1, "firstName": "A", "first_name": "B"}]"#, .conflictingKeys, "[0].first_name", "remoteKey", 1),
+        (#"[{"id": 1}, {"id": 2, "age": "old"}]"#, .typeMismatch, "[1].age", "change the attribute's type", 1),
+        (#"[{"id": 1}, {"first_name": "A"}]"#, .missingPrimaryKey, "[1]", "remoteKey", 1),
+        (#"[{"id": 1, "company": [1, 2]}]"#, .invalidRelationshipValue, "[0].company", "many", 1),
+        (#"[{"id": 1, "firstName": "A", "first_name": "B"}]"#, .duplicateKeys, "[0].first_name", "remoteKey", 1),
     ]
 
     @Test("doctor reports lost data with its first path, and exits with 1", arguments: losses)
-    func lossHasPath(payload: String, kind: SyncExamination.Finding.Kind, path: String, advice: String, count: Int)
+    func lossHasPath(payload: String, kind: SyncDiagnostic.Kind, path: String, suggestion: String, count: Int)
         throws
     {
         let finding = try #require(try findings(payload).first { $0.kind == kind })
         #expect(finding.path == path)
-        #expect(finding.advice.contains(advice), "\(finding.advice)")
+        #expect(finding.suggestion.contains(advice), "\(finding.suggestion)")
         #expect(finding.count == count)
         #expect(try findings(payload).filter { $0.kind.losesData }.count == 1)
     }
@@ -51,11 +51,11 @@ struct DoctorTests {
     func notesLoseNothing() throws {
         let found = try findings(#"{"id": "7", "company_id": 9, "tag_ids": ["4"]}"#)
         #expect(found.allSatisfy { !$0.kind.losesData })
-        let keys = found.filter { $0.kind == .keyOfAnotherType }
+        let keys = found.filter { $0.kind == .convertedKeyType }
         #expect(keys.map(\.path) == ["[0].id", "[0].tag_ids[0]"])
         let waiting = found.filter { $0.kind == .unresolvedReference }
         #expect(waiting.map(\.path) == ["[0].company_id", "[0].tag_ids[0]"])
-        let unseen = found.filter { $0.kind == .attributeNeverSeen }.compactMap(\.path)
+        let unseen = found.filter { $0.kind == .unusedAttribute }.compactMap(\.path)
         #expect(unseen.contains("entities.User.attributes.email"))
         #expect(!unseen.contains("entities.User.attributes.id"))
     }

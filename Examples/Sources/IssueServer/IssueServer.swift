@@ -22,7 +22,7 @@ public enum IssueServer {
         router.put("issues") { request, _ in
             do {
                 let chunks = request.body.map { Array($0.readableBytesView) }
-                return text("\(try await Sync.changes(chunks, inEntity: "Issue", stack: store.stack))")
+                return text("\(try await Sync.changes(.buffers(chunks), inEntity: "Issue", stack: store.stack))")
             } catch let error as SyncError {
                 return text(error.description, status: .badRequest)
             }

@@ -7,7 +7,7 @@ func tour(_ json: Data, _ more: Data) async throws {
     print(result[Project.self].inserted)  // [Int]
     guard let garden = try await stack.fetch(Project.self, id: 1, including: \.tasks) else { return }
     print(garden.tasks.map(\.title))
-    try await Sync.changes(more, as: Task.self, parent: garden, through: \.tasks, stack: stack)
+    try await Sync.changes(more, as: Task.self, stack: stack, parent: SyncParent(garden, \.tasks))
     var tasks = try await stack.fetch(Task.self, where: "isDone == false", orderedBy: "dueAt")
     tasks[0].isDone = true
     try await Sync.changes(tasks, stack: stack, operations: [.update])  // values are payloads, too

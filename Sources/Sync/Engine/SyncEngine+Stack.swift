@@ -10,7 +10,7 @@ extension SyncEngine {
     /// that are stored already count as known to the service, those with local keys as new.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`; `invalidOption` for an entity that is named twice or cannot be kept in step;
-    ///   `otherService`, `otherUser` for a database that is in step with another service or user.
+    ///   `serviceMismatch`, `userMismatch` for a database that is in step with another service or user.
     public init(
         stack: some SyncStack, service: any SyncService, entities: [SyncedEntity],
         settings: EngineSettings = EngineSettings()
@@ -30,8 +30,8 @@ extension Sync {
     ///
     /// - Parameter progress: Told how many rows there are by now, and of how many, if the service says.
     /// - Returns: What changed.
-    /// - Throws: ``SyncError`` `unknownEntity`, `serviceFailure`, `unauthorized`, `otherService` for a database that is in step
-    ///   with another service; `deletionGuard` if more would be deleted than the settings allow. What was imported stays.
+    /// - Throws: ``SyncError`` `unknownEntity`, `serviceFailure`, `unauthorized`, `serviceMismatch` for a database that is in step
+    ///   with another service; `deletionLimitExceeded` if more would be deleted than the settings allow. What was imported stays.
     @discardableResult
     public static func importPages(
         from service: any SyncService, entity: SyncedEntity, stack: some SyncStack,

@@ -22,17 +22,17 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         /// If the records are in a list inside an object, `keyPaths` has the path of the list.
         case noRecords
         /// The payload has `errors` instead of data: a JSON:API or GraphQL document.
-        case serviceErrors
+        case errorDocument
         /// A value has the wrong type for its attribute: with ``SyncOptions/isStrict``, in a single row, or in the ID of a parent.
         /// Also: a single row without a required value, or a Swift value that JSON cannot express.
-        case valueDoesNotFit
+        case typeMismatch
         /// Two records of the payload have one key and different values, with ``SyncOptions/isStrict``.
-        case contradictingRecords
+        case inconsistentRecords
         /// A single row has no readable key, and its type of key cannot be generated: give the key. Also: a root record without a
         /// readable key, with ``SyncOptions/isStrict``; or no record of a sample has the key named for inference.
         case primaryKeyMissing
         /// Another row has the key of a single row.
-        case keyTaken
+        case duplicateKey
         /// The row with the key of a single record is of another entity. A sync skips such a record with a diagnostic.
         case entityMismatch
 
@@ -78,32 +78,32 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         case deletionDenied
         /// The sync would delete more rows of an entity than ``SyncOptions/deletionLimit`` allows. Check that the payload is
         /// complete before you raise the limit.
-        case deletionGuard
+        case deletionLimitExceeded
         /// The store has another model: opening it would lose data (`problems`), or its model changed since it was opened.
         case modelMismatch
         /// A table, view or index of the database has a name that the model needs. `problems` lists each.
         case nameCollision
         /// Existing tables do not fit the model. `problems` lists each problem with the SQL that fixes it.
-        case unsuitableTables
+        case incompatibleTables
         /// A connection of the app database has a setting that a sync cannot work with. The message has the line that fixes it.
-        case unsuitableConnection
+        case incompatibleConnection
         /// The stack was closed.
         case storeClosed
         /// There is no store at the path and none can be created, or the file is no store or is damaged.
-        case unreadableStore
+        case cannotOpenStore
         /// SQLite failed in another way, such as a full disk (`underlying`), or the store has an integrity violation.
-        case storeFailure
+        case databaseError
         /// Another process holds a lock on the store, or wrote to it while it was read without locks: try again.
-        case storeBusy
+        case databaseBusy
         /// This user cannot write to the file of the store, or to its folder.
-        case storeReadOnly
+        case databaseReadOnly
 
         // Services
 
         /// The database belongs to another service.
-        case otherService
+        case serviceMismatch
         /// The database belongs to another user of the service.
-        case otherUser
+        case userMismatch
         /// Another engine holds the lease of the database, or took it over after it expired.
         case engineBusy
         /// The service could not be reached, or failed. What the run did until then is kept.
@@ -121,23 +121,6 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         case unreadableFile
     }
 
-    /// One of several problems, with its path.
-    public struct Problem: Sendable, Hashable, Codable {
-        /// The JSON path (`entities.User.attributes.age.type`) or the XML element.
-        public var path: String
-        /// What is wrong.
-        public var message: String
-        /// The SQL that fixes it; nil if none does. Problems of one table may share statements, which are run once.
-        public var sql: String?
-
-        /// Creates a problem.
-        public init(path: String, message: String, sql: String? = nil) {
-            self.path = path
-            self.message = message
-            self.sql = sql
-        }
-    }
-
     /// The kind of the error.
     public var code: Code
     /// What is wrong and what was expected, without the location.
@@ -151,7 +134,7 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
     /// The column, from 1, in bytes.
     public var column: Int?
     /// All problems, if the error has more than one.
-    public var problems: [Problem]
+    public var problems: [SyncDiagnostic]
     /// The message of the underlying error.
     public var underlying: String?
     /// The underlying error, of GRDB or the file system. Equality ignores it.
@@ -165,7 +148,7 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
     /// Creates an error.
     public init(
         _ code: Code, _ message: String, entity: String? = nil, path: String? = nil, line: Int? = nil,
-        column: Int? = nil, problems: [Problem] = [], underlying: String? = nil,
+        column: Int? = nil, problems: [SyncDiagnostic] = [], underlying: String? = nil,
         underlyingError: (any Error)? = nil
     ) {
         self.code = code
@@ -203,7 +186,7 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
     /// The SQL statements that fix the problems, each once, in the order to run them.
     public var remedies: [String] {
         var seen: Set<String> = []
-        return problems.compactMap(\.sql).filter { seen.insert($0).inserted }
+        return problems.compactMap(\.fixSQL).filter { seen.insert($0).inserted }
     }
 
     /// The description, for `localizedDescription`.

@@ -55,37 +55,52 @@ public struct ExportOptions: Sendable, Hashable {
 }
 
 /// An attribute or relationship that an export omits although it is exportable.
-public struct ExportOmission: Sendable, Hashable {
-    /// The reason of an omission.
-    public enum Reason: String, Sendable, Hashable, CaseIterable, Codable {
-        /// Its transformer cannot convert values back to JSON: give the transformer an `exporting` direction.
-        case noWayBack
-        /// Each key that it could be read from belongs to another attribute or relationship: give it a remote key.
+package struct ExportOmission: Hashable {
+    enum Reason {
+        /// Its transformer cannot convert values back to JSON.
+        case noExportingTransformer
+        /// Each key that it could be read from belongs to another attribute or relationship.
         case noKey
     }
 
-    /// The entity.
-    public var entity: String
-    /// The attribute or relationship.
-    public var member: String
-    /// The reason of the omission.
-    public var reason: Reason
+    let entity: CompiledEntity
+    package let member: String
+    let reason: Reason
 
     init(_ entity: CompiledEntity, _ member: String, _ reason: Reason) {
-        self.entity = entity.name
+        self.entity = entity
         self.member = member
         self.reason = reason
     }
-}
 
-extension ExportOmission: CustomStringConvertible {
-    /// `User.secret is left out of exports: there is no way back from what a transformer makes of it`
-    public var description: String {
-        switch reason {
-        case .noWayBack:
-            "\(entity).\(member) is left out of exports: there is no way back from what a transformer makes of it"
-        case .noKey: "\(entity).\(member) is left out of exports: another member has the key it would be read from"
-        }
+    package static func == (left: ExportOmission, right: ExportOmission) -> Bool {
+        left.entity.id == right.entity.id && left.member == right.member && left.reason == right.reason
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(entity.id)
+        hasher.combine(member)
+    }
+
+    /// The omission as a diagnostic with a suggestion.
+    package var diagnostic: SyncDiagnostic {
+        let group = entity.slotByName[member] == nil ? "relationships" : "attributes"
+        let (cause, suggestion) =
+            switch reason {
+            case .noExportingTransformer:
+                (
+                    "its transformer cannot convert values back to JSON",
+                    "give the transformer an exporting direction, or set \"export\": false"
+                )
+            case .noKey:
+                (
+                    "the key that it is read from belongs to another attribute or relationship",
+                    "give one of the two a remoteKey, or set \"export\": false"
+                )
+            }
+        return SyncDiagnostic(
+            .notExported, entity: entity.name, path: "entities.\(entity.name).\(group).\(member)",
+            message: "exports omit \(entity.name).\(member): \(cause)", suggestion: suggestion)
     }
 }
 
@@ -96,12 +111,12 @@ extension SyncModel {
     /// including those of nested rows.
     ///
     /// ```swift
-    /// for omission in try stack.model.exportOmissions(of: "User") { print(omission) }
+    /// for omission in try stack.model.exportOmissions(of: "User") { print(omission.path, omission.message) }
     /// ```
     /// - Throws: ``SyncError`` `unknownEntity`.
     public func exportOmissions(
         of entity: String, options: ExportOptions = ExportOptions()
-    ) throws -> [ExportOmission] {
+    ) throws -> [SyncDiagnostic] {
         let start = try compiled.entity(named: entity)
         var found: [ExportOmission] = []
         var seen: Set<ExportShapeKey> = []
@@ -118,6 +133,6 @@ extension SyncModel {
                 }
             }
         }
-        return found
+        return found.map(\.diagnostic)
     }
 }

@@ -119,7 +119,7 @@ package struct ExportSchemaBuilder {
             guard attribute.isExportable || options.exportsAll else { continue }
             let conversion = model.conversion(of: attribute)
             guard attribute.type != .transformable, conversion?.canExport ?? true else {
-                omissions.append(.init(entity, attribute.name, .noWayBack))
+                omissions.append(.init(entity, attribute.name, .noExportingTransformer))
                 continue
             }
             attributes.append(

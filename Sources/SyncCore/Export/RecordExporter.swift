@@ -30,14 +30,14 @@ package struct RecordExporter<Source: ExportSource> {
     /// Returns the JSON of a row, for an object whose members are records.
     ///
     /// - Parameter slot: The slot of the attribute whose value is the member name.
-    /// - Throws: ``SyncError`` `valueDoesNotFit` for a row whose value is nil or cannot be a name.
+    /// - Throws: ``SyncError`` `typeMismatch` for a row whose value is nil or cannot be a name.
     package mutating func member(
         _ row: Source.SourceRow, of entity: CompiledEntity, namedBy slot: Int
     ) throws -> JSONValue.Member {
         guard let name = name(of: row, slot) else {
             let attribute = model.compiled[entity.table].attributes[slot].name
             throw SyncError(
-                .valueDoesNotFit, "a row without a value for '\(attribute)' has no name to stand under",
+                .typeMismatch, "a row without a value for '\(attribute)' has no name to stand under",
                 entity: entity.name)
         }
         let record = try object(row, as: entity.id, after: nil, depth: 2)

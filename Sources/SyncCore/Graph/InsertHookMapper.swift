@@ -104,14 +104,14 @@ struct RecordInconsistency: Sendable {
             + (revealing ? "" : differences.count == 1 ? " differs" : " differ")
     }
 
-    func diagnostic(revealing: Bool) -> SyncResult.Diagnostic {
-        SyncResult.Diagnostic(
-            .contradictingRecord, entity: entity, key: key, path: path, message: message(revealing: revealing))
+    func diagnostic(revealing: Bool) -> SyncDiagnostic {
+        SyncDiagnostic(
+            .inconsistentRecords, entity: entity, key: key, path: path, message: message(revealing: revealing))
     }
 
     func error(revealing: Bool) -> SyncError {
         SyncError(
-            .contradictingRecords,
+            .inconsistentRecords,
             "the record \(message(revealing: revealing)); of one row all records must say the same",
             entity: entity, path: path)
     }

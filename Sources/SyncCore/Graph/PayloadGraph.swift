@@ -112,9 +112,9 @@ package struct PayloadGraph: Sendable {
     package internal(set) var contradictions = 0
     var contestedRows: Set<RowReference> = []
     var foundContradictions: [RecordInconsistency] = []
-    package internal(set) var diagnostics: [SyncResult.Diagnostic] = []
+    package internal(set) var diagnostics: [SyncDiagnostic] = []
     package internal(set) var omittedDiagnostics = 0
-    package internal(set) var unmappedKeys: [SyncResult.UnmappedKey] = []
+    package internal(set) var unmappedKeys: [SyncDiagnostic] = []
     /// The dotted paths of the objects that contain remote keys, by key table; empty if occurrences are not tracked.
     var tablePaths: [[String]] = []
     package internal(set) var payload: Data

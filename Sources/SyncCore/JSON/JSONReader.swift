@@ -67,7 +67,7 @@ package struct JSONReader {
     ///
     /// - Returns: False at the end of a valid document, or of a chunk that is not the last one.
     /// - Throws: ``SyncError`` `malformedJSON`, `invalidUTF8` or `nestingTooDeep` with line and column,
-    ///   `recordExpected` with a path, `keyPathNotFound`, `serviceErrors`, or `noRecords` for an empty document.
+    ///   `recordExpected` with a path, `keyPathNotFound`, `errorDocument`, or `noRecords` for an empty document.
     package mutating func next(into tape: inout JSONTape) throws -> Bool {
         tape.tokens.removeAll(keepingCapacity: true)
         do {

@@ -16,7 +16,7 @@ package struct JSONTapeBuilder {
 
     /// Builds the tape of a value, which replaces the last one.
     ///
-    /// - Throws: ``SyncError`` `nestingTooDeep`, or `valueDoesNotFit` for a number that is not JSON.
+    /// - Throws: ``SyncError`` `nestingTooDeep`, or `typeMismatch` for a number that is not JSON.
     package mutating func read(_ value: JSONValue) throws {
         tape.tokens.removeAll(keepingCapacity: true)
         try append(value, depth: 0)
@@ -25,12 +25,12 @@ package struct JSONTapeBuilder {
     /// Builds the tape of a value of the types of `JSONSerialization` or of common Swift types, which replaces the last
     /// one.
     ///
-    /// - Throws: ``SyncError`` `nestingTooDeep`, or `valueDoesNotFit` with the path of a value that has no JSON form.
+    /// - Throws: ``SyncError`` `nestingTooDeep`, or `typeMismatch` with the path of a value that has no JSON form.
     package mutating func read(any value: Any, path: @autoclosure () -> String) throws {
         tape.tokens.removeAll(keepingCapacity: true)
         do {
             try append(any: value, depth: 0)
-        } catch var error as SyncError where error.code == .valueDoesNotFit {
+        } catch var error as SyncError where error.code == .typeMismatch {
             error.path = path() + tape.openPath(in: bytes)
             throw error
         }
@@ -43,7 +43,7 @@ package struct JSONTapeBuilder {
         case .bool(let bool): add(bool ? .true_ : .false_)
         case .number(let number):
             guard NumberText.isNumber(number) else {
-                throw SyncError(.valueDoesNotFit, "a number is expected, found '\(number.prefix(50))'")
+                throw SyncError(.typeMismatch, "a number is expected, found '\(number.prefix(50))'")
             }
             add(.number, number)
         case .string(let string): add(.string, string)
@@ -216,7 +216,7 @@ extension JSONTapeBuilder {
         case let real as Double where real.isFinite: add(.number, "\(real)")
         case let real as Float where real.isFinite: add(.number, "\(real)")
         default:
-            throw SyncError(.valueDoesNotFit, "a value of type \(Swift.type(of: value)) has no JSON form")
+            throw SyncError(.typeMismatch, "a value of type \(Swift.type(of: value)) has no JSON form")
         }
     }
 
@@ -260,7 +260,7 @@ extension JSONTapeBuilder {
         case UInt8(ascii: "i"), UInt8(ascii: "q"), UInt8(ascii: "s"): add(.number, String(number.int64Value))
         case UInt8(ascii: "d"), UInt8(ascii: "f"):
             guard number.doubleValue.isFinite else {
-                throw SyncError(.valueDoesNotFit, "\(number) has no JSON form")
+                throw SyncError(.typeMismatch, "\(number) has no JSON form")
             }
             if type(of: number) != NSNumber.self, let exact = number as? NSDecimalNumber {
                 add(.number, "\(exact.decimalValue)")
@@ -273,7 +273,7 @@ extension JSONTapeBuilder {
 
     private mutating func append(_ date: Date) throws {
         guard let milliseconds = date.milliseconds else {
-            throw SyncError(.valueDoesNotFit, "the date is outside the years 1 to 9999")
+            throw SyncError(.typeMismatch, "the date is outside the years 1 to 9999")
         }
         add(.string, DateText.iso(milliseconds))
     }

@@ -208,7 +208,7 @@ extension JSONValue {
 
     /// Creates a value from the types of `JSONSerialization` and from common Swift types.
     ///
-    /// - Throws: ``SyncError`` `valueDoesNotFit` with the path of a value that has no JSON form.
+    /// - Throws: ``SyncError`` `typeMismatch` with the path of a value that has no JSON form.
     package init(any value: Any, path: String = "$") throws {
         var builder = JSONTapeBuilder()
         try builder.read(any: value, path: path)

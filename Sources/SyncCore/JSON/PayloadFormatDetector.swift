@@ -246,11 +246,11 @@ extension SyncError {
     init?(errorsOfService value: JSONValue) {
         guard case .array(let errors) = value, !errors.isEmpty else { return nil }
         let told = errors.prefix(Self.mostErrors).enumerated().map { index, error in
-            Problem(path: "errors[\(index)]", message: Self.text(of: error))
+            SyncDiagnostic(.serviceError, path: "errors[\(index)]", message: Self.text(of: error))
         }
         let count = errors.count == 1 ? "an error" : "\(errors.count) errors"
         self.init(
-            .serviceErrors, "the JSON is \(count) of the service: \(told[0].message)", path: "errors",
+            .errorDocument, "the JSON is \(count) of the service: \(told[0].message)", path: "errors",
             problems: errors.count == 1 ? [] : told)
     }
 

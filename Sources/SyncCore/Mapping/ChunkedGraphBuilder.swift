@@ -10,7 +10,7 @@ package struct ChunkedGraphBuilder {
     /// Whether a chunk had a record with a readable key.
     private var hasRecords = false
     /// The first key of the wrong type, from the chunks before one with a readable key.
-    private var unfitKey: SyncResult.Diagnostic?
+    private var unfitKey: SyncDiagnostic?
     /// The first root record without a readable key.
     private var firstKeyless: PayloadGraph.KeylessRecord?
     /// The number of root records in all chunks.

@@ -3,7 +3,7 @@ struct MappingDiagnostics {
     private let model: CompiledModel
     let isStrict: Bool
     private let includesValuesInErrors: Bool
-    private(set) var reported: [SyncResult.Diagnostic] = []
+    private(set) var reported: [SyncDiagnostic] = []
     /// The number of diagnostics above the limit.
     private(set) var omitted = 0
 
@@ -22,7 +22,7 @@ struct MappingDiagnostics {
     }
 
     mutating func add(
-        _ kind: SyncResult.Diagnostic.Kind, _ entity: Int, key: String? = nil, path: String, _ message: String
+        _ kind: SyncDiagnostic.Kind, _ entity: Int, key: String? = nil, path: String, _ message: String
     ) {
         reported.append(.init(kind, entity: model.entities[entity].name, key: key, path: path, message: message))
     }
@@ -34,7 +34,7 @@ struct MappingDiagnostics {
 
     /// Returns the error of a strict sync.
     func error(_ entity: Int, path: String, _ message: String) -> SyncError {
-        SyncError(.valueDoesNotFit, message, entity: model.entities[entity].name, path: path)
+        SyncError(.typeMismatch, message, entity: model.entities[entity].name, path: path)
     }
 
     // MARK: Message texts

@@ -193,7 +193,7 @@ struct ParentLink {
 package struct AttributeMapper {
     /// The values by attribute name. Attributes that the record omits are not in it.
     package let values: [String: StoredValue]
-    package let diagnostics: [SyncResult.Diagnostic]
+    package let diagnostics: [SyncDiagnostic]
 
     /// Maps a record.
     ///

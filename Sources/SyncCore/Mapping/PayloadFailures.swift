@@ -8,7 +8,7 @@ extension MappedPayload {
     ///   expected response, so nothing in it is applied. Records that were rejected for other reasons have readable
     ///   keys.
     func requiringRecords(
-        of model: SyncModel, _ options: SyncOptions, after unfit: SyncResult.Diagnostic? = nil
+        of model: SyncModel, _ options: SyncOptions, after unfit: SyncDiagnostic? = nil
     ) throws -> MappedPayload {
         try plan.requireRecords(of: model, options, after: unfit)
         return self
@@ -16,7 +16,7 @@ extension MappedPayload {
 }
 
 extension PayloadGraph {
-    fileprivate func requireRecords(of model: SyncModel, _ options: SyncOptions, after unfit: SyncResult.Diagnostic?)
+    fileprivate func requireRecords(of model: SyncModel, _ options: SyncOptions, after unfit: SyncDiagnostic?)
         throws
     {
         let count = firstRecord + rootRecords
@@ -26,7 +26,7 @@ extension PayloadGraph {
         let name = self.model.entities[entity].name
         let key = try model.primaryKeyParts(of: name).map(\.remote).joined(separator: "', '")
         let unfit = try unfit ?? unfitKey(of: model)
-        let unknown = unfit == nil ? diagnostics.first { $0.kind == .unknownKind } : nil
+        let unknown = unfit == nil ? diagnostics.first { $0.kind == .unknownDiscriminatorValue } : nil
         let found =
             if labels.first == "data" {
                 ": no resource in 'data' that has an id is of this entity"
@@ -81,11 +81,11 @@ extension PayloadGraph {
     }
 
     /// Returns the diagnostic of a record key of the wrong type; nil if there is none.
-    func unfitKey(of model: SyncModel) throws -> SyncResult.Diagnostic? {
+    func unfitKey(of model: SyncModel) throws -> SyncDiagnostic? {
         let name = self.model.entities[entity].name
         let keys = try model.primaryKeyParts(of: name).map(\.remote)
         return diagnostics.first { diagnostic in
-            diagnostic.kind == .valueDoesNotFit && diagnostic.entity == name
+            diagnostic.kind == .typeMismatch && diagnostic.entity == name
                 && keys.contains { diagnostic.path.hasSuffix(".\($0)") }
         }
     }

@@ -23,7 +23,7 @@ package struct PayloadGraphBuilder: Sendable {
     /// Creates a builder after checking the entity and the parent.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`, `abstractEntity`, `keylessEntity`, `unknownRelationship`,
-    ///   `ambiguousRelationship`, `invalidOption`, or `valueDoesNotFit` if the parent's ID has the wrong type.
+    ///   `ambiguousRelationship`, `invalidOption`, or `typeMismatch` if the parent's ID has the wrong type.
     package init(
         inEntity name: String, of model: SyncModel, parent: SyncParent?, operations: SyncOperations,
         options: SyncOptions
@@ -292,7 +292,7 @@ package struct PayloadGraphBuilder: Sendable {
     /// Returns the graph with the places of inconsistent records, if the caller asks for them. The payload is mapped
     /// again to find them.
     ///
-    /// - Throws: ``SyncError`` `contradictingRecords` if the sync is strict.
+    /// - Throws: ``SyncError`` `inconsistentRecords` if the sync is strict.
     private func explaining(
         _ plan: PayloadGraph, _ again: (PayloadGraphBuilder) throws -> PayloadGraph
     ) throws -> PayloadGraph {
@@ -354,7 +354,7 @@ extension PayloadGraph {
         }
         guard let key = model.keySlot(id, of: entity, &arena) else {
             throw SyncError(
-                .valueDoesNotFit, "the parent's id is not a key of \(entity.name), \(model.keyDescription(of: entity))",
+                .typeMismatch, "the parent's id is not a key of \(entity.name), \(model.keyDescription(of: entity))",
                 entity: entity.name)
         }
         let node = arena.withUnsafeBufferPointer { arena in

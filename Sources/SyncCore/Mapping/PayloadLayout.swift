@@ -203,5 +203,5 @@ extension PayloadGraph {
 
 extension SyncOptions {
     /// Whether the records of a payload are the elements of one list.
-    var isPlain: Bool { (form == .json || form == .ndjson) && keyedBy == nil && entities.isEmpty }
+    var isPlain: Bool { (format == .json || format == .ndjson) && keyedBy == nil && entities.isEmpty }
 }

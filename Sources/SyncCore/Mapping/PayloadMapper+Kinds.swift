@@ -44,7 +44,7 @@ extension PayloadMapper {
         let outer = current
         current = nil
         defer { current = outer }
-        report(.unknownKind, entityID, bytes, reason + "; it is skipped")
+        report(.unknownDiscriminatorValue, entityID, bytes, reason + "; it is skipped")
         guard let keyOwner = entity.keyOwner else { return -1 }
         let (key, state) = reader.key(ofSkipped: object, as: entity, tape, context, bytes, &plan)
         if context.isRoot { rootKeyState = state }
@@ -72,7 +72,7 @@ extension PayloadMapper {
         }
         let name = model.entities[entity].relationships[candidate.relationship].name
         report(
-            .unknownKind, entity, bytes,
+            .unknownDiscriminatorValue, entity, bytes,
             "\(kindText(tape, at: beside.value, bytes)) beside \(name) is no kind of "
                 + "\(model.entities[relationship.destination].name); its links stay")
         return false

@@ -75,7 +75,7 @@ extension PayloadMapper {
         default:
             guard statement != nil else { return }
             report(
-                .shapeDoesNotFit, entity, bytes,
+                .invalidRelationshipValue, entity, bytes,
                 "\(reader.diagnostics.describe(tape, at: candidate.value, bytes)) fits neither objects nor ids of "
                     + "\(model.entities[entity].relationships[candidate.relationship].name); its links stay")
         }
@@ -186,7 +186,7 @@ extension PayloadMapper {
                 tape, at: token, of: destination, relationship, listedBy: owner, bytes, &plan)
         else {
             report(
-                .valueDoesNotFit, entity, bytes,
+                .typeMismatch, entity, bytes,
                 "\(reader.diagnostics.describe(tape, at: token, bytes)) cannot be the key of a \(destination.name); it is skipped"
             )
             return nil

@@ -22,7 +22,7 @@ extension PayloadMapper {
             let type = tape.member(named: "type", of: token, in: bytes), tape.tokens[type].kind == .string,
             let types = layout?.types
         else {
-            report(.shapeDoesNotFit, entity, bytes, "the reference has no type and id; it is skipped")
+            report(.invalidRelationshipValue, entity, bytes, "the reference has no type and id; it is skipped")
             return nil
         }
         guard let target = self.entity(ofType: tape, at: type, types, bytes),
@@ -30,7 +30,7 @@ extension PayloadMapper {
                 || model.entity(relationship.destination, isKindOf: target)
         else {
             report(
-                .unknownKind, entity, bytes,
+                .unknownDiscriminatorValue, entity, bytes,
                 "the resource type '\(tape.text(at: type, in: bytes).prefix(100))' is no "
                     + "\(model.entities[relationship.destination].name); the reference is skipped")
             return nil

@@ -80,13 +80,13 @@ extension PayloadMapper {
         guard let types = layout.types else { return list.entity }
         guard let type = tape.member(named: "type", of: place.token, in: bytes), tape.tokens[type].kind == .string
         else {
-            report(.unknownKind, list.entity, bytes, "the resource has no type; it is skipped")
+            report(.unknownDiscriminatorValue, list.entity, bytes, "the resource has no type; it is skipped")
             return nil
         }
         if let entity = entity(ofType: tape, at: type, types, bytes) { return entity }
         if tables.kinds.knows(tape.tokens[type], of: list.entity, bytes) { return list.entity }
         report(
-            .unknownKind, list.entity, bytes,
+            .unknownDiscriminatorValue, list.entity, bytes,
             "no entity has the resource type '\(tape.text(at: type, in: bytes).prefix(100))'; it is skipped")
         return nil
     }
@@ -116,7 +116,7 @@ extension PayloadMapper {
             for (name, count) in zip(table.names, table.unmapped) where count > 0 {
                 let key = (table.path + [String(decoding: name, as: UTF8.self)]).joined(separator: ".")
                 plan.unmappedKeys.append(
-                    .init(entity: model.entities[table.entity].name, key: key, count: count))
+                    .unmapped(key, of: model.entities[table.entity].name, count: count))
             }
         }
         return plan

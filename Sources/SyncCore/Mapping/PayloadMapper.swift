@@ -233,14 +233,14 @@ package struct PayloadMapper: ~Copyable {
         guard context.isReported || reader.hasUnreadableKey else { return nil }
         let missing = reader.missingPart.isEmpty ? "key" : reader.missingPart
         let key = entity.keySlot.map { reader.diagnostics.name(of: $0, entity) } ?? missing
-        report(.recordWithoutKey, entity.id, bytes, "the record has no readable \(key); it is skipped")
+        report(.missingPrimaryKey, entity.id, bytes, "the record has no readable \(key); it is skipped")
         return nil
     }
 
     // MARK: Reports
 
     /// Reports a problem of the record that is being mapped.
-    mutating func report(_ kind: SyncResult.Diagnostic.Kind, _ entity: Int, _ bytes: Bytes, _ message: String) {
+    mutating func report(_ kind: SyncDiagnostic.Kind, _ entity: Int, _ bytes: Bytes, _ message: String) {
         guard reader.diagnostics.admitsOne() else { return }
         reader.diagnostics.add(
             kind, entity, key: current.flatMap { keyText(of: $0, bytes) }, path: reader.pathText(bytes), message)

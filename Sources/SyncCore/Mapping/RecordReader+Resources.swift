@@ -68,7 +68,7 @@ extension RecordReader {
         if plan.areContrary(attribute, row[slot], bytes) {
             let entity = keyTables.all[keyTable].entity
             report(
-                .contradictingName, entity, bytes,
+                .objectKeyMismatch, entity, bytes,
                 "the resource's attributes have another \(diagnostics.name(of: slot, model.entities[entity])) than "
                     + "the resource; that of the resource counts")
         }

@@ -231,12 +231,12 @@ struct RecordReader: ~Copyable {
             let name = diagnostics.describe(tape, at: token, bytes)
             let type = MappingDiagnostics.article(tables.attributes[entity.table.index][slot].type)
             return try reportName(
-                .valueDoesNotFit, entityID, bytes,
+                .typeMismatch, entityID, bytes,
                 "the name that it stands under, \(name), does not fit \(attribute), \(type)")
         }
         if row[slot].kind != .null, plan.areContrary(row[slot], value, bytes) {
             try reportName(
-                .contradictingName, entityID, bytes,
+                .objectKeyMismatch, entityID, bytes,
                 "the record has another \(attribute) than the name it stands under; the name counts")
         }
         hasUnreadableKey = hasUnreadableKey && !entity.keySlots.contains(slot)
@@ -296,7 +296,7 @@ struct RecordReader: ~Copyable {
     }
 
     /// Reports a problem of a record whose row is not known yet.
-    mutating func report(_ kind: SyncResult.Diagnostic.Kind, _ entity: Int, _ bytes: Bytes, _ message: String) {
+    mutating func report(_ kind: SyncDiagnostic.Kind, _ entity: Int, _ bytes: Bytes, _ message: String) {
         guard diagnostics.admitsOne() else { return }
         diagnostics.add(kind, entity, path: pathText(bytes), message)
     }
@@ -309,11 +309,11 @@ struct RecordReader: ~Copyable {
         let token = tape.tokens[key]
         let path = pathText(bytes, adding: .key(offset: token.offset, length: Int(token.length)))
         if diagnostics.isStrict { throw diagnostics.error(entity, path: path, message) }
-        diagnostics.add(.valueDoesNotFit, entity, path: path, message)
+        diagnostics.add(.typeMismatch, entity, path: path, message)
     }
 
     private mutating func reportName(
-        _ kind: SyncResult.Diagnostic.Kind, _ entity: Int, _ bytes: Bytes, _ message: String
+        _ kind: SyncDiagnostic.Kind, _ entity: Int, _ bytes: Bytes, _ message: String
     ) throws {
         if diagnostics.isStrict { throw diagnostics.error(entity, path: pathText(bytes), message) }
         report(kind, entity, bytes, message)

@@ -2,7 +2,7 @@
 /// differences, except a cascade that a foreign key declares.
 package struct ModelDifferences: Sendable {
     /// The differences in name order, each with its path in a schema file.
-    package private(set) var problems: [SyncError.Problem] = []
+    package private(set) var problems: [SyncDiagnostic] = []
 
     /// The name that each entity of the stored model has in the given one.
     private let names: [String: String]
@@ -98,6 +98,6 @@ package struct ModelDifferences: Sendable {
     }
 
     private mutating func add(_ path: String, _ message: String) {
-        problems.append(SyncError.Problem(path: path, message: message))
+        problems.append(SyncDiagnostic(.invalidModel, path: path, message: message))
     }
 }

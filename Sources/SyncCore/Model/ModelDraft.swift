@@ -4,13 +4,13 @@ package struct ModelDraft: Sendable {
     /// The key rules of the model.
     package var rules: KeyRules
     /// The parts of the source that could not be read.
-    package var problems: [SyncError.Problem]
+    package var problems: [SyncDiagnostic]
     /// The entities and members (`User`, `User.company`) that could not be read completely. Validation does not report
     /// problems that follow from that.
     package var unreadable: Set<String>
 
     package init(
-        entities: [SyncModel.Entity] = [], rules: KeyRules = KeyRules(), problems: [SyncError.Problem] = [],
+        entities: [SyncModel.Entity] = [], rules: KeyRules = KeyRules(), problems: [SyncDiagnostic] = [],
         unreadable: Set<String> = []
     ) {
         self.entities = entities
@@ -20,7 +20,7 @@ package struct ModelDraft: Sendable {
     }
 
     mutating func report(_ path: ModelPath, _ message: String) {
-        problems.append(SyncError.Problem(path: path.text, message: message))
+        problems.append(SyncDiagnostic(.invalidModel, path: path.text, message: message))
     }
 }
 

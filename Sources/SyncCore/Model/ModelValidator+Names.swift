@@ -264,7 +264,7 @@ extension ModelValidator {
     ///
     /// - Throws: ``SyncError`` `invalidModel`.
     static func checkTables(of model: CompiledModel) throws {
-        var problems: [SyncError.Problem] = []
+        var problems: [SyncDiagnostic] = []
         // A view is named after its entity, even if the entity's table has another name.
         let roots = Set(model.trees.map(\.root))
         let views = model.entities.filter { !roots.contains($0.id) }
@@ -276,14 +276,14 @@ extension ModelValidator {
             }) where !taken.insert(name.foldedForSQL).inserted
         {
             let path = ModelPath.entity(model.entities[tree.root].name)["table"]
-            problems.append(.init(path: path.text, message: "the name of its table, \(name), is taken"))
+            problems.append(.init(.invalidModel, path: path.text, message: "the name of its table, \(name), is taken"))
         }
         for link in model.links where link.storage == .joinTable {
             let name = link.joinTableName(in: model)
             guard !taken.insert(name.foldedForSQL).inserted else { continue }
             let path = ModelPath.relationship(
                 link.first.relationship?.name ?? "", of: model.entities[link.first.entity].name)
-            problems.append(.init(path: path.text, message: "the name of its table, \(name), is taken"))
+            problems.append(.init(.invalidModel, path: path.text, message: "the name of its table, \(name), is taken"))
         }
         for tree in model.trees { problems += takenColumns(of: tree, model) }
         guard problems.isEmpty else { throw error(problems) }
@@ -293,12 +293,12 @@ extension ModelValidator {
         model.declarations[root].table ?? model.entities[root].name
     }
 
-    private static func takenColumns(of tree: EntityHierarchy, _ model: CompiledModel) -> [SyncError.Problem] {
-        var problems: [SyncError.Problem] = []
+    private static func takenColumns(of tree: EntityHierarchy, _ model: CompiledModel) -> [SyncDiagnostic] {
+        var problems: [SyncDiagnostic] = []
         var taken: Set<String> = []
         func take(_ name: String, _ path: ModelPath) {
             if taken.insert(name.foldedForSQL).inserted { return }
-            problems.append(.init(path: path["column"].text, message: "the table has a column '\(name)' already"))
+            problems.append(.init(.invalidModel, path: path["column"].text, message: "the table has a column '\(name)' already"))
         }
         // Undeclared column names come first, so that the problem is reported at the attribute that declares a column.
         for isGiven in [false, true] {

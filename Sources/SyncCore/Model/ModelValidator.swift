@@ -5,7 +5,7 @@ import Foundation
 /// Problems that only follow from another one are not reported, such as an inverse in an entity that is declared twice.
 struct ModelValidator {
     private(set) var entities: [SyncModel.Entity]
-    private var problems: [SyncError.Problem]
+    private var problems: [SyncDiagnostic]
     private let unreadable: Set<String>
     private var lineages: [String: [SyncModel.Entity]] = [:]
     /// The index of each entity, by name. If a name is declared twice, it is the first.
@@ -33,7 +33,7 @@ struct ModelValidator {
         return validator.entities
     }
 
-    static func error(_ problems: [SyncError.Problem]) -> SyncError {
+    static func error(_ problems: [SyncDiagnostic]) -> SyncError {
         let count = problems.count == 1 ? "a problem" : "\(problems.count) problems"
         return SyncError(.invalidModel, "the model has \(count)", problems: problems)
     }
@@ -51,7 +51,7 @@ struct ModelValidator {
     }
 
     mutating func report(_ path: ModelPath, _ message: String) {
-        problems.append(SyncError.Problem(path: path.text, message: message))
+        problems.append(SyncDiagnostic(.invalidModel, path: path.text, message: message))
     }
 
     mutating func setDefault(_ value: StoredValue?, _ entity: Int, _ attribute: Int) {

@@ -169,17 +169,17 @@ extension SyncModel {
 
 extension SyncModel {
     /// A transformer that the model names and that is not registered.
-    public struct MissingTransformer: Sendable, Hashable {
+    package struct MissingTransformer: Sendable, Hashable {
         /// The entity that declares the attribute.
-        public var entity: String
+        package var entity: String
         /// The attribute that names the transformer.
-        public var attribute: String
+        package var attribute: String
         /// The name of the transformer.
-        public var name: String
+        package var name: String
     }
 
     /// The transformers that attributes name and that are neither registered nor built in, in the order of the model.
-    public var missingTransformers: [MissingTransformer] {
+    package var missingTransformers: [MissingTransformer] {
         entities.flatMap { entity in
             entity.attributes.flatMap { attribute in
                 attribute.transformers.filter { transformer(named: $0) == nil }
@@ -196,8 +196,8 @@ extension SyncModel {
         guard !missing.isEmpty else { return }
         let names = missing.map(\.name).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
         let problems = missing.map { missing in
-            SyncError.Problem(
-                path: ModelPath.attribute(missing.attribute, of: missing.entity)["transformer"].text,
+            SyncDiagnostic(
+                .missingTransformer, path: ModelPath.attribute(missing.attribute, of: missing.entity)["transformer"].text,
                 message: "no transformer '\(missing.name)' is registered")
         }
         throw SyncError(

@@ -33,7 +33,7 @@ public struct SyncOptions: Sendable {
     /// The deletion limit; nil for none.
     public var deletionLimit: DeletionLimit?
     /// Whether the sync deletes omitted rows even if the key of a root record cannot be read. Such a record may describe any row
-    /// of its entity, so by default no row is deleted (``SyncResult/Diagnostic/Kind/deletionsSkipped``).
+    /// of its entity, so by default no row is deleted (``SyncDiagnostic/Kind/deletionsSkipped``).
     public var deletesBesideUnread: Bool
     /// The rows and values that the result lists besides its counts.
     public var resultDetail: ResultDetail
@@ -169,7 +169,7 @@ package struct PayloadList: Sendable, Hashable {
 
 /// The most rows of one entity that one sync may delete, including cascades and nested lists.
 ///
-/// A sync that would delete more throws ``SyncError/Code/deletionGuard`` and writes nothing.
+/// A sync that would delete more throws ``SyncError/Code/deletionLimitExceeded`` and writes nothing.
 public enum DeletionLimit: Sendable, Hashable {
     /// A number of rows.
     case rows(Int)

@@ -60,7 +60,7 @@ public final class PagedImport: Sendable {
     ///
     /// - Returns: The change set of all pages and the deletions. It is empty if there are no pages.
     /// - Throws: ``SyncError`` `invalidOption` if a page failed or is still being applied, or if the import is finished
-    ///   already. Other errors come from the deletions, such as `deletionGuard` or `deletionDenied`; the rows of the
+    ///   already. Other errors come from the deletions, such as `deletionLimitExceeded` or `deletionDenied`; the rows of the
     ///   pages stay.
     @discardableResult
     public func finish() async throws -> SyncResult {

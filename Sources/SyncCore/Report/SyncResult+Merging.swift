@@ -42,14 +42,14 @@ extension SyncResult {
     }
 
     /// Adds the counts of unmapped keys, so that each key is listed once.
-    private mutating func addUnmappedKeys(_ keys: [UnmappedKey]) {
+    private mutating func addUnmappedKeys(_ keys: [SyncDiagnostic]) {
         var places = Dictionary(
-            unmappedKeys.enumerated().map { ([$1.entity, $1.key], $0) }, uniquingKeysWith: { first, _ in first })
+            unmappedKeys.enumerated().map { ([$1.entity, $1.path], $0) }, uniquingKeysWith: { first, _ in first })
         for key in keys {
-            if let place = places[[key.entity, key.key]] {
+            if let place = places[[key.entity, key.path]] {
                 unmappedKeys[place].count += key.count
             } else {
-                places[[key.entity, key.key]] = unmappedKeys.count
+                places[[key.entity, key.path]] = unmappedKeys.count
                 unmappedKeys.append(key)
             }
         }

@@ -78,23 +78,6 @@ public struct SyncResult: Sendable, Hashable, Codable {
         }
     }
 
-    /// A key of the payload that the model maps to nothing.
-    public struct UnmappedKey: Sendable, Hashable, Codable {
-        /// The entity of the records with the key.
-        public var entity: String
-        /// The key, with dots between the keys of nested objects.
-        public var key: String
-        /// The number of records with the key.
-        public var count: Int
-
-        /// Creates an unmapped key.
-        public init(entity: String, key: String, count: Int) {
-            self.entity = entity
-            self.key = key
-            self.count = count
-        }
-    }
-
     /// The entity that was synced.
     public var entity: String
     /// The counts of root records.
@@ -117,7 +100,7 @@ public struct SyncResult: Sendable, Hashable, Codable {
     /// The removed links, sorted; nil unless ``SyncOptions/resultDetail`` is set.
     public var removedLinks: [Link]?
     /// The recoverable problems, in document order.
-    public var diagnostics: [SyncResult.Diagnostic] = []
+    public var diagnostics: [SyncDiagnostic] = []
     /// The number of diagnostics that are not listed.
     public var omittedDiagnostics = 0
     /// The pending references of the payload.
@@ -125,8 +108,8 @@ public struct SyncResult: Sendable, Hashable, Codable {
     /// The address or cursor of the next page: `links.next` of a JSON:API document, or `endCursor` of a GraphQL connection with a
     /// next page. Nil if there is none.
     public var nextPage: String?
-    /// The keys of the payload that the model maps to nothing.
-    public var unmappedKeys: [UnmappedKey] = []
+    /// The keys of the payload that the model maps to nothing: ``SyncDiagnostic/Kind/unmappedKey``.
+    public var unmappedKeys: [SyncDiagnostic] = []
 
     /// Creates a result without changes.
     public init(entity: String) { self.entity = entity }
@@ -144,11 +127,11 @@ public struct SyncResult: Sendable, Hashable, Codable {
         linksRemoved = try fields.decode(Int.self, forKey: .linksRemoved)
         addedLinks = try fields.decodeIfPresent([Link].self, forKey: .addedLinks)
         removedLinks = try fields.decodeIfPresent([Link].self, forKey: .removedLinks)
-        diagnostics = try fields.decode([SyncResult.Diagnostic].self, forKey: .diagnostics)
+        diagnostics = try fields.decode([SyncDiagnostic].self, forKey: .diagnostics)
         omittedDiagnostics = try fields.decode(Int.self, forKey: .omittedDiagnostics)
         unresolved = try fields.decode([UnresolvedReference].self, forKey: .unresolved)
         nextPage = try fields.decodeIfPresent(String.self, forKey: .nextPage)
-        unmappedKeys = try fields.decode([UnmappedKey].self, forKey: .unmappedKeys)
+        unmappedKeys = try fields.decode([SyncDiagnostic].self, forKey: .unmappedKeys)
     }
 
     /// The changes of an entity; empty if the payload did not reach it.

@@ -11,11 +11,11 @@ struct AppDatabaseStore {
     /// Creates the tables of a model, or migrates existing ones to it.
     func open(_ model: SyncModel, policy: MigrationPolicy) throws -> OpenStore {
         let message = "the database cannot be given the tables of the model"
-        let isAdopted = try DatabaseErrorMapper.mapped(.storeFailure, message) {
+        let isAdopted = try DatabaseErrorMapper.mapped(.databaseError, message) {
             try writer.read(StoredModel.isAdopted)
         }
         if isAdopted { return try ExistingTablesStore(writer: writer).open(model) }
-        let version = try DatabaseErrorMapper.mapped(.storeFailure, message) {
+        let version = try DatabaseErrorMapper.mapped(.databaseError, message) {
             try writer.writeWithoutTransaction { db in
                 SQLFunctionInstaller.install(in: db)
                 try AppConnectionCheck.checkDatabase(db)
@@ -40,7 +40,7 @@ enum AppConnectionCheck {
         let encoding = try String.fetchOne(db, sql: "PRAGMA encoding") ?? ""
         guard encoding == "UTF-8" else {
             throw SyncError(
-                .unsuitableConnection,
+                .incompatibleConnection,
                 "the database keeps text as \(encoding), and conditions compare it as UTF-8; make it with "
                     + "'PRAGMA encoding = \"UTF-8\"'")
         }
@@ -49,7 +49,7 @@ enum AppConnectionCheck {
     /// Checks a connection before it writes. SQLite begins a write transaction on a read-only connection without an
     /// error.
     static func check(_ db: Database) throws {
-        if try isReadOnly(db) { throw SyncError(.storeReadOnly, "this connection to the database is read-only") }
+        if try isReadOnly(db) { throw SyncError(.databaseReadOnly, "this connection to the database is read-only") }
         try checkForeignKeys(db)
     }
 
@@ -62,7 +62,7 @@ enum AppConnectionCheck {
     private static func checkForeignKeys(_ db: Database) throws {
         guard try Bool.fetchOne(db.cachedStatement(sql: "PRAGMA foreign_keys")) != true else { return }
         throw SyncError(
-            .unsuitableConnection,
+            .incompatibleConnection,
             "foreign keys are off on this connection, so that rows could be left that refer to deleted ones; "
                 + "set 'configuration.foreignKeysEnabled = true', and in a DatabaseMigrator "
                 + "'registerMigration(_, foreignKeyChecks: .immediate)'")
@@ -151,8 +151,8 @@ struct SchemaNames {
             .nameCollision,
             "the database has names already that the model needs; rename the entities, or what has them",
             problems: taken.map { key, found in
-                SyncError.Problem(
-                    path: found.name,
+                SyncDiagnostic(
+                    .incompatibleTable, path: found.name,
                     message:
                         "\(Self.thing(found.type)) of the database, and \(Self.thing(wanted[key]?.type ?? "table")) "
                         + "of the model")
@@ -182,8 +182,8 @@ extension DataStack {
     ///   - migration: Whether a migration may delete rows, values and links that do not fit the model.
     ///   - transformers: Whether the transformers that the model names must be registered on it.
     /// - Throws: ``SyncError`` `nameCollision` if a table, view or index of the app has a name that the model needs,
-    ///   `unsuitableConnection` with the setting to change, `modelMismatch` with everything that would be lost,
-    ///   `missingTransformer`, `storeReadOnly`, `storeBusy`. The database is then unchanged.
+    ///   `incompatibleConnection` with the setting to change, `modelMismatch` with everything that would be lost,
+    ///   `missingTransformer`, `databaseReadOnly`, `databaseBusy`. The database is then unchanged.
     public convenience init(
         model: SyncModel, in writer: some DatabaseWriter, migration: MigrationPolicy = .keepingData,
         transformers: TransformerPolicy = .required
@@ -204,7 +204,7 @@ extension DataStack {
     /// - Throws: ``SyncError`` `nameCollision`.
     public static func createTables(of model: SyncModel, in db: Database) throws {
         guard try StoredModel.schema(db, or: .guest) == nil else { return }
-        try DatabaseErrorMapper.mapped(.storeFailure, "the tables of the model cannot be made") {
+        try DatabaseErrorMapper.mapped(.databaseError, "the tables of the model cannot be made") {
             try StoredModel.create(model, in: db)
         }
     }

@@ -37,16 +37,17 @@ struct ConflictResolver {
 
     /// Returns the outcome of a conflict, and the value that the resolver returned instead of either side's.
     func ruling(_ values: Case, of row: Subject) throws -> (ConflictOutcome, own: JSONValue?) {
-        let conflict = DomainConflict(
+        let edited = values.edited == 0 ? nil : Date(timeIntervalSince1970: Double(values.edited) / 1000)
+        let conflict = SyncConflict(
             entity: row.table.entity.name, key: try row.table.recordKey(row.key, in: db),
-            domain: row.table.domain(values.domain), base: values.base, local: values.here, remote: values.there,
-            edited: Date(timeIntervalSince1970: Double(values.edited) / 1000))
-        switch engine.registration.resolver?(conflict) ?? .byPolicy {
+            field: row.table.domain(values.domain), base: values.base, local: values.here, remote: values.there,
+            localEditDate: edited)
+        switch engine.registration.resolver?(conflict) ?? .usePolicy {
         case .local: return (ConflictOutcome(winner: .local, why: "resolver"), nil)
         case .remote: return (ConflictOutcome(winner: .remote, why: "resolver"), nil)
-        case .wait: return (ConflictOutcome(winner: .open, why: "resolver"), nil)
-        case .value(let json): return (ConflictOutcome(winner: .local, why: "resolver: \(json)"), json)
-        case .byPolicy:
+        case .manual: return (ConflictOutcome(winner: .open, why: "resolver"), nil)
+        case .merged(let json): return (ConflictOutcome(winner: .local, why: "resolver: \(json)"), json)
+        case .usePolicy:
             return (
                 ConflictOutcome(
                     row.table.registration.policy, edited: values.edited, changed: row.changed, known: row.known,

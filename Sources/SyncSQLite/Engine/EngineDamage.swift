@@ -13,7 +13,7 @@ enum EngineDamage {
 
     /// Runs `body`. A value that cannot be decoded becomes an error that names its table, row and column.
     ///
-    /// - Throws: ``SyncError`` `storeFailure` for such a value, and what `body` throws.
+    /// - Throws: ``SyncError`` `databaseError` for such a value, and what `body` throws.
     static func located<T>(in db: Database, _ body: () throws -> T) throws -> T {
         do {
             return try body()
@@ -32,7 +32,7 @@ enum EngineDamage {
 
     private static func error(in db: Database) -> SyncError {
         let place = (try? firstPlace(in: db)) ?? "a value has another type than its column"
-        return SyncError(.storeFailure, "the engine's tables are damaged: \(place)")
+        return SyncError(.databaseError, "the engine's tables are damaged: \(place)")
     }
 
     // MARK: Search

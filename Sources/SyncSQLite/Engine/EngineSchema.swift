@@ -274,7 +274,7 @@ enum EngineSchema {
 
     /// Upgrades the tables of an earlier version.
     ///
-    /// - Throws: ``SyncError`` `unreadableStore` if the tables are of a later version.
+    /// - Throws: ``SyncError`` `cannotOpenStore` if the tables are of a later version.
     static func upgrade(from version: Int, in db: Database) throws {
         switch version {
         case Self.version: return
@@ -283,7 +283,7 @@ enum EngineSchema {
             try db.execute(sql: knownNames)
             try db.execute(sql: "UPDATE sync_engine SET protocol = ?", arguments: [Self.version])
         default:
-            throw SyncError(.unreadableStore, "the engine's tables were made by another version of this library")
+            throw SyncError(.cannotOpenStore, "the engine's tables were made by another version of this library")
         }
     }
 

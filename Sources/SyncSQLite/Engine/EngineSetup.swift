@@ -77,7 +77,7 @@ struct EngineSetup {
     /// another.
     private func checkScope() throws {
         let row = try Row.fetchOne(db, sql: "SELECT protocol, service, user FROM sync_engine")
-        guard let row else { throw SyncError(.storeFailure, "the engine's table has no row") }
+        guard let row else { throw SyncError(.databaseError, "the engine's table has no row") }
         try EngineSchema.upgrade(from: row.decode(atIndex: 0), in: db)
         guard registration.isScopeKnown else { return }
         let (service, user) = try (row.decode(String.self, atIndex: 1), row.decode(String.self, atIndex: 2))
@@ -85,7 +85,7 @@ struct EngineSetup {
         guard try !hasHeard() else {
             let isMoved = service != registration.service
             throw SyncError(
-                isMoved ? .otherService : .otherUser,
+                isMoved ? .serviceMismatch : .userMismatch,
                 "the database is in step with "
                     + (isMoved ? "\(service), and this is \(registration.service)" : "another user of \(service)")
                     + ": use a file for each service and user, or remove what is of the other one first "

@@ -45,7 +45,7 @@ extension PageMerge {
             try db.inSavepoint {
                 let options = SyncOptions(resultDetail: .counts)
                 let staging = try PayloadGraphBuilder(
-                    inEntity: table.entity.name, of: engine.model, parent: nil, relationship: nil,
+                    inEntity: table.entity.name, of: engine.model, parent: nil,
                     operations: .all.subtracting(.delete), options: options)
                 let plan = try staging.stage(.array([record])).plan.unlinking(engine.unlinkedTables)
                 _ = try engine.stack.sync(MappedPayload(plan), options, in: db, isOwn: false)

@@ -118,7 +118,7 @@ struct PageMerge {
         let records = rows.compactMap(\.row.record)
         let options = SyncOptions(resultDetail: .counts)
         let staging = try PayloadGraphBuilder(
-            inEntity: table.entity.name, of: engine.model, parent: nil, relationship: nil,
+            inEntity: table.entity.name, of: engine.model, parent: nil,
             operations: .all.subtracting(.delete), options: options)
         // Registered rows are pulled by themselves. A nested list determines which of them are linked, and deletes
         // none.
@@ -150,18 +150,19 @@ struct PageMerge {
         }
     }
 
-    private mutating func recordUnreadable(_ diagnostics: [SyncResult.Diagnostic]) {
+    private mutating func recordUnreadable(_ diagnostics: [SyncDiagnostic]) {
         for diagnostic in diagnostics {
             switch diagnostic.kind {
-            case .valueDoesNotFit, .shapeDoesNotFit, .unknownKind: break
+            case .typeMismatch, .invalidRelationshipValue, .unknownDiscriminatorValue: break
             default: continue
             }
-            outcome[diagnostic.entity].unread += 1
-            guard outcome[diagnostic.entity].firstUnreadable == nil else { continue }
+            guard let entity = diagnostic.entity else { continue }
+            outcome[entity].unread += 1
+            guard outcome[entity].firstUnreadable == nil else { continue }
             // The location in the page is of no use to users.
             let member = diagnostic.path.drop { $0 != "]" }.dropFirst(2)
-            outcome[diagnostic.entity].firstUnreadable =
-                "\(diagnostic.entity) \(diagnostic.key ?? ""), \(member): \(diagnostic.message)"
+            outcome[entity].firstUnreadable =
+                "\(entity) \(diagnostic.key ?? ""), \(member): \(diagnostic.message)"
         }
     }
 

@@ -115,8 +115,8 @@ struct PageWriter {
         if let error = error as? DatabaseError { return error.resultCode == .SQLITE_CONSTRAINT }
         guard let error = error as? SyncError else { return false }
         switch error.code {
-        case .storeBusy, .storeReadOnly, .modelMismatch, .unsuitableConnection: return false
-        case .storeFailure: return isConstraint(error)
+        case .databaseBusy, .databaseReadOnly, .modelMismatch, .incompatibleConnection: return false
+        case .databaseError: return isConstraint(error)
         default: return true
         }
     }

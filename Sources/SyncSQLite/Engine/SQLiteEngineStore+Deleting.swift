@@ -19,7 +19,7 @@ extension SQLiteEngineStore {
                     outcome.add(try deleteMissing(limit, swept, in: db))
                     return .commit
                 }
-            } catch let error as SyncError where error.code == .deletionGuard {
+            } catch let error as SyncError where error.code == .deletionLimitExceeded {
                 return (outcome, error)
             }
             return (outcome, nil)
@@ -80,7 +80,7 @@ extension SQLiteEngineStore {
             let deleted = before - (try count(table, in: db))
             guard deleted > limit.allowed(of: before) else { continue }
             throw SyncError(
-                .deletionGuard,
+                .deletionLimitExceeded,
                 "\(deleted) of \(before) \(table.entity.name) rows would be deleted, because the service does not have "
                     + "them any more, or what they belong to; nothing was deleted", entity: table.entity.name)
         }

@@ -52,7 +52,7 @@ extension SQLiteEngineStore {
         }
     }
 
-    package func conflicts() async throws -> [LoggedConflict] {
+    package func conflicts() async throws -> [SyncConflict] {
         return try await reading { [self] db in
             let logged = tables.map { ($0.number, (table: $0, values: ConflictLogValues(self, $0, db))) }
             let tables = Dictionary(logged) { first, _ in first }
@@ -66,12 +66,13 @@ extension SQLiteEngineStore {
                 func json(_ index: Int) throws -> JSONValue {
                     try values.json(row[index], domain: row.decode(atIndex: 2))
                 }
-                return LoggedConflict(
+                let winner = SyncConflict.Winner(rawValue: try row.decode(atIndex: 6)) ?? .remote
+                let date = Date(timeIntervalSince1970: Double(try row.decode(Int64.self, atIndex: 8)) / 1000)
+                return SyncConflict(
                     entity: table.entity.name, key: try table.recordKey(row[1], in: db),
-                    domain: try table.domain(row.decode(atIndex: 2)),
-                    base: try json(3), local: try json(4), remote: try json(5), winner: try row.decode(atIndex: 6),
-                    why: try row.decode(atIndex: 7),
-                    time: Date(timeIntervalSince1970: Double(try row.decode(Int64.self, atIndex: 8)) / 1000))
+                    field: try table.domain(row.decode(atIndex: 2)),
+                    base: try json(3), local: try json(4), remote: try json(5),
+                    outcome: .init(winner: winner, reason: try row.decode(atIndex: 7), date: date))
             }
         }
     }

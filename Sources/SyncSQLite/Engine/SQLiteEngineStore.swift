@@ -124,7 +124,7 @@ package struct SQLiteEngineStore: EngineStore {
         keepsMemory: Bool = false, _ body: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
         let (watch, isAdopted) = (stack.watch, stack.isAdopted)
-        return try await DatabaseErrorMapper.mapped(.storeFailure, "the store cannot be written") { [memory] in
+        return try await DatabaseErrorMapper.mapped(.databaseError, "the store cannot be written") { [memory] in
             try await stack.database.write { db in
                 try watch.check(db)
                 return try EngineDamage.located(in: db) {
@@ -146,7 +146,7 @@ package struct SQLiteEngineStore: EngineStore {
             try db.executeCached(sql: "DELETE FROM \"sync_mute\"")
             return .commit
         }
-        guard let result else { throw SyncError(.storeFailure, "the transaction ended early") }
+        guard let result else { throw SyncError(.databaseError, "the transaction ended early") }
         return result
     }
 }
@@ -154,11 +154,11 @@ package struct SQLiteEngineStore: EngineStore {
 extension DataStack {
     /// Prepares the database for an engine: creates missing tables and triggers, and records preexisting rows.
     ///
-    /// - Throws: ``SyncError`` `otherService`, `otherUser` if the database syncs with another service or user;
+    /// - Throws: ``SyncError`` `serviceMismatch`, `userMismatch` if the database syncs with another service or user;
     ///   `unknownEntity`, `invalidOption` if an entity cannot be synced.
     package func engine(_ registration: EngineRegistration) throws -> SQLiteEngineStore {
         var (tables, others): ([TrackedTable], [TrackedTable]) = ([], [])
-        try DatabaseErrorMapper.mapped(.storeFailure, "the engine's tables cannot be created") {
+        try DatabaseErrorMapper.mapped(.databaseError, "the engine's tables cannot be created") {
             try database.write { db in
                 try watch.check(db)
                 try EngineDamage.located(in: db) {

@@ -23,28 +23,28 @@ public struct AdoptedModel: Sendable {
     ///
     /// - Parameter tables: The tables to read; empty for all tables, except those whose names begin with `sqlite_`,
     ///   `sync_` and `grdb_`.
-    /// - Throws: ``SyncError`` `unsuitableTables` if there is no table with such a name, or no suitable table;
-    ///   `storeFailure`.
+    /// - Throws: ``SyncError`` `incompatibleTables` if there is no table with such a name, or no suitable table;
+    ///   `databaseError`.
     public init(of reader: some DatabaseReader, tables: [String] = []) throws {
-        (model, remarks) = try DatabaseErrorMapper.mapped(.storeFailure, "the tables of the database cannot be read") {
+        (model, remarks) = try DatabaseErrorMapper.mapped(.databaseError, "the tables of the database cannot be read") {
             try reader.read { db in
                 var draft = try IntrospectedTables(tables, in: db)
                 let model = try draft.model()
-                return (model, draft.remarks.map { "\($0.path): \($0.message)" + ($0.sql.map { "\n\($0)" } ?? "") })
+                return (model, draft.remarks.map { "\($0.path): \($0.message)" + ($0.fixSQL.map { "\n\($0)" } ?? "") })
             }
         }
     }
 
     /// Derives a model from the tables of a database file.
     ///
-    /// - Throws: ``SyncError`` `unreadableStore`, and the errors of ``init(of:tables:)``.
+    /// - Throws: ``SyncError`` `cannotOpenStore`, and the errors of ``init(of:tables:)``.
     public init(at url: URL, tables: [String] = []) throws {
         guard url.isFileURL, FileStatus(at: url.path)?.isRegular == true else {
-            throw SyncError(.unreadableStore, "there is no database at '\(url.path)'")
+            throw SyncError(.cannotOpenStore, "there is no database at '\(url.path)'")
         }
         var configuration = StoreFile.configuration()
         configuration.readonly = true
-        let queue = try DatabaseErrorMapper.mapped(.unreadableStore, "'\(url.path)' cannot be read as a database") {
+        let queue = try DatabaseErrorMapper.mapped(.cannotOpenStore, "'\(url.path)' cannot be read as a database") {
             try DatabaseQueue(path: url.path, configuration: configuration)
         }
         defer { try? queue.close() }
@@ -59,7 +59,7 @@ struct IntrospectedTables {
     /// The columns that are left out, by table.
     private var leftOut: [String: Set<String>] = [:]
     /// The tables and columns that were left out, with the reason.
-    private(set) var remarks: [SyncError.Problem] = []
+    private(set) var remarks: [SyncDiagnostic] = []
 
     init(_ names: [String], in db: Database) throws {
         self.db = db
@@ -68,7 +68,7 @@ struct IntrospectedTables {
         let unknown = names.filter { name in !known.contains { ($0[0] as String).foldedForSQL == name.foldedForSQL } }
         guard unknown.isEmpty else {
             throw SyncError(
-                .unsuitableTables,
+                .incompatibleTables,
                 "the database has no table '\(unknown[0])'"
                     + SimilarName.hint(for: unknown[0], among: known.map { $0[0] as String }))
         }
@@ -123,11 +123,11 @@ struct IntrospectedTables {
             for found in problems { addDeletionCandidate(found, keys, before) }
         }
         throw SyncError(
-            .unsuitableTables, "the database has no table that can be adopted as it is", problems: remarks)
+            .incompatibleTables, "the database has no table that can be adopted as it is", problems: remarks)
     }
 
     private mutating func remark(_ path: String, _ message: String, _ sql: String? = nil) {
-        let problem = SyncError.Problem(path: path, message: message, sql: sql)
+        let problem = SyncDiagnostic(.incompatibleTable, path: path, message: message, fixSQL: sql)
         if !remarks.contains(problem) { remarks.append(problem) }
     }
 
@@ -161,7 +161,7 @@ struct IntrospectedTables {
             remark(found.problem.path, "the column is left out: \(subject)\(found.problem.message)")
         } else {
             tables.removeAll { $0.name == table.name }
-            remark(found.problem.path, "the table is left out: \(subject)\(found.problem.message)", found.problem.sql)
+            remark(found.problem.path, "the table is left out: \(subject)\(found.problem.message)", found.problem.fixSQL)
         }
     }
 }

@@ -24,9 +24,9 @@ extension DataStack {
     /// - Parameters:
     ///   - writer: A pool or a queue. Keep it open as long as the stack exists.
     ///   - transformers: Whether the transformers that the model names must be registered on it.
-    /// - Throws: ``SyncError`` `unsuitableTables` with all incompatibilities (``SyncError/problems``, and
+    /// - Throws: ``SyncError`` `incompatibleTables` with all incompatibilities (``SyncError/problems``, and
     ///   ``SyncError/remedies`` for the SQL), `modelMismatch` if the database has tables that a stack created,
-    ///   `unsuitableConnection`, `missingTransformer`, `storeReadOnly`, `storeBusy`. The database is then unchanged.
+    ///   `incompatibleConnection`, `missingTransformer`, `databaseReadOnly`, `databaseBusy`. The database is then unchanged.
     public convenience init(
         model: SyncModel, adopting writer: some DatabaseWriter, transformers: TransformerPolicy = .required
     ) throws {
@@ -42,9 +42,9 @@ extension DataStack {
     /// ``init(model:adopting:transformers:)`` does this too, so this call is only needed for a `DatabaseMigrator` with
     /// `eraseDatabaseOnSchemaChange`, which treats tables from elsewhere as a schema change.
     ///
-    /// - Throws: ``SyncError`` `unsuitableTables`, `nameCollision`, `modelMismatch`.
+    /// - Throws: ``SyncError`` `incompatibleTables`, `nameCollision`, `modelMismatch`.
     public static func adoptTables(of model: SyncModel, in db: Database) throws {
-        try DatabaseErrorMapper.mapped(.storeFailure, "the tables of the database cannot be adopted") {
+        try DatabaseErrorMapper.mapped(.databaseError, "the tables of the database cannot be adopted") {
             try StoredModel.adopt(model, in: db)
         }
     }
@@ -56,14 +56,14 @@ struct ExistingTablesStore {
 
     /// Checks the tables, and stores the model.
     func open(_ model: SyncModel) throws -> OpenStore {
-        let version = try DatabaseErrorMapper.mapped(.storeFailure, "the tables of the database cannot be adopted") {
+        let version = try DatabaseErrorMapper.mapped(.databaseError, "the tables of the database cannot be adopted") {
             try writer.writeWithoutTransaction { db in
                 SQLFunctionInstaller.install(in: db)
                 try AppConnectionCheck.checkDatabase(db)
                 if try AppConnectionCheck.isReadOnly(db) {
                     guard try StoredModel.isAdopted(db),
                         try StoredModel.schema(db, or: .guest)?.needsMigration(to: model) == false
-                    else { throw SyncError(.storeReadOnly, "this connection to the database is read-only") }
+                    else { throw SyncError(.databaseReadOnly, "this connection to the database is read-only") }
                     try TableCompatibilityCheck.check(model, in: db, readsValues: false)
                     return try StoreMonitor.schemaVersion(db)
                 }
@@ -89,7 +89,7 @@ extension StoredModel {
 
     /// Checks the existing tables and stores the model, in the caller's transaction.
     ///
-    /// - Throws: ``SyncError`` `unsuitableTables`; `modelMismatch` if the database has tables that a stack created.
+    /// - Throws: ``SyncError`` `incompatibleTables`; `modelMismatch` if the database has tables that a stack created.
     static func adopt(_ model: SyncModel, in db: Database) throws {
         let kept = try schema(db, or: .guest)
         if kept != nil, try !isAdopted(db) {

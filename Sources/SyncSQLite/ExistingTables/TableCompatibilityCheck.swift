@@ -15,12 +15,12 @@ struct TableCompatibilityCheck {
     private var lookups: [TableIncompatibilities.Found] = []
     private let isMended: (ExistingTable, String?) -> Bool
 
-    /// - Throws: ``SyncError`` `unsuitableTables` with all incompatibilities.
+    /// - Throws: ``SyncError`` `incompatibleTables` with all incompatibilities.
     static func check(_ model: SyncModel, in db: Database, readsValues: Bool) throws {
         let found = try problems(model, in: db, readsValues: readsValues).map(\.problem)
         guard !found.isEmpty else { return }
         throw SyncError(
-            .unsuitableTables,
+            .incompatibleTables,
             "the tables do not fit the model; change them in a migration of the app's, as the SQL below does, "
                 + "or the model",
             problems: found)
@@ -86,7 +86,9 @@ struct TableCompatibilityCheck {
     mutating func add(_ table: String, _ message: String, _ statements: [String] = []) {
         let sql = statements.isEmpty ? nil : statements.map { $0 + ";" }.joined(separator: "\n")
         problems.append(
-            .init(table: table, column: nil, problem: .init(path: "tables.\(table)", message: message, sql: sql)))
+            .init(
+                table: table, column: nil,
+                problem: .init(.incompatibleTable, path: "tables.\(table)", message: message, fixSQL: sql)))
     }
 
     /// Returns the columns that a sync writes, in folded case.

@@ -256,7 +256,7 @@ struct TableIncompatibilities {
     struct Found {
         let table: String
         let column: String?
-        var problem: SyncError.Problem
+        var problem: SyncDiagnostic
     }
 
     init(_ table: ExistingTable) { self.table = table }
@@ -272,7 +272,7 @@ struct TableIncompatibilities {
     private mutating func add(in column: String?, _ message: String, _ remedy: Fix) {
         let path = (["tables", table.name] + [column].compactMap(\.self)).joined(separator: ".")
         noted.append(
-            (Found(table: table.name, column: column, problem: .init(path: path, message: message)), remedy))
+            (Found(table: table.name, column: column, problem: .init(.incompatibleTable, path: path, message: message)), remedy))
     }
 
     /// Returns all problems, ordered by when their statements must run.
@@ -289,16 +289,16 @@ struct TableIncompatibilities {
             var found = found
             switch isMended(table, found.column) ? remedy : .none {
             case .values(let sql):
-                found.problem.sql = sql
+                found.problem.fixSQL = sql
                 values.append(found)
             case .definition, .lookup:
-                found.problem.sql = rebuilding
+                found.problem.fixSQL = rebuilding
                 first.append(found)
             case .column(let column):
-                found.problem.sql = rebuilding ?? "ALTER TABLE \(table.name.quoted) ADD COLUMN \(column);"
+                found.problem.fixSQL = rebuilding ?? "ALTER TABLE \(table.name.quoted) ADD COLUMN \(column);"
                 first.append(found)
             case .statement(let sql):
-                found.problem.sql = sql
+                found.problem.fixSQL = sql
                 rest.append(found)
             case .none: rest.append(found)
             }

@@ -14,7 +14,7 @@ extension DataStack {
     /// and so is a relationship with pending references. A sync of the export of synced rows changes nothing.
     ///
     /// - Parameter limit: The most rows to export; nil for all.
-    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `storeFailure`.
+    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `databaseError`.
     public func export(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, options: ExportOptions = ExportOptions()
@@ -116,7 +116,7 @@ extension DataStack {
 extension DataStack {
     /// Exports the rows of an entity as the text of one object, `{"AD": {…}, "AE": {…}}`.
     ///
-    /// - Throws: ``SyncError`` `valueDoesNotFit` for rows without a member name, or with the same one.
+    /// - Throws: ``SyncError`` `typeMismatch` for rows without a member name, or with the same one.
     func exportMembers(
         _ name: String, namedBy names: KeyedBy, where predicate: RowPredicate, orderedBy order: RowOrder,
         limit: Int?, offset: Int, options: ExportOptions, in db: Database, write: (Data) throws -> Void
@@ -136,7 +136,7 @@ extension DataStack {
             let member = try exporter.member(row, of: entity, namedBy: slot)
             if slot != entity.keySlot, !seen.insert(member.key).inserted {
                 throw SyncError(
-                    .valueDoesNotFit, "several rows would stand under one name: name them by another attribute",
+                    .typeMismatch, "several rows would stand under one name: name them by another attribute",
                     entity: name)
             }
             text.append(member)

@@ -29,11 +29,11 @@ enum DatabaseErrorMapper {
         switch error.resultCode {
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             SyncError(
-                .storeBusy, "the store is busy: another process has locked it; try again", underlying: text(error),
+                .databaseBusy, "the store is busy: another process has locked it; try again", underlying: text(error),
                 underlyingError: error)
         case .SQLITE_READONLY where error.extendedResultCode != .SQLITE_READONLY_DBMOVED:
             SyncError(
-                .storeReadOnly, "the store cannot be written to: its file or its folder is read-only for this user",
+                .databaseReadOnly, "the store cannot be written to: its file or its folder is read-only for this user",
                 underlying: text(error), underlyingError: error)
         case .SQLITE_ERROR: tooMuch(error)
         default: nil
@@ -50,7 +50,7 @@ enum DatabaseErrorMapper {
 
     /// Returns the error for a violated constraint of an existing table.
     static func constraint(_ error: DatabaseError) -> SyncError {
-        SyncError(.storeFailure, "a table refuses what the sync would write", underlying: text(error))
+        SyncError(.databaseError, "a table refuses what the sync would write", underlying: text(error))
     }
 
     /// Returns the error for an exceeded limit of SQLite; nil for any other error.
@@ -137,11 +137,11 @@ struct ForeignKeyViolations {
         return record.map { "\($0.entity) \($0.key)" } ?? "\(table) row \(rowID)"
     }
 
-    /// - Throws: ``SyncError`` `storeFailure` if there are any violations.
+    /// - Throws: ``SyncError`` `databaseError` if there are any violations.
     func refuse() throws {
         guard !places.isEmpty else { return }
         throw SyncError(
-            .storeFailure, "links to rows that are not stored would be left: \(places.joined(separator: ", "))")
+            .databaseError, "links to rows that are not stored would be left: \(places.joined(separator: ", "))")
     }
 }
 

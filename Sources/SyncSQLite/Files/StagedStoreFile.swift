@@ -12,24 +12,24 @@ package struct StagedStoreFile: Sendable {
     /// The file in which the store is filled.
     var url: URL { URL(fileURLWithPath: folder.path) }
 
-    /// - Throws: ``SyncError`` `unreadableStore` if the folder does not exist, or if log files of another store would
-    ///   become part of this one; `storeReadOnly` if no file can be created in the folder.
+    /// - Throws: ``SyncError`` `cannotOpenStore` if the folder does not exist, or if log files of another store would
+    ///   become part of this one; `databaseReadOnly` if no file can be created in the folder.
     package init(for url: URL) throws {
         name = url.path
         do {
             target = try ResolvedPath(url.path)
         } catch let failure where [ENOENT, ENOTDIR].contains(failure.code) {
             let folder = url.deletingLastPathComponent().path
-            throw SyncError(.unreadableStore, "there is no folder '\(folder)' to make the database in")
+            throw SyncError(.cannotOpenStore, "there is no folder '\(folder)' to make the database in")
         } catch {
-            throw SyncError(.unreadableStore, "cannot make the database '\(url.path)'", underlying: error.message)
+            throw SyncError(.cannotOpenStore, "cannot make the database '\(url.path)'", underlying: error.message)
         }
         try Self.refuseLeftovers(target)
         do {
             folder = try DraftFolder(in: target.folder)
         } catch let failure as SystemError {
             throw SyncError(
-                .storeReadOnly, "no database can be made in the folder '\(target.folder)'", underlying: failure.message)
+                .databaseReadOnly, "no database can be made in the folder '\(target.folder)'", underlying: failure.message)
         }
     }
 
@@ -40,7 +40,7 @@ package struct StagedStoreFile: Sendable {
             return
         }
         throw SyncError(
-            .unreadableStore,
+            .cannotOpenStore,
             "'\(leftover)' was left by another database and would be taken for a part of the new one; move it away")
     }
 
@@ -108,7 +108,7 @@ package struct StagedStoreFile: Sendable {
     }
 
     private func unpublished(_ reason: String) -> SyncError {
-        SyncError(.storeFailure, "cannot make the database '\(name)'", underlying: reason)
+        SyncError(.databaseError, "cannot make the database '\(name)'", underlying: reason)
     }
 }
 

@@ -69,7 +69,7 @@ package struct StoreFile {
     /// Migrates an existing store to another model, in one transaction.
     private func migrate(to model: SyncModel, _ policy: MigrationPolicy) throws -> MigrationReport {
         let message = "'\(name)' cannot be brought to the new model"
-        return try DatabaseErrorMapper.mapped(.storeFailure, message) {
+        return try DatabaseErrorMapper.mapped(.databaseError, message) {
             let queue = try DatabaseQueue(path: path, configuration: Self.configuration())
             defer { try? queue.close() }
             return try queue.inDatabase { db in try StoredModel.migrate(db, to: model, policy: policy) }
@@ -101,7 +101,7 @@ package struct StoreFile {
 
     /// Runs `body` with a queue, which, unlike a pool, does not change the journal mode of the file.
     private func inspected<T>(_ body: (DatabaseQueue) throws -> T) throws -> T {
-        let queue = try mapped(.unreadableStore, unreadableMessage) {
+        let queue = try mapped(.cannotOpenStore, unreadableMessage) {
             try DatabaseQueue(path: path, configuration: Self.configuration())
         }
         defer { try? queue.close() }
@@ -109,11 +109,11 @@ package struct StoreFile {
     }
 
     private func read<T>(_ queue: DatabaseQueue, _ body: (Database) throws -> T) throws -> T {
-        try mapped(.unreadableStore, unreadableMessage) { try queue.inDatabase(body) }
+        try mapped(.cannotOpenStore, unreadableMessage) { try queue.inDatabase(body) }
     }
 
     private func write<T>(_ queue: DatabaseQueue, _ body: (Database) throws -> T) throws -> T {
-        try mapped(.storeFailure, "'\(name)' cannot be written to") { try queue.inDatabase(body) }
+        try mapped(.databaseError, "'\(name)' cannot be written to") { try queue.inDatabase(body) }
     }
 
     private var unreadableMessage: String { "'\(name)' cannot be read as a store" }
@@ -144,11 +144,11 @@ package struct StoreFile {
     }
 
     private func pool(_ prepare: (Database) throws -> Void) throws -> DatabasePool {
-        let pool = try mapped(.unreadableStore, "the store at '\(name)' cannot be opened or created") {
+        let pool = try mapped(.cannotOpenStore, "the store at '\(name)' cannot be opened or created") {
             try DatabasePool(path: path, configuration: Self.configuration())
         }
         do {
-            try mapped(.storeFailure, "the tables of '\(name)' cannot be created") { try pool.write(prepare) }
+            try mapped(.databaseError, "the tables of '\(name)' cannot be created") { try pool.write(prepare) }
             return pool
         } catch {
             try? pool.close()
@@ -175,11 +175,11 @@ package struct StoreFile {
 
     private func readOnly(_ reason: String) -> SyncError {
         SyncError(
-            .storeReadOnly, "'\(name)' cannot be written to: it or its folder is read-only for this user",
+            .databaseReadOnly, "'\(name)' cannot be written to: it or its folder is read-only for this user",
             underlying: reason)
     }
 
-    private func unreadable(_ message: String) -> SyncError { SyncError(.unreadableStore, message) }
+    private func unreadable(_ message: String) -> SyncError { SyncError(.cannotOpenStore, message) }
 }
 
 /// The page cache of a connection.

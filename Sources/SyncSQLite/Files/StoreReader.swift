@@ -12,18 +12,18 @@ struct StoreReader {
     init(_ url: URL) throws {
         name = url.path
         guard url.isFileURL, let status = FileStatus(at: name) else {
-            throw SyncError(.unreadableStore, "there is no store at '\(name)'")
+            throw SyncError(.cannotOpenStore, "there is no store at '\(name)'")
         }
-        guard status.isRegular else { throw SyncError(.unreadableStore, "'\(name)' is not a file") }
+        guard status.isRegular else { throw SyncError(.cannotOpenStore, "'\(name)' is not a file") }
         do {
             files = StoreFiles(try ResolvedPath(name).path)
         } catch {
-            throw SyncError(.unreadableStore, "'\(name)' cannot be read as a store", underlying: error.message)
+            throw SyncError(.cannotOpenStore, "'\(name)' cannot be read as a store", underlying: error.message)
         }
     }
 
     func open() throws -> OpenStore {
-        try DatabaseErrorMapper.mapped(.unreadableStore, "'\(name)' cannot be read as a store") {
+        try DatabaseErrorMapper.mapped(.cannotOpenStore, "'\(name)' cannot be read as a store") {
             if files.isWritable { return try store(connection()) }
             // Without logs the file is the whole store. A normal connection would create logs, to lock the store with
             // them.
@@ -41,7 +41,7 @@ struct StoreReader {
             try StoredModel.read(db, or: .notAStore)
                 .map { ($0, try StoreMonitor.schemaVersion(db), try StoredModel.isAdopted(db)) }
         }
-        guard let (model, version, isAdopted) = found else { throw SyncError(.unreadableStore, "'\(name)' is empty") }
+        guard let (model, version, isAdopted) = found else { throw SyncError(.cannotOpenStore, "'\(name)' is empty") }
         return OpenStore(
             model: model, database: queue, schemaVersion: version, unlocked: unlocked, isAdopted: isAdopted)
     }
@@ -86,7 +86,7 @@ struct StoreReader {
             return try queue.inDatabase(TemporaryStore.copy)
         } catch let failure as SystemError {
             throw SyncError(
-                .unreadableStore, "'\(name)' and the files beside it cannot be read as a store",
+                .cannotOpenStore, "'\(name)' and the files beside it cannot be read as a store",
                 underlying: failure.message)
         }
     }
@@ -106,7 +106,7 @@ struct UnlockedStore: Sendable {
 
     /// Returns the result of `body`, if the files of the store did not change before or meanwhile.
     ///
-    /// - Throws: ``SyncError`` `storeBusy` if they changed, even if `body` throws another error.
+    /// - Throws: ``SyncError`` `databaseBusy` if they changed, even if `body` throws another error.
     @discardableResult
     func reading<Result>(_ body: () throws -> Result) throws -> Result {
         do {
@@ -124,7 +124,7 @@ struct UnlockedStore: Sendable {
     }
 
     static var changed: SyncError {
-        SyncError(.storeBusy, "the store was written to while it was read; try again")
+        SyncError(.databaseBusy, "the store was written to while it was read; try again")
     }
 }
 
@@ -136,8 +136,8 @@ extension DataStack {
     /// The store may be in a folder where this user cannot write. Apps use ``init(at:)``, which lets readers and a
     /// writer work at the same time, and writes the header of the file when it opens it.
     ///
-    /// - Throws: ``SyncError`` `unreadableStore` if the file does not exist (it is not created) or is not a store;
-    ///   `storeBusy` if another process has locked the store exclusively; `missingTransformer`.
+    /// - Throws: ``SyncError`` `cannotOpenStore` if the file does not exist (it is not created) or is not a store;
+    ///   `databaseBusy` if another process has locked the store exclusively; `missingTransformer`.
     public convenience init(
         reading url: URL, registering code: [AttributeTransformer] = [], transformers: TransformerPolicy = .required
     ) throws {
@@ -146,7 +146,7 @@ extension DataStack {
 
     /// Computes what a migration of the store in a file to another model would change and lose, and writes nothing.
     ///
-    /// - Throws: ``SyncError`` `modelMismatch` for rows that lack values the model requires, `unreadableStore`.
+    /// - Throws: ``SyncError`` `modelMismatch` for rows that lack values the model requires, `cannotOpenStore`.
     public static func migration(to model: SyncModel, at url: URL) throws -> MigrationReport {
         let copy = try DataStack(reading: url, transformers: .optional).copied()
         defer { try? copy.close() }
@@ -171,7 +171,7 @@ extension DataStack {
 
 extension DatabaseQueue {
     fileprivate func migrate(to model: SyncModel, _ policy: MigrationPolicy) throws -> MigrationReport {
-        try DatabaseErrorMapper.mapped(.storeFailure, "the store cannot be brought to the new model") {
+        try DatabaseErrorMapper.mapped(.databaseError, "the store cannot be brought to the new model") {
             try inDatabase { db in try StoredModel.migrate(db, to: model, policy: policy) }
         }
     }

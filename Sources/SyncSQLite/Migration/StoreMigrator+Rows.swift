@@ -60,7 +60,7 @@ extension StoreMigrator {
             let rows = "\(count) row\(count == 1 ? " has" : "s have")"
             missing.append(
                 .init(
-                    path: path(of: slot, entity), message: "is required now, but \(rows) no value; a default would help"
+                    .missingRequiredValue, path: path(of: slot, entity), message: "is required now, but \(rows) no value; a default would help"
                 )
             )
         }

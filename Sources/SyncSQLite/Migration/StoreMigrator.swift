@@ -17,9 +17,9 @@ struct StoreMigrator {
     private(set) var keptJoins: Set<AssociationID> = []
     /// The temporary name of each old table, from which the new tables are filled.
     var renamed: [String: String] = [:]
-    var losses: [SyncError.Problem] = []
+    var losses: [SyncDiagnostic] = []
     /// Rows without a value that the model requires.
-    var missing: [SyncError.Problem] = []
+    var missing: [SyncDiagnostic] = []
 
     /// - Returns: The changes and losses.
     /// - Throws: ``SyncError`` `modelMismatch` with every loss, unless the policy allows losses, or if rows lack values
@@ -146,7 +146,8 @@ struct StoreMigrator {
 
     mutating func lose(_ path: String, _ what: String, _ count: Int, _ unit: String) {
         guard count > 0 else { return }
-        losses.append(.init(path: path, message: "\(what): \(count) \(unit)\(count == 1 ? "" : "s") would be lost"))
+        losses.append(
+            .init(.dataLoss, path: path, message: "\(what): \(count) \(unit)\(count == 1 ? "" : "s") would be lost"))
     }
 
     private func refuseMissingValues() throws {
@@ -289,7 +290,7 @@ public enum MigrationPolicy: Sendable, Hashable {
 /// The changes and losses of a migration.
 public struct MigrationReport: Sendable, Hashable, Codable {
     /// The differences between the models that change tables, by path in a schema file.
-    public let changes: [SyncError.Problem]
+    public let changes: [SyncDiagnostic]
     /// The parts of the old model that do not fit the new one, with the number of lost rows, values or links.
-    public let losses: [SyncError.Problem]
+    public let losses: [SyncDiagnostic]
 }

@@ -9,7 +9,7 @@ extension DataStack {
     /// let adults = try await stack.fetch("User", where: "age >= 18", orderedBy: "firstName", limit: 10)
     /// ```
     /// - Parameter limit: The most rows to fetch; nil for all.
-    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `storeFailure`.
+    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `databaseError`.
     public func fetch(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil
@@ -29,7 +29,7 @@ extension DataStack {
     ///
     /// A row whose temporary key was replaced by a remote ID is found by both, unless another row has the temporary key.
     ///
-    /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity` or `storeFailure`.
+    /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity` or `databaseError`.
     public func fetch(_ entity: String, id: JSONValue) throws -> SyncRow? {
         try reading { db in try self.fetch(entity, id: id, in: db) }
     }
@@ -112,7 +112,7 @@ extension DataStack {
 
     func reading<T>(_ body: (Database) throws -> T) throws -> T {
         try unchanged {
-            try DatabaseErrorMapper.mapped(.storeFailure, "the store cannot be read") {
+            try DatabaseErrorMapper.mapped(.databaseError, "the store cannot be read") {
                 try database.read { db in
                     SQLFunctionInstaller.install(in: db)
                     try watch.check(db)
@@ -125,7 +125,7 @@ extension DataStack {
     func reading<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         let watch = watch
         return try await unchanged {
-            try await DatabaseErrorMapper.mapped(.storeFailure, "the store cannot be read") {
+            try await DatabaseErrorMapper.mapped(.databaseError, "the store cannot be read") {
                 try await database.read { db in
                     SQLFunctionInstaller.install(in: db)
                     try watch.check(db)
@@ -202,7 +202,7 @@ extension DataStack {
     ///
     /// A to-one relationship has one row or none.
     ///
-    /// - Throws: ``SyncError`` `unknownRelationship` or `storeFailure`.
+    /// - Throws: ``SyncError`` `unknownRelationship` or `databaseError`.
     public func targets(of record: SyncRow, _ relationship: String) throws -> [SyncRow] {
         try reading { db in try self.targets(of: record, relationship, in: db) }
     }

@@ -124,7 +124,7 @@ extension DataStack {
 extension DataStack {
     /// Returns the pending references of the store, ordered by entity, key, relationship and position.
     ///
-    /// - Throws: ``SyncError`` `storeFailure`.
+    /// - Throws: ``SyncError`` `databaseError`.
     public func unresolvedReferences() throws -> [SyncResult.UnresolvedReference] {
         try reading { db in try EngineDamage.located(in: db) { try self.unresolvedReferences(in: db) } }
     }

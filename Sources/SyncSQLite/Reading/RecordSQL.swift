@@ -123,7 +123,7 @@ struct RecordSQL {
         {
             key = parted
         }
-        guard let key else { throw SyncError(.storeFailure, "a row has no key", entity: type.name) }
+        guard let key else { throw SyncError(.databaseError, "a row has no key", entity: type.name) }
         return SyncRow(entity: type.name, key: key, rowKey: rowKey, type: type, values: values)
     }
 
@@ -137,7 +137,7 @@ struct RecordSQL {
             layout.model.entities[id].table == tree.id
         else {
             throw SyncError(
-                .storeFailure, "a row of table '\(table.name)' is of no entity of the model", entity: entity.name)
+                .databaseError, "a row of table '\(table.name)' is of no entity of the model", entity: entity.name)
         }
         return layout.model.entities[id]
     }

@@ -125,7 +125,7 @@ struct KeyColumns: Sendable {
     func values(of key: RowKey, entity: String, in db: Database) throws -> [DatabaseValue] {
         guard case .composite(let types) = type else { return [key.databaseValue] }
         guard let values = key.parts(types), values.count == parts.count else {
-            throw SyncError(.valueDoesNotFit, "it is no key", entity: entity)
+            throw SyncError(.typeMismatch, "it is no key", entity: entity)
         }
         return try zip(parts, values).map { part, value in
             guard case .target(_, let target) = part else { return value.databaseValue }

@@ -20,12 +20,12 @@ enum StoredModel {
         /// bytes.
         static func == (left: Schema, right: Schema) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
 
-        /// - Throws: ``SyncError`` `unreadableStore`.
+        /// - Throws: ``SyncError`` `cannotOpenStore`.
         func model() throws -> SyncModel {
             do {
                 return try SyncModel(schema: Data(text.utf8))
             } catch {
-                throw SyncError(.unreadableStore, "the model the store keeps cannot be read", underlying: "\(error)")
+                throw SyncError(.cannotOpenStore, "the model the store keeps cannot be read", underlying: "\(error)")
             }
         }
 
@@ -50,14 +50,14 @@ enum StoredModel {
             if empty == .guest { return nil }
             let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") == 0
             if isEmpty, empty == .empty { return nil }
-            throw SyncError(.unreadableStore, "the file is a database, but not a store of this library")
+            throw SyncError(.cannotOpenStore, "the file is a database, but not a store of this library")
         }
         guard let row = try Row.fetchOne(db, sql: "SELECT \"schema\", \"version\" FROM \"sync_model\""),
             let schema = String.fromDatabaseValue(row[0]), let version = Int.fromDatabaseValue(row[1])
-        else { throw SyncError(.unreadableStore, "the store does not say what its model is") }
+        else { throw SyncError(.cannotOpenStore, "the store does not say what its model is") }
         guard version <= SchemaSQL.adoptedVersion else {
             throw SyncError(
-                .unreadableStore,
+                .cannotOpenStore,
                 "the store was made by a later version of this library (layout \(version), "
                     + "known: \(SchemaSQL.adoptedVersion))"
             )

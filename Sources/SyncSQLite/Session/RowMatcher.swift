@@ -312,12 +312,12 @@ final class RowColumns: Sendable {
 
     /// Returns the entity that a row names in a column, or the root of the hierarchy if the table has no such column.
     ///
-    /// - Throws: ``SyncError`` `storeFailure` if the model has no such entity, as a fetch of the row does.
+    /// - Throws: ``SyncError`` `databaseError` if the model has no such entity, as a fetch of the row does.
     func entity(_ statement: RawStatement, at column: Int?) throws -> Int {
         guard let column else { return tree.root }
         guard let id = model.entityID(statement.string(column)), model.entities[id].table == tree.id else {
             throw SyncError(
-                .storeFailure, "a row of table \(table) is of no entity of the model",
+                .databaseError, "a row of table \(table) is of no entity of the model",
                 entity: model.entities[tree.root].name)
         }
         return id

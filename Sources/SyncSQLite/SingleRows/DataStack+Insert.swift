@@ -19,9 +19,9 @@ extension DataStack {
     ///     related rows move to the new row.
     /// - Returns: The stored row.
     /// - Throws: ``SyncError`` `unknownEntity`, `abstractEntity`, `unknownAttribute`, `unknownRelationship`,
-    ///   `valueDoesNotFit`, `primaryKeyMissing`, `keyTaken`, `rowNotFound` for a related row that is not stored any
+    ///   `typeMismatch`, `primaryKeyMissing`, `duplicateKey`, `rowNotFound` for a related row that is not stored any
     ///   more, or
-    ///   `storeFailure`. Nothing is written then.
+    ///   `databaseError`. Nothing is written then.
     @discardableResult
     public func insert(
         _ entity: String, values: [String: JSONValue] = [:], links: [String: [SyncRow]] = [:]
@@ -52,7 +52,7 @@ extension DataStack {
     /// prefix.
     ///
     /// - Throws: ``SyncError`` `keylessEntity`, `primaryKeyMissing` if the type has no temporary keys,
-    ///   `unknownEntity` or `storeFailure`.
+    ///   `unknownEntity` or `databaseError`.
     public func newKey(for entity: String) throws -> JSONValue {
         let compiled = try model.compiled.entity(named: entity)
         let key = try reading { db in try self.newKey(for: compiled, in: db) }
@@ -116,7 +116,7 @@ extension DataStack {
     // MARK: Errors
 
     func writing<T>(_ body: (Database) throws -> T) throws -> T {
-        try DatabaseErrorMapper.mapped(.storeFailure, "the store cannot be written") {
+        try DatabaseErrorMapper.mapped(.databaseError, "the store cannot be written") {
             try database.write { db in
                 try watch.check(db)
                 return try DeferredForeignKeys.during(db, isAdopted) { try body(db) }
@@ -126,7 +126,7 @@ extension DataStack {
 
     func writing<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         let (watch, isAdopted) = (watch, isAdopted)
-        return try await DatabaseErrorMapper.mapped(.storeFailure, "the store cannot be written") {
+        return try await DatabaseErrorMapper.mapped(.databaseError, "the store cannot be written") {
             try await database.write { db in
                 try watch.check(db)
                 return try DeferredForeignKeys.during(db, isAdopted) { try body(db) }
@@ -240,13 +240,13 @@ struct RowInserter {
         value = ColumnValue.databaseValue(fallback ?? .null, as: attribute.type)
         guard !value.isNull else {
             throw SyncError(
-                .valueDoesNotFit, "a value is required", entity: entity.name, path: attribute.name)
+                .typeMismatch, "a value is required", entity: entity.name, path: attribute.name)
         }
         return value
     }
 
     private func misfit(_ name: String, _ type: AttributeType) -> SyncError {
-        SyncError(.valueDoesNotFit, "the value does not fit type \(type.rawValue)", entity: entity.name, path: name)
+        SyncError(.typeMismatch, "the value does not fit type \(type.rawValue)", entity: entity.name, path: name)
     }
 
     // MARK: Links
@@ -275,7 +275,7 @@ struct RowInserter {
     }
 
     private func misfit(_ message: String, _ relationship: CompiledRelationship) -> SyncError {
-        SyncError(.valueDoesNotFit, message, entity: entity.name, path: relationship.name)
+        SyncError(.typeMismatch, message, entity: entity.name, path: relationship.name)
     }
 
     // MARK: Row
@@ -285,7 +285,7 @@ struct RowInserter {
         let records = try select.fetch(
             db, "SELECT \(select.columns) FROM \(select.from) WHERE \(select.rowKey) = ?", [rowKey])
         guard let record = records.first else {
-            throw SyncError(.storeFailure, "the new row is not there", entity: entity.name)
+            throw SyncError(.databaseError, "the new row is not there", entity: entity.name)
         }
         return record
     }

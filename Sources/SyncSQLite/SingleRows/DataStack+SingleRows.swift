@@ -14,7 +14,7 @@ extension DataStack {
     /// }
     /// ```
     /// - Returns: The stored row, and the changes.
-    /// - Throws: ``SyncError`` `primaryKeyMissing` if the record has no readable key, `valueDoesNotFit` if it lacks a
+    /// - Throws: ``SyncError`` `primaryKeyMissing` if the record has no readable key, `typeMismatch` if it lacks a
     ///   value that a new row requires, `entityMismatch` if the key belongs to a row of another entity,
     ///   `recordExpected`, `unknownEntity`, `abstractEntity`, `keylessEntity`. Nothing is written then.
     @discardableResult
@@ -48,7 +48,7 @@ extension DataStack {
 
     func singleRowStaging(_ entity: String, _ options: SyncOptions) throws -> PayloadGraphBuilder {
         try PayloadGraphBuilder(
-            inEntity: entity, of: model, parent: nil, relationship: nil,
+            inEntity: entity, of: model, parent: nil,
             operations: .all.subtracting(.delete), options: options)
     }
 
@@ -76,13 +76,13 @@ extension DataStack {
                 return .commit
             }
         }
-        guard let applied else { throw SyncError(.storeFailure, "the row is not there", entity: entity.name) }
+        guard let applied else { throw SyncError(.databaseError, "the row is not there", entity: entity.name) }
         return applied
     }
 
     private func refusal(_ entity: CompiledEntity, _ result: SyncResult) -> SyncError {
-        let reason = result.diagnostics.first { $0.kind == .requiredValueMissing || $0.kind == .entityMismatch }
-        let code: SyncError.Code = reason?.kind == .entityMismatch ? .entityMismatch : .valueDoesNotFit
+        let reason = result.diagnostics.first { $0.kind == .missingRequiredValue || $0.kind == .entityMismatch }
+        let code: SyncError.Code = reason?.kind == .entityMismatch ? .entityMismatch : .typeMismatch
         return SyncError(code, reason?.message ?? "the record was refused", entity: entity.name, path: reason?.path)
     }
 }
@@ -99,7 +99,7 @@ extension DataStack {
     ///   - id: The key, which is converted to the type of the primary key. It may be a temporary key.
     ///   - values: A JSON record. It may lack its key.
     /// - Returns: The stored row and the changes; nil if no row has this key.
-    /// - Throws: ``SyncError`` `keyTaken` if another row has the key among the values, `recordExpected`,
+    /// - Throws: ``SyncError`` `duplicateKey` if another row has the key among the values, `recordExpected`,
     ///   `unknownEntity`, `keylessEntity`. Nothing is written then.
     @discardableResult
     public func update(
@@ -167,13 +167,13 @@ extension DataStack {
     ///
     /// - Parameter predicate: Selects the row; nil inserts a new row with the defaults of the model.
     /// - Returns: The stored row, and a diagnostic for each value that did not fit.
-    /// - Throws: ``SyncError`` `rowNotFound` unless exactly one row matches, `keyTaken`, `recordExpected`, and the
+    /// - Throws: ``SyncError`` `rowNotFound` unless exactly one row matches, `duplicateKey`, `recordExpected`, and the
     ///   errors of
     ///   ``insert(_:storedValues:links:)``. Nothing is written then.
     @discardableResult
     public func fill(
         _ entity: String, with record: JSONValue, where predicate: RowPredicate? = nil
-    ) throws -> (row: SyncRow, diagnostics: [SyncResult.Diagnostic]) {
+    ) throws -> (row: SyncRow, diagnostics: [SyncDiagnostic]) {
         try writing { db in try self.fill(entity, with: record, where: predicate, in: db) }
     }
 
@@ -181,7 +181,7 @@ extension DataStack {
     @discardableResult
     public func fill(
         _ entity: String, with record: JSONValue, where predicate: RowPredicate? = nil
-    ) async throws -> (row: SyncRow, diagnostics: [SyncResult.Diagnostic]) {
+    ) async throws -> (row: SyncRow, diagnostics: [SyncDiagnostic]) {
         try await writing { db in try self.fill(entity, with: record, where: predicate, in: db) }
     }
 
@@ -189,7 +189,7 @@ extension DataStack {
     @discardableResult
     public func fill(
         _ entity: String, with record: JSONValue, where predicate: RowPredicate? = nil, in db: Database
-    ) throws -> (row: SyncRow, diagnostics: [SyncResult.Diagnostic]) {
+    ) throws -> (row: SyncRow, diagnostics: [SyncDiagnostic]) {
         guard let predicate else {
             let mapped = try AttributeMapper(record, of: model.compiled.entity(named: entity), in: model)
             return (try insert(entity, storedValues: mapped.values, in: db), mapped.diagnostics)

@@ -17,7 +17,7 @@ struct KeyUpdate {
 
     /// Changes the key, and returns the key of the row in its table afterwards.
     ///
-    /// - Throws: ``SyncError`` `keyTaken`; `rowNotFound` if a part is the key of a row that is not stored.
+    /// - Throws: ``SyncError`` `duplicateKey`; `rowNotFound` if a part is the key of a row that is not stored.
     @discardableResult
     func rekey(to key: RowKey) throws -> DatabaseValue {
         let entity = row.type
@@ -83,7 +83,7 @@ extension DataStack {
         let sql = "SELECT 1 FROM \(columns.table.name.quoted) WHERE \(condition)"
         guard try Row.fetchOne(db, sql: sql, arguments: StatementArguments(values.map(\.value))) != nil else { return }
         throw SyncError(
-            .keyTaken, "there is a row with this key already", entity: entity.name,
+            .duplicateKey, "there is a row with this key already", entity: entity.name,
             path: model.compiled.keyNames(of: entity).joined(separator: ", "))
     }
 }

@@ -14,7 +14,7 @@ extension DataStack {
     ///     written by other means.
     ///   - relationships: The relationships whose rows are loaded. The properties of other relationships are empty.
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `unknownRelationship`, `invalidPredicate`,
-    ///   `valueDoesNotFit` for a value that does not fit the type of its property, or `storeFailure`.
+    ///   `typeMismatch` for a value that does not fit the type of its property, or `databaseError`.
     public func fetch<Value: EntityRecord>(
         _ type: Value.Type, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
@@ -92,7 +92,7 @@ extension DataStack {
     /// ```
     /// - Parameter skip: Called with each row that cannot be decoded, which is then left out; nil if such a row is an
     ///   error.
-    /// - Throws: ``SyncError`` `valueDoesNotFit` for a row that cannot be decoded, and the errors of
+    /// - Throws: ``SyncError`` `typeMismatch` for a row that cannot be decoded, and the errors of
     ///   ``fetch(_:where:orderedBy:limit:)-(_,_,_,_)``.
     public func fetch<Value: Decodable & Sendable>(
         _ entity: String, as type: Value.Type, where predicate: RowPredicate = .all,
@@ -119,7 +119,7 @@ extension DataStack {
                 return try JSONCodedValue.value(.object(members))
             } catch {
                 let error = SyncError(
-                    .valueDoesNotFit, "the row \(record.key) is no \(Value.self): \(error)", entity: record.entity)
+                    .typeMismatch, "the row \(record.key) is no \(Value.self): \(error)", entity: record.entity)
                 guard let skip else { throw error }
                 skip(UnreadableRow(entity: record.entity, key: record.key, error: error))
                 return nil

@@ -19,12 +19,12 @@ public protocol EntityRecord: SyncEntity, FetchableRecord, PersistableRecord {
 
     /// Decodes a row.
     ///
-    /// - Throws: ``SyncError`` `valueDoesNotFit` for a value that does not fit the type of its property.
+    /// - Throws: ``SyncError`` `typeMismatch` for a value that does not fit the type of its property.
     init(entityRow row: EntityRowDecoder) throws
 
     /// Encodes the values of the row.
     ///
-    /// - Throws: ``SyncError`` `valueDoesNotFit` for a value that cannot be encoded.
+    /// - Throws: ``SyncError`` `typeMismatch` for a value that cannot be encoded.
     func encode(into row: inout EntityRowEncoder) throws
 
     /// Sets the loaded rows of a relationship.
@@ -104,13 +104,13 @@ public struct EntityRowEncoder {
 
     /// Encodes the value of an attribute as JSON.
     ///
-    /// - Throws: ``SyncError`` `valueDoesNotFit` for a value that cannot be encoded.
+    /// - Throws: ``SyncError`` `typeMismatch` for a value that cannot be encoded.
     @_disfavoredOverload
     public mutating func set<Value: Encodable>(_ attribute: String, to value: Value, in column: String? = nil) throws {
         do {
             try set(attribute, to: JSONCodedValue.json(value), in: column)
         } catch {
-            throw SyncError(.valueDoesNotFit, "a \(Value.self) is no JSON: \(error)", entity: entity, path: attribute)
+            throw SyncError(.typeMismatch, "a \(Value.self) is no JSON: \(error)", entity: entity, path: attribute)
         }
     }
 
@@ -143,11 +143,11 @@ public struct EntityRowEncoder {
     private func stored(_ name: String, _ value: StoredValue) throws -> DatabaseValue {
         let stored = ColumnValue.databaseValue(value, as: .string)
         if stored.isNull, !value.isNull {
-            throw SyncError(.valueDoesNotFit, "\(value) cannot be stored", entity: entity, path: name)
+            throw SyncError(.typeMismatch, "\(value) cannot be stored", entity: entity, path: name)
         }
         if case .string(let text) = stored.storage, text.utf8.contains(0) {
             throw SyncError(
-                .valueDoesNotFit, "GRDB cannot bind a text with a NUL; a sync can", entity: entity, path: name)
+                .typeMismatch, "GRDB cannot bind a text with a NUL; a sync can", entity: entity, path: name)
         }
         return stored
     }
@@ -165,7 +165,7 @@ public struct EntityRowDecoder {
 
     /// Returns the value of a column.
     ///
-    /// - Throws: ``SyncError`` `valueDoesNotFit` if the row has no such column, or the value does not fit the type.
+    /// - Throws: ``SyncError`` `typeMismatch` if the row has no such column, or the value does not fit the type.
     public func value<Value: AttributeValue>(_ column: String, as type: Value.Type = Value.self) throws -> Value {
         let stored = try storedValue(column, as: Value.attributeType)
         guard let value = Value(storedValue: stored) else { throw misfit(column, Value.self) }
@@ -203,7 +203,7 @@ public struct EntityRowDecoder {
     private func storedValue(_ column: String, as type: AttributeType) throws -> StoredValue {
         guard row.hasColumn(column) else {
             throw SyncError(
-                .valueDoesNotFit, "the row was read without the column '\(column)'", entity: entity, path: column)
+                .typeMismatch, "the row was read without the column '\(column)'", entity: entity, path: column)
         }
         var value: DatabaseValue = row[column]
         if case .string = value.storage, type == .string || type == .url {
@@ -218,7 +218,7 @@ public struct EntityRowDecoder {
         let value: DatabaseValue = row[column]
         let found = value.isNull ? "nil" : "\(value)"
         return SyncError(
-            .valueDoesNotFit, "\(found) in the column '\(column)' is no \(type)", entity: entity, path: column)
+            .typeMismatch, "\(found) in the column '\(column)' is no \(type)", entity: entity, path: column)
     }
 }
 

@@ -16,7 +16,7 @@ struct RecordRow: Sendable {
     /// Looks up the row of a value, and makes it current while `body` runs.
     ///
     /// - Parameter needsKey: Whether a value of a keyless entity throws, because GRDB cannot find its row.
-    /// - Throws: ``SyncError`` `keylessEntity`, `valueDoesNotFit`, and errors of SQLite.
+    /// - Throws: ``SyncError`` `keylessEntity`, `typeMismatch`, and errors of SQLite.
     static func during<Value: EntityRecord, Result>(
         _ value: Value, needsKey: Bool = false, _ db: Database, _ body: () throws -> Result
     ) throws -> Result {

@@ -96,7 +96,7 @@ struct TypedRows<Value: EntityRecord>: Sendable {
     ) throws -> Record? {
         do {
             return try Record(row: row)
-        } catch var error as SyncError where error.code == .valueDoesNotFit {
+        } catch var error as SyncError where error.code == .typeMismatch {
             let select = RecordSQL(entity, stack.layout)
             let record = try select.fetch(
                 db, "SELECT \(select.columns) FROM \(select.from) WHERE \(select.rowKey) = ?", [rowKey]
@@ -151,7 +151,7 @@ struct TypedSource: ExportSource {
 
     let model: CompiledModel
 
-    /// - Throws: ``SyncError`` `unknownEntity`, `valueDoesNotFit`.
+    /// - Throws: ``SyncError`` `unknownEntity`, `typeMismatch`.
     func row<Value: EntityRecord>(_ value: Value) throws -> SourceRow {
         let entity = try model.entity(named: Value.entityName)
         var given = EntityRowEncoder(of: entity.name)
@@ -160,7 +160,7 @@ struct TypedSource: ExportSource {
         for (name, value, _) in given.attributes {
             guard let slot = entity.slotByName[name] else { continue }
             guard value.hasJSONForm else {
-                throw SyncError(.valueDoesNotFit, "\(value) is nothing that JSON has", entity: entity.name, path: name)
+                throw SyncError(.typeMismatch, "\(value) is nothing that JSON has", entity: entity.name, path: name)
             }
             values[slot] = value
         }
@@ -199,14 +199,14 @@ struct TypedSource: ExportSource {
 extension DataStack {
     /// Returns values as a JSON payload, with the loaded rows of their relationships.
     ///
-    /// - Throws: ``SyncError`` `unknownEntity`; `valueDoesNotFit` for a value that cannot be encoded, and for a type
+    /// - Throws: ``SyncError`` `unknownEntity`; `typeMismatch` for a value that cannot be encoded, and for a type
     ///   with an
     ///   attribute that a sync cannot read back from JSON.
     package func payload<Value: EntityRecord>(of values: [Value]) throws -> JSONValue {
         var options = ExportOptions()
         options.exportsAll = true
         if let omission = try model.exportOmissions(of: Value.entityName, options: options).first {
-            throw SyncError(.valueDoesNotFit, "\(omission)", entity: Value.entityName)
+            throw SyncError(.typeMismatch, omission.message, entity: Value.entityName)
         }
         let source = TypedSource(model: model.compiled)
         let entity = try model.compiled.entity(named: Value.entityName)

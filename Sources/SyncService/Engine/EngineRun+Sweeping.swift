@@ -42,7 +42,7 @@ extension EngineRun {
 
     /// Deletes the rows that the service deleted or lacks.
     ///
-    /// - Throws: ``SyncError`` `deletionGuard` if a deletion exceeds the deletion limit.
+    /// - Throws: ``SyncError`` `deletionLimitExceeded` if a deletion exceeds the deletion limit.
     func delete() async throws {
         if let refusal = try await deleteWithinGuard() { throw refusal }
     }

@@ -23,7 +23,7 @@ public actor SyncEngine {
     public private(set) var lastReport: SyncReport?
 
     /// - Throws: ``SyncError`` `unknownEntity`; `invalidOption` for an entity that is named twice, or a setting that
-    ///   the service does not support; `otherService`; `otherUser`.
+    ///   the service does not support; `serviceMismatch`; `userMismatch`.
     package init(
         host: any StoreHost, service: any SyncService, entities: [SyncedEntity], settings: EngineSettings
     ) throws {
@@ -40,7 +40,7 @@ public actor SyncEngine {
     /// If a sync of the same entities is in progress, the call joins it, and that sync looks for changes once more. The
     /// call waits for any other run to end.
     ///
-    /// - Throws: ``SyncError`` `deletionGuard` if the service lacks more rows than the deletion limit allows. Those
+    /// - Throws: ``SyncError`` `deletionLimitExceeded` if the service lacks more rows than the deletion limit allows. Those
     ///   rows stay, and changes of rows that reference them are not sent. All other changes were sent; see
     ///   ``lastReport``. Errors of the service and of the store.
     @discardableResult
@@ -167,7 +167,7 @@ extension SyncEngine {
     /// Returns the conflict log, open conflicts first.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
-    public func conflicts(only entities: [String]? = nil) async throws -> [LoggedConflict] {
+    public func conflicts(only entities: [String]? = nil) async throws -> [SyncConflict] {
         let names = try registration.names(entities)
         return try await store.conflicts().filter { names.contains($0.entity) }
     }

@@ -59,7 +59,7 @@ public struct EngineSettings: Sendable {
     public var deleteConflicts = DeleteConflictPolicy.deleteWins
     /// A function that resolves conflicts, such as one that adds up counters. It is called before the policy applies, inside a
     /// transaction, and must not use the database.
-    public var resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)?
+    public var resolver: (@Sendable (SyncConflict) -> SyncConflict.Resolution)?
     /// The deletion limit of a listing that omits rows.
     public var deletionLimit: DeletionLimit? = .half
     /// The user of the service. A database is synced with one user.

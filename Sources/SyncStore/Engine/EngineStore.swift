@@ -67,7 +67,7 @@ package protocol EngineStore: Sendable {
     /// again.
     ///
     /// - Parameter swept: The entities whose listings have ended.
-    /// - Returns: The changes, and a ``SyncError`` `deletionGuard` if the limit kept all missing rows.
+    /// - Returns: The changes, and a ``SyncError`` `deletionLimitExceeded` if the limit kept all missing rows.
     func applyDeletions(
         guardedBy limit: DeletionLimit?, swept: [String], _ lease: EngineLease
     ) async throws -> (outcome: AppliedChanges, refusal: SyncError?)
@@ -85,7 +85,7 @@ package protocol EngineStore: Sendable {
     func parkedRows() async throws -> [BlockedChange]
 
     /// Returns the conflict log, open conflicts first.
-    func conflicts() async throws -> [LoggedConflict]
+    func conflicts() async throws -> [SyncConflict]
 
     /// Resolves an open conflict.
     func resolve(_ entity: String, key: JSONValue, domain: String?, takingRemote: Bool) async throws
@@ -264,14 +264,14 @@ package struct EngineRegistration: Sendable {
     /// The filter of each entity's pull. If it changes, the next pull is a full one.
     package let filters: [String: String]
     /// The conflict resolver of the app.
-    package let resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)?
+    package let resolver: (@Sendable (SyncConflict) -> SyncConflict.Resolution)?
 
     package init(
         entities: [Entity], service: String, user: String, isScopeKnown: Bool = true, isImport: Bool = false,
         makesIDs: Bool,
         takesParts: Bool = false, idLength: Int? = nil, sendsWholeRows: Bool = false, ordersVersions: Bool = false,
         marker: String? = nil, filters: [String: String],
-        resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)? = nil
+        resolver: (@Sendable (SyncConflict) -> SyncConflict.Resolution)? = nil
     ) {
         self.entities = entities
         self.service = service

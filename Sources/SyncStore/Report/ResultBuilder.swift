@@ -27,7 +27,7 @@ struct ResultBuilder {
     private(set) var linksRemoved = 0
     private(set) var root = SyncResult.RootCounts()
     private(set) var entities: [SyncResult.EntityChanges]
-    private(set) var diagnostics: [SyncResult.Diagnostic]
+    private(set) var diagnostics: [SyncDiagnostic]
     /// The number of diagnostics beyond ``SyncResult/diagnosticLimit``.
     private var omittedDiagnostics = 0
     /// Updates outside the payload graph, such as of rows that referenced a deleted row.
@@ -42,14 +42,14 @@ struct ResultBuilder {
         diagnostics = plan.diagnostics
     }
 
-    mutating func add(_ kind: SyncResult.Diagnostic.Kind, _ entity: Int, key: RowKey?, path: String, _ message: String)
+    mutating func add(_ kind: SyncDiagnostic.Kind, _ entity: Int, key: RowKey?, path: String, _ message: String)
     {
         guard kind == .deletionsSkipped || diagnostics.count < SyncResult.diagnosticLimit else {
             omittedDiagnostics += 1
             return
         }
         diagnostics.append(
-            SyncResult.Diagnostic(
+            SyncDiagnostic(
                 kind, entity: model.entities[entity].name,
                 key: key.map { $0.recordKey(model.keyType(of: entity)).description },
                 path: path, message: message))

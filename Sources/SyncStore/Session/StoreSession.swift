@@ -26,7 +26,7 @@ package protocol StoreSession: AnyObject {
 
     /// Checks that every link references stored rows.
     ///
-    /// - Throws: ``SyncError`` `storeFailure`, naming some dangling links.
+    /// - Throws: ``SyncError`` `databaseError`, naming some dangling links.
     func checkLinks() throws
 
     /// Notifies observers, once the transaction is committed, that rows of these tables changed, and join rows if links

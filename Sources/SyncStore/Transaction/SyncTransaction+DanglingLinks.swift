@@ -34,7 +34,7 @@ extension SyncTransaction {
         let name = side.relationship.map { "\(model.entities[side.entity].name).\($0.name)" } ?? ""
         let count = dangling.pairs.count
         report.add(
-            .linksToMissingRows, side.entity, key: nil, path: "",
+            .danglingLinks, side.entity, key: nil, path: "",
             "\(count) link\(count == 1 ? "" : "s") of \(name) led to rows that are not stored, and "
                 + "\(count == 1 ? "was" : "were") removed")
     }

@@ -109,7 +109,7 @@ extension SyncTransaction {
     }
 
     private func problem(withNew node: NodeID, _ table: SyncTable, _ rule: NewRowRule) -> (
-        kind: SyncResult.Diagnostic.Kind, message: String
+        kind: SyncDiagnostic.Kind, message: String
     )? {
         let entity = rule.entity
         if entity.isAbstract {
@@ -118,15 +118,15 @@ extension SyncTransaction {
         if table.batch.nodes[node.index].ownerPlace != nil, let slot = entity.keySlot {
             let type = table.tree.attributes[slot].type
             if ![.integer, .string, .uuid].contains(type) {
-                return (.keyCannotBeMade, "a new \(entity.name) needs its key: one of type \(type) cannot be made here")
+                return (.cannotGenerateKey, "a new \(entity.name) needs its key: one of type \(type) cannot be made here")
             }
         }
         if table.batch.nodes[node.index].ownerPlace != nil, entity.compositeKey != nil {
-            return (.keyCannotBeMade, "a new \(entity.name) needs its key: one of several parts cannot be made here")
+            return (.cannotGenerateKey, "a new \(entity.name) needs its key: one of several parts cannot be made here")
         }
         for slot in rule.required where table.lacksValue(slot, of: node) {
             let name = table.tree.attributes[slot].name
-            return (.requiredValueMissing, "a new \(entity.name) needs a value for \(name); the record is refused")
+            return (.missingRequiredValue, "a new \(entity.name) needs a value for \(name); the record is refused")
         }
         return nil
     }
@@ -143,7 +143,7 @@ extension SyncTransaction {
                     let name = model[link].first.relationship?.name ?? ""
                     let key = RowKey(table.batch.nodes[node.index].key, pool)
                     report.add(
-                        .keyPartMissing, table.wantedEntity(of: node).id, key: key, path: path(of: node, table),
+                        .missingKeyPart, table.wantedEntity(of: node).id, key: key, path: path(of: node, table),
                         "its \(name), which is a part of its key, is not stored; the record is refused")
                 }
             }

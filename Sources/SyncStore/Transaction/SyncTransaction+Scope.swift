@@ -171,7 +171,7 @@ extension SyncTransaction {
 // MARK: - Deletion limit
 
 extension SyncTransaction {
-    /// Throws `deletionGuard` if the sync deletes more rows of an entity than the deletion limit allows.
+    /// Throws `deletionLimitExceeded` if the sync deletes more rows of an entity than the deletion limit allows.
     func checkGuard() throws {
         guard let limit = options.deletionLimit else { return }
         for (id, changes) in report.entities.enumerated() where changes.deletedCount > 0 {
@@ -190,7 +190,7 @@ extension SyncTransaction {
             guard deleted > allowed else { continue }
             let name = model.entities[id].name
             throw SyncError(
-                .deletionGuard,
+                .deletionLimitExceeded,
                 "\(deleted) of \(before) \(name) rows would be deleted, more than the \(allowed) allowed; nothing was \(options.payloadKind.run == nil ? "written" : "deleted")",
                 entity: name)
         }

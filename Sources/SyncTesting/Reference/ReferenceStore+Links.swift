@@ -205,11 +205,11 @@ extension ReferenceStore {
             }
             let fallen = try call.delete(&attempt)
             if options.isStrict, let path = attempt.misfits.first {
-                throw SyncError(.valueDoesNotFit, "a value does not fit", entity: name, path: path)
+                throw SyncError(.typeMismatch, "a value does not fit", entity: name, path: path)
             }
             let repeats = call.repeats(ReferenceSync(self, operations: operations, refused: [], inserted: []))
             if options.isStrict, repeats.contradictions > 0 {
-                throw SyncError(.contradictingRecords, "records contradict each other", entity: name)
+                throw SyncError(.inconsistentRecords, "records contradict each other", entity: name)
             }
             self = attempt.store
             var result = result(since: before, name)

@@ -53,7 +53,7 @@ public struct ServiceConfigurationFile: Sendable {
     ///     ``SyncEngine/conflicts()`` and ``SyncEngine/resolve(_:key:domain:takingRemote:)``, an unset variable is not
     ///     an error here; a request would fail with one. An unset variable may be in a member that identifies the
     ///     service or the user: `url` or `identity`, `user`, `pocketbase.login.identity`, `kinto.bucket`,
-    ///     `parse.applicationID`. The engine then cannot check whose database it is, and never throws `otherService`.
+    ///     `parse.applicationID`. The engine then cannot check whose database it is, and never throws `serviceMismatch`.
     ///     Members with a fixed choice of values, such as `service` and `policy`, always require their variables.
     /// - Throws: ``SyncError`` `unreadableFile`; `malformedJSON`; `invalidConfiguration` with the path of the invalid
     ///   member.

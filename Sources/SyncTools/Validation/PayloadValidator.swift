@@ -7,7 +7,7 @@ struct PayloadValidator {
 
     /// The identity of a finding, to count repetitions.
     private struct Seen: Hashable {
-        let kind: SyncExamination.Finding.Kind
+        let kind: SyncDiagnostic.Kind
         let subject: Int
         var key = KeyEntry(table: -1, entry: -1)
         var otherKey = KeyEntry(table: -1, entry: -1)
@@ -52,7 +52,7 @@ struct PayloadValidator {
     /// By index of the finding: the name that is most similar to an unmapped key.
     private var likely: [Int: Likely] = [:]
     private var nearest: NearestName
-    private var findings: [SyncExamination.Finding] = []
+    private var findings: [SyncDiagnostic] = []
     /// The index of each finding.
     private var indexes: [Seen: Int] = [:]
 
@@ -87,29 +87,28 @@ struct PayloadValidator {
     }
 
     /// Returns the findings, with the diagnostics of a plan of the same payload.
-    func findings(with result: SyncResult) -> [SyncExamination.Finding] {
-        advised + neverSeen + result.diagnostics.map { advising(SyncExamination.Finding($0)) }
-            + result.unresolved.map { SyncExamination.Finding($0, path: references.path(of: $0)) }
+    func findings(with result: SyncResult) -> [SyncDiagnostic] {
+        advised + neverSeen + result.diagnostics.map { advising($0.withSuggestion) }
+            + result.unresolved.map { SyncDiagnostic($0, path: references.path(of: $0) ?? "") }
     }
 
     /// Suggests a parent for a root record without the part of its key that references its owner.
-    private func advising(_ finding: SyncExamination.Finding) -> SyncExamination.Finding {
-        guard finding.kind == .recordWithoutKey, let path = finding.path, let owner = ownerless[path] else {
-            return finding
-        }
+    private func advising(_ finding: SyncDiagnostic) -> SyncDiagnostic {
+        let kinds: Set<SyncDiagnostic.Kind> = [.missingPrimaryKey, .deletionsSkipped, .cannotGenerateKey, .missingKeyPart]
+        guard kinds.contains(finding.kind), let owner = ownerless[finding.path] else { return finding }
         var finding = finding
-        finding.advice =
+        finding.suggestion =
             "if all records are of one \(owner), name it as their parent (--parent \(owner):id); or "
-            + finding.advice
+            + (finding.suggestion ?? "")
         return finding
     }
 
     /// The findings with a suggested name for each unmapped key, unless another key of the payload is read into that
     /// member.
-    private var advised: [SyncExamination.Finding] {
+    private var advised: [SyncDiagnostic] {
         var findings = findings
         for (index, likely) in likely where !isTaken(likely) {
-            findings[index].advice = "did you mean '\(likely.name)'? If so, give it the remoteKey '\(likely.key)'"
+            findings[index].suggestion = "did you mean '\(likely.name)'? If so, give it the remoteKey '\(likely.key)'"
         }
         return findings
     }
@@ -125,17 +124,17 @@ struct PayloadValidator {
         return taken.contains(Taken(entity: hop.owner, name: hop.name))
     }
 
-    private var neverSeen: [SyncExamination.Finding] {
+    private var neverSeen: [SyncDiagnostic] {
         reached.flatMap { id in
             let entity = model.entities[id]
             return entity.slots.filter { !(filled[id]?[$0] ?? false) }
                 .map { model[entity.table].attributes[$0] }
                 .map { attribute in
-                    SyncExamination.Finding(
-                        .attributeNeverSeen, entity: entity.name,
+                    SyncDiagnostic(
+                        .unusedAttribute, entity: entity.name,
                         path: "entities.\(entity.name).attributes.\(attribute.name)",
                         message: "no record gives \(entity.name).\(attribute.name)",
-                        advice: "if the JSON has it under another key, name that key with \"remoteKey\"")
+                        suggestion: "if the JSON has it under another key, name that key with \"remoteKey\"")
                 }
         }
     }
@@ -143,13 +142,11 @@ struct PayloadValidator {
     // MARK: Findings
 
     /// Adds the unmapped keys of JSON:API resources, which the plan reports.
-    mutating func addUnmapped(_ keys: [SyncResult.UnmappedKey]) {
+    mutating func addUnmapped(_ keys: [SyncDiagnostic]) {
         for key in keys {
-            var finding = SyncExamination.Finding(
-                .unmappedKey, entity: key.entity, path: key.key,
-                message: "nothing in \(key.entity) takes the key '\(key.key)'",
-                advice: "add an attribute for it (a relationship, if it is among the relationships), or let it be")
-            finding.count = key.count
+            var finding = key
+            finding.suggestion =
+                "add an attribute for it (a relationship, if it is among the relationships), or let it be"
             findings.append(finding)
         }
     }
@@ -172,10 +169,10 @@ struct PayloadValidator {
     mutating func addConflict(
         _ slot: Int, _ earlier: KeyEntry, _ later: KeyEntry, _ entity: CompiledEntity, _ bytes: Bytes
     ) {
-        let seen = Seen(kind: .conflictingKeys, subject: slot, key: earlier, otherKey: later)
+        let seen = Seen(kind: .duplicateKeys, subject: slot, key: earlier, otherKey: later)
         guard isNew(seen) else { return }
         add(
-            .conflictingKeys, entity, bytes,
+            .duplicateKeys, entity, bytes,
             conflict(earlier, later, entity, model[entity.table].attributes[slot].name, "values"),
             "give the attribute the remoteKey that is to count, and the other value an attribute of its own")
     }
@@ -183,10 +180,10 @@ struct PayloadValidator {
     mutating func addConflict(
         _ hop: CompiledRelationship, _ earlier: KeyEntry, _ later: KeyEntry, _ entity: CompiledEntity, _ bytes: Bytes
     ) {
-        let seen = Seen(kind: .conflictingKeys, subject: -1, key: earlier, otherKey: later)
+        let seen = Seen(kind: .duplicateKeys, subject: -1, key: earlier, otherKey: later)
         guard isNew(seen) else { return }
         add(
-            .conflictingKeys, entity, bytes, conflict(earlier, later, entity, hop.name, "rows"),
+            .duplicateKeys, entity, bytes, conflict(earlier, later, entity, hop.name, "rows"),
             "give the relationship the remoteKey that is to count, and the other value a member of its own")
     }
 
@@ -208,9 +205,9 @@ struct PayloadValidator {
         default: return
         }
         let stored = Coercion.storedValue(tape.value(at: token, in: bytes), as: attribute.type)
-        guard let stored, !stored.isNull, isNew(Seen(kind: .keyOfAnotherType, subject: entity.id)) else { return }
+        guard let stored, !stored.isNull, isNew(Seen(kind: .convertedKeyType, subject: entity.id)) else { return }
         add(
-            .keyOfAnotherType, entity, bytes,
+            .convertedKeyType, entity, bytes,
             "a key of \(entity.name) is written as \(found); \(attribute.name) is of type \(attribute.type.rawValue)",
             "nothing is lost while every key can be converted; if some cannot, change the attribute's type")
     }
@@ -229,12 +226,13 @@ struct PayloadValidator {
 
     /// Adds a finding at the current path.
     private mutating func add(
-        _ kind: SyncExamination.Finding.Kind, _ entity: CompiledEntity, _ bytes: Bytes, _ message: String,
-        _ advice: String
+        _ kind: SyncDiagnostic.Kind, _ entity: CompiledEntity, _ bytes: Bytes, _ message: String,
+        _ suggestion: String
     ) {
         findings.append(
-            SyncExamination.Finding(
-                kind, entity: entity.name, path: path.text(bytes, keyTables.all), message: message, advice: advice))
+            SyncDiagnostic(
+                kind, entity: entity.name, path: path.text(bytes, keyTables.all), message: message,
+                suggestion: suggestion))
     }
 }
 

@@ -28,23 +28,24 @@ struct Conflicts: AsyncParsableCommand, EngineCommand {
         table.style = color.style
         for conflict in conflicts {
             table.add(
-                [conflict.entity, "\(conflict.key)", conflict.domain]
+                [conflict.entity, "\(conflict.key)", conflict.field]
                     + [conflict.base, conflict.local, conflict.remote].map(JSONLine.text)
-                    + [conflict.winner, conflict.why, conflict.time.text])
+                    + [conflict.outcome?.winner.rawValue ?? "", conflict.outcome?.text ?? "", conflict.outcome?.date.text ?? ""])
         }
         try Terminal.write(table.text)
     }
 
-    private static func json(_ conflicts: [LoggedConflict]) -> String {
+    private static func json(_ conflicts: [SyncConflict]) -> String {
         JSONLine.text(
             of: .array(
                 conflicts.map { conflict in
                     [
                         "entity": .string(conflict.entity), "key": conflict.key.json,
-                        "domain": .string(conflict.domain),
+                        "domain": .string(conflict.field),
                         "base": conflict.base, "local": conflict.local, "remote": conflict.remote,
-                        "winner": .string(conflict.winner), "why": .string(conflict.why),
-                        "time": .string(conflict.time.text),
+                        "winner": .string(conflict.outcome?.winner.rawValue ?? ""),
+                        "why": .string(conflict.outcome?.text ?? ""),
+                        "time": .string(conflict.outcome?.date.text ?? ""),
                     ]
                 }))
     }
@@ -112,4 +113,9 @@ struct Resolve: AsyncParsableCommand, EngineCommand {
         ]
         try Terminal.write(json: JSONLine.text(of: result))
     }
+}
+
+extension SyncConflict.Outcome {
+    /// The reason as the table shows it.
+    fileprivate var text: String { reason.rawValue + (isRestored ? ", restored" : "") }
 }

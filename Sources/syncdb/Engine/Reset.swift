@@ -52,7 +52,7 @@ struct Reset: AsyncParsableCommand, EngineCommand {
         do {
             try await engine(stack).reset(
                 EngineReset(rawValue: kind.rawValue) ?? .relink, only: chosen.names)
-        } catch let error as SyncError where [.otherService, .otherUser].contains(error.code) && kind == .local {
+        } catch let error as SyncError where [.serviceMismatch, .userMismatch].contains(error.code) && kind == .local {
             try await stack.removeEngine(deletingRows: true)
         }
         if !quiet { try await show(before, Contents(stack)) }

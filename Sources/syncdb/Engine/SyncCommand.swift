@@ -182,7 +182,7 @@ struct EngineRunOptions: ParsableArguments {
             report = try await Interruption.cancelling(outcome: "what was done stays done, and the next run goes on") {
                 try await body(engine, names)
             }
-        } catch let error as SyncError where error.code == .deletionGuard {
+        } catch let error as SyncError where error.code == .deletionLimitExceeded {
             await watch.end()
             // Everything except the deletions was done.
             _ = try await show(engine.lastReport ?? SyncReport(), of: engine, since: start, isComplete: false)
@@ -202,7 +202,8 @@ struct EngineRunOptions: ParsableArguments {
         let status = try await engine.status()
         if quiet { return status }
         let isAnyOpen = !json && report.total.conflicts > 0 && status.contains { $0.conflicts > 0 }
-        let open = isAnyOpen ? try await engine.conflicts().filter { $0.winner == "open" && $0.time >= start } : []
+        let conflicts = isAnyOpen ? try await engine.conflicts() : []
+        let open = conflicts.filter { $0.outcome.map { $0.winner == .open && $0.date >= start } ?? false }
         let printer = SyncReportPrinter(report: report, status: status, open: open, isComplete: isComplete)
         try printer.print(asJSON: json)
         return status

@@ -30,7 +30,7 @@ struct PayloadOptions {
                     Payload.Content.whole(try source.read(unpackingTo: rules.maxSize, progress))
                 }
             return Payload(
-                name: source.name, content: content, form: layout.form(isNDJSON: rules.ndjson || source.isNDJSON))
+                name: source.name, content: content, format: layout.form(isNDJSON: rules.ndjson || source.isNDJSON))
         }
     }
 

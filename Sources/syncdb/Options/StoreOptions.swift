@@ -51,7 +51,7 @@ struct StoreOptions {
         payloads.compactMap { payload in
             payload.data.map { data in
                 var sample = InferenceSample(
-                    data, entity: options.entity, form: payload.form, keyPath: options.options.keyPath, size: size,
+                    data, entity: options.entity, form: payload.format, keyPath: options.options.keyPath, size: size,
                     name: payload.name)
                 key.apply(to: &sample)
                 sample.keyedBy = options.layout.names
@@ -92,7 +92,7 @@ struct StoreOptions {
     func suggestEvolving(
         _ model: SyncModel, after result: SyncResult, _ payloads: [Payload], as options: PayloadOptions
     ) {
-        let hasMisfits = result.diagnostics.contains { $0.kind == .valueDoesNotFit }
+        let hasMisfits = result.diagnostics.contains { $0.kind == .typeMismatch }
         guard options.canEvolve, !changes.evolve, !result.unmappedKeys.isEmpty || hasMisfits,
             payloads.allSatisfy({ $0.data != nil })
         else {
@@ -252,7 +252,7 @@ struct NewDatabase {
         try stack.close()
         guard try draft.publish() else {
             throw SyncError(
-                .storeFailure, "'\(url.path)' was made by another process meanwhile; nothing was written to it")
+                .databaseError, "'\(url.path)' was made by another process meanwhile; nothing was written to it")
         }
         return result
     }
@@ -262,13 +262,13 @@ extension FileStatus {
     /// Returns the status of a database file; nil if it does not exist. The path is checked unchanged: a URL drops a
     /// trailing slash, and turns an empty path into the current folder.
     ///
-    /// - Throws: ``SyncError`` `unreadableStore` if the path cannot be that of a database.
+    /// - Throws: ``SyncError`` `cannotOpenStore` if the path cannot be that of a database.
     static func ofDatabase(at path: String) throws -> FileStatus? {
         do {
             if let status = try FileStatus.find(path) { return status }
             _ = try ResolvedPath(path)
         } catch let failure where failure.code != ENOENT || path.isEmpty {
-            throw SyncError(.unreadableStore, "cannot open the database '\(path)'", underlying: failure.message)
+            throw SyncError(.cannotOpenStore, "cannot open the database '\(path)'", underlying: failure.message)
         } catch {
             // The folder is missing.
         }
@@ -280,7 +280,7 @@ extension DataStack {
     /// Opens a database read-only, with its stored model.
     static func existing(at path: String) throws -> DataStack {
         guard try FileStatus.ofDatabase(at: path) != nil else {
-            throw SyncError(.unreadableStore, "there is no database '\(path)'; 'syncdb import' makes one")
+            throw SyncError(.cannotOpenStore, "there is no database '\(path)'; 'syncdb import' makes one")
         }
         return try DataStack(reading: URL(argument: path), transformers: .optional)
     }

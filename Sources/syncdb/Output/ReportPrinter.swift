@@ -69,7 +69,7 @@ struct SyncReportPrinter {
     let report: SyncReport
     let status: [EntityStatus]
     /// The open conflicts of this run.
-    var open: [LoggedConflict] = []
+    var open: [SyncConflict] = []
     /// Whether the run finished without an error.
     var isComplete = true
 

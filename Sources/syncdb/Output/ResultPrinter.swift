@@ -94,23 +94,23 @@ struct ResultPrinter {
 
     /// Notes about skipped values, pending references and repairs.
     var remarks: [TerminalText] {
-        let isKept = { (diagnostic: SyncResult.Diagnostic) in diagnostic.kind == .deletionsSkipped }
+        let isKept = { (diagnostic: SyncDiagnostic) in diagnostic.kind == .deletionsSkipped }
         let diagnostics = result.diagnostics.filter { !isKept($0) }
         let kept = result.diagnostics.filter(isKept).map { kept -> TerminalText in
-            "not deleted: \(kept.message), the first at \(kept.path) (entity \(kept.entity)); "
+            "not deleted: \(kept.message), the first at \(kept.path) (entity \(kept.entity ?? "")); "
                 + "--deletes-beside-unread deletes them"
         }
         return kept
             + listed(diagnostics, of: diagnostics.count + result.omittedDiagnostics) {
-                $0.kind.isAboutStore
-                    ? "mended: \($0.message) (entity \($0.entity))"
-                    : "not taken: \($0.path): \($0.message) (entity \($0.entity))"
+                $0.kind == .danglingLinks
+                    ? "mended: \($0.message) (entity \($0.entity ?? ""))"
+                    : "not taken: \($0.path): \($0.message) (entity \($0.entity ?? ""))"
             }
             + listed(result.unresolved) {
                 "waiting: \($0.entity) \($0.key) names \($0.target) as its \($0.relationship), which is not stored yet"
             }
             + listed(result.unmappedKeys) {
-                "not in the model: key '\($0.key)' of \($0.entity), in \($0.count) record\($0.count == 1 ? "" : "s")"
+                "not in the model: key '\($0.path)' of \($0.entity ?? ""), in \($0.count) record\($0.count == 1 ? "" : "s")"
             }
             + (result.nextPage.map { ["there is a next page: \($0)"] } ?? [])
     }

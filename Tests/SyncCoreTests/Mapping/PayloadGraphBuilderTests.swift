@@ -26,7 +26,7 @@ struct PayloadGraphBuilderTests {
         _ json: String, _ entity: String = "User", operations: SyncOperations = .all
     ) throws -> PayloadGraph {
         let staging = try PayloadGraphBuilder(
-            inEntity: entity, of: SyncModel(schema: Self.schema), parent: nil, relationship: nil,
+            inEntity: entity, of: SyncModel(schema: Self.schema), parent: nil,
             operations: operations,
             options: SyncOptions())
         return try staging.stage(Data(json.utf8), options: SyncOptions()).plan
@@ -114,8 +114,8 @@ struct PayloadGraphBuilderTests {
     @Test("Records without a key and unmapped keys are reported")
     func reportsSkippedRecordsAndKeys() throws {
         let plan = try plan(#"[{"id": 1, "name": 5, "colour": "red"}, {"name": "no key"}, {"id": true}]"#)
-        #expect(plan.diagnostics.map(\.kind).contains(.recordWithoutKey))
-        #expect(plan.unmappedKeys.map(\.key) == ["colour"])
+        #expect(plan.diagnostics.map(\.kind).contains(.missingPrimaryKey))
+        #expect(plan.unmappedKeys.map(\.path) == ["colour"])
         #expect(plan.rootRecords == 3)
     }
 }

@@ -99,7 +99,7 @@ struct ModelValidationTests {
 
     @Test("Siblings that declare one column differently are rejected")
     func rejectsConflictingSiblings() throws {
-        func problems(_ left: SyncModel.Attribute, _ right: SyncModel.Attribute) -> [SyncError.Problem] {
+        func problems(_ left: SyncModel.Attribute, _ right: SyncModel.Attribute) -> [SyncDiagnostic] {
             let entities = [
                 SyncModel.Entity("A"), SyncModel.Entity("B", parent: "A", attributes: [left]),
                 SyncModel.Entity("C", parent: "A", attributes: [right]),

@@ -10,7 +10,7 @@ struct PagedImportTests {
 
     private func call(_ entity: String = "User", _ operations: SyncOperations = .all) -> PagedImport.Parameters {
         .init(
-            store: ObjectIdentifier(Self.store), entity: entity, predicate: nil, parent: nil, relationship: nil,
+            store: ObjectIdentifier(Self.store), entity: entity, predicate: nil, parent: nil,
             operations: operations)
     }
 

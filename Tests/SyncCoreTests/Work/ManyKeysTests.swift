@@ -24,7 +24,7 @@ struct ManyKeysTests {
 
     private func plan(_ text: String, _ model: SyncModel) throws -> PayloadGraph {
         try PayloadGraphBuilder(
-            inEntity: "User", of: model, parent: nil, relationship: nil, operations: .all, options: SyncOptions()
+            inEntity: "User", of: model, parent: nil, operations: .all, options: SyncOptions()
         ).stage(Data(text.utf8), options: SyncOptions()).plan
     }
 

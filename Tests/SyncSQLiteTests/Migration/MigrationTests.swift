@@ -246,7 +246,7 @@ struct MigrationTests {
         let after = Self.oneToMany.replacing(
             #""attributes": {"id": "integer"}"#, with: #""attributes": {"id": "integer", "more": "string"}"#)
         let error = #expect(throws: SyncError.self) { try store.open(after) { _ in } }
-        #expect(error?.code == .storeFailure)
+        #expect(error?.code == .databaseError)
         #expect(try store.rows("SELECT * FROM Note") == rows)
         #expect(try store.rows("SELECT name FROM sqlite_schema WHERE name LIKE 'sync_old_%'") == ["sync_old_1"])
         #expect(try store.open(Self.oneToMany) { stack in try stack.count("Note") } == 3)

@@ -37,7 +37,7 @@ struct PredicateStore {
         }
         return try rows.filter { row in
             guard let holds = Int64.fromDatabaseValue(row[1]), holds == 0 || holds == 1 else {
-                throw SyncError(.storeFailure, "not two-valued: \(condition.sql)")
+                throw SyncError(.databaseError, "not two-valued: \(condition.sql)")
             }
             return holds == 1
         }.map { $0["ref"] as String }.joined()

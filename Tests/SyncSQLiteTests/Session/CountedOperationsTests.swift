@@ -43,7 +43,7 @@ struct CountedOperationsTests {
         _ json: String, of entity: String, options: SyncOptions = SyncOptions(), predicate: RowPredicate? = nil
     ) throws -> (names: [String], result: SyncResult) {
         let staging = try PayloadGraphBuilder(
-            inEntity: entity, of: stack.model, parent: nil, relationship: nil, operations: .all, options: options)
+            inEntity: entity, of: stack.model, parent: nil, operations: .all, options: options)
         let payload = try staging.stage(Data(json.utf8), options: options)
         return try stack.write { db in
             let session = CountingSession(SQLiteSession(try stack.watch.visit(db, isOwn: true), stack.layout))

@@ -22,7 +22,7 @@ struct SessionStore {
         let stack = try DataStack.inMemory(model)
         let plan = try payload.map { entity, json in
             let staging = try PayloadGraphBuilder(
-                inEntity: entity, of: model, parent: nil, relationship: nil, operations: .all, options: SyncOptions())
+                inEntity: entity, of: model, parent: nil, operations: .all, options: SyncOptions())
             return try staging.stage(Data(json.utf8), options: SyncOptions()).plan
         }
         let said = plan ?? PayloadGraph(model: stack.layout.model, entity: 0, operations: [], payload: Data())

@@ -28,7 +28,7 @@ struct ResultTests {
             entity: "Song", key: .integer(1), relationship: "shelf", target: .integer(7))
         let result = report.makeResult(unresolved: [awaited])
         #expect(result.linksAdded == 3 && result.linksRemoved == 4 && result.unresolved == [awaited])
-        #expect(result.diagnostics.count == 1 && result.unmappedKeys.map(\.key) == ["colour"])
+        #expect(result.diagnostics.count == 1 && result.unmappedKeys.map(\.path) == ["colour"])
         #expect(result.entities.isEmpty)
     }
 
@@ -41,10 +41,10 @@ struct ResultTests {
             report.add(.entityMismatch, song, key: .integer(Int64(number)), path: "[\(number)]", "another")
         }
         let found = report.makeResult(unresolved: []).diagnostics
-        #expect(found.count == 10_000 && found.first?.kind == .recordWithoutKey)
+        #expect(found.count == 10_000 && found.first?.kind == .missingPrimaryKey)
         #expect(
             found[1]
-                == SyncResult.Diagnostic(.entityMismatch, entity: "Song", key: "0", path: "[0]", message: "another"))
+                == SyncDiagnostic(.entityMismatch, entity: "Song", key: "0", path: "[0]", message: "another"))
         #expect(found.last?.path == "[9998]")
     }
 }

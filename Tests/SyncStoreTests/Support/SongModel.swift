@@ -38,7 +38,7 @@ enum SongModel {
         _ json: String, of entity: String = "Song", operations: SyncOperations = .all
     ) throws -> PayloadGraph {
         let staging = try PayloadGraphBuilder(
-            inEntity: entity, of: model(), parent: nil, relationship: nil, operations: operations,
+            inEntity: entity, of: model(), parent: nil, operations: operations,
             options: SyncOptions())
         return try staging.stage(Data(json.utf8), options: SyncOptions()).plan
     }

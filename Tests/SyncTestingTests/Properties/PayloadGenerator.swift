@@ -120,8 +120,7 @@ struct PayloadGenerator {
         let (owner, relationship) = random.pick(owners)
         guard let number = number(owner, asObject: true) else { return }
         given.insert(name(number, owner))
-        step.parent = (owner.name, key(number, of: owner))
-        step.relationship = relationship.name
+        step.parent = SyncParent(owner.name, id: key(number, of: owner), relationship: relationship.name)
         if !kinds.contains(.parentsWithoutUpdate) { step.operations.insert(.update) }
     }
 

@@ -18,8 +18,7 @@ struct PropertyCase: Sendable {
         var shape = Shape.list
         var operations = SyncOperations.all
         var predicate: String?
-        var parent: (entity: String, id: JSONValue)?
-        var relationship: String?
+        var parent: SyncParent?
         var scope = SyncOptions.Scope.automatic
         /// The attribute for the member names of its records, if these are written as keyed objects.
         var keyedBy: KeyedBy?

@@ -31,7 +31,7 @@ struct PropertyCheck {
     private func parentWaits(_ step: PropertyCase.Step, _ reference: ReferenceStore) -> Bool {
         guard let parent = step.parent else { return false }
         return reference.unresolvedReferences().contains {
-            $0.entity == parent.entity && $0.relationship == step.relationship
+            $0.entity == parent.entity && $0.relationship == parent.relationship
         }
     }
 
@@ -89,14 +89,14 @@ struct PropertyCheck {
             return try await Sync.changes(
                 try layout.root(of: step), inEntity: step.entity, stack: stack, predicate: predicate,
                 parent: step.parent,
-                relationship: step.relationship, operations: step.operations, options: step.options)
+                operations: step.operations, options: step.options)
         }
         var options = step.options
         options.format = .ndjson
         return try await Sync.changes(
             Data(try layout.lines(of: step)), inEntity: step.entity, stack: stack, predicate: predicate,
             parent: step.parent,
-            relationship: step.relationship, operations: step.operations, options: options)
+            operations: step.operations, options: options)
     }
 
     private func difference(_ expected: SyncResult, _ found: SyncResult) -> String? {
@@ -129,6 +129,6 @@ extension ReferenceStore {
         guard step.shape != .lines || !step.payload.isEmpty else { throw SyncError(.noRecords, "no lines") }
         return try sync(
             step.root, inEntity: step.entity, predicate: try step.condition(),
-            parent: step.parent, relationship: step.relationship, operations: step.operations, options: step.options)
+            parent: step.parent, operations: step.operations, options: step.options)
     }
 }

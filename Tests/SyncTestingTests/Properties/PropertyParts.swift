@@ -85,7 +85,7 @@ struct PropertyParts {
                 try await Sync.changes(
                     try PropertyLayout(model: stack.model).records(page, of: step), inEntity: step.entity, stack: stack,
                     predicate: step.condition(), parent: step.parent,
-                    relationship: step.relationship, operations: step.operations,
+                    operations: step.operations,
                     options: options))
         }
         results.append(try await run.finish())
@@ -105,8 +105,8 @@ struct PropertyParts {
         if step.shape == .lines { options.format = .ndjson }
         options.chunkSize = size
         return try await Sync.changes(
-            chunks, inEntity: step.entity, stack: stack, predicate: step.condition(), parent: step.parent,
-            relationship: step.relationship, operations: step.operations, options: options)
+            .buffers(chunks), inEntity: step.entity, stack: stack, predicate: step.condition(), parent: step.parent,
+            operations: step.operations, options: options)
     }
 }
 
@@ -149,7 +149,7 @@ extension JSONValue {
 
 extension SyncResult {
     /// The number of records that were rejected because a part of their key is not stored.
-    fileprivate var withoutKeyPart: Int { diagnostics.count { $0.kind == .keyPartMissing } }
+    fileprivate var withoutKeyPart: Int { diagnostics.count { $0.kind == .missingKeyPart } }
 }
 
 extension Result {

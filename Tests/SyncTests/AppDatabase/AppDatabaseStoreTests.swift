@@ -99,7 +99,7 @@ struct AppDatabaseStoreTests {
             let error = await #expect(throws: SyncError.self) {
                 try await Sync.plan(Fixtures.payload("day1"), inEntity: "User", stack: stack)
             }
-            #expect(error?.code == .storeBusy)
+            #expect(error?.code == .databaseBusy)
             #expect(waits.value >= 3, "call \(call)")
             waits.reset()
         }
@@ -178,7 +178,7 @@ struct AppDatabaseStoreTests {
         withoutKeys.foreignKeysEnabled = false
         let queue = try DatabaseQueue(configuration: withoutKeys)
         let error = #expect(throws: SyncError.self) { try DataStack(model: Fixtures.model("company"), in: queue) }
-        #expect(error?.code == .unsuitableConnection)
+        #expect(error?.code == .incompatibleConnection)
         #expect(error?.message.contains("configuration.foreignKeysEnabled = true") == true)
         #expect(try AppDatabase.schema(queue) == [])
 
@@ -186,7 +186,7 @@ struct AppDatabaseStoreTests {
         utf16.prepareDatabase { db in try db.execute(sql: "PRAGMA encoding = \"UTF-16le\"") }
         let wide = try DatabaseQueue(configuration: utf16)
         let encoding = #expect(throws: SyncError.self) { try DataStack(model: Fixtures.model("company"), in: wide) }
-        #expect(encoding?.code == .unsuitableConnection)
+        #expect(encoding?.code == .incompatibleConnection)
         #expect(encoding?.message.contains("UTF-16le") == true)
     }
 
@@ -198,7 +198,7 @@ struct AppDatabaseStoreTests {
         let error = await #expect(throws: SyncError.self) {
             try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack)
         }
-        #expect(error?.code == .unsuitableConnection)
+        #expect(error?.code == .incompatibleConnection)
         #expect(try await stack.count("User") == 0)
     }
 
@@ -216,14 +216,14 @@ struct AppDatabaseStoreTests {
         let write = await #expect(throws: SyncError.self) {
             try await Sync.changes(Fixtures.payload("day2"), inEntity: "User", stack: stack)
         }
-        #expect(write?.code == .storeReadOnly)
+        #expect(write?.code == .databaseReadOnly)
         let other = try SyncModel(entities: [
             SyncModel.Entity("Other", attributes: [SyncModel.Attribute("id", .integer)])
         ])
         let error = #expect(throws: SyncError.self) {
             try DataStack(model: other, in: queue, migration: .allowingLoss)
         }
-        #expect(error?.code == .storeReadOnly)
+        #expect(error?.code == .databaseReadOnly)
     }
 
     @Test("Conditions work on every connection of a pool, also beside a running statement")

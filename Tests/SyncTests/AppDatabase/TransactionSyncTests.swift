@@ -53,7 +53,7 @@ struct TransactionSyncTests {
                     [["id": 2], ["id": 3, "age": "no number"]] as [[String: Any]], inEntity: "User", stack: stack,
                     options: options, in: db)
             }
-            #expect(error?.code == .valueDoesNotFit)
+            #expect(error?.code == .typeMismatch)
             try cursor.insert(db)
         }
         #expect(try await stack.fetch("User").map(\.key) == [.integer(1)])
@@ -64,15 +64,15 @@ struct TransactionSyncTests {
     func planSeesTheTransaction() async throws {
         let (queue, stack) = try app()
         try await queue.write { db throws in
-            try Sync.changes(["users": [["id": 1], ["id": 2]]], entities: ["users": "User"], stack: stack, in: db)
+            try Sync.changes(["users": [["id": 1], ["id": 2]]], inEntities: ["users": "User"], stack: stack, in: db)
             let json: JSONValue = [["id": 2], ["id": 3]]
             let plans = [
                 try Sync.plan(json, inEntity: "User", stack: stack, in: db),
                 try Sync.plan(Data("[{\"id\":2},{\"id\":3}]".utf8), inEntity: "User", stack: stack, in: db),
                 try Sync.plan([["id": 2], ["id": 3]] as [[String: Any]], inEntity: "User", stack: stack, in: db),
-                try Sync.plan(["users": json], entities: ["users": "User"], stack: stack, in: db),
+                try Sync.plan(["users": json], inEntities: ["users": "User"], stack: stack, in: db),
                 try Sync.plan(
-                    Data("{\"users\":[{\"id\":2},{\"id\":3}]}".utf8), entities: ["users": "User"], stack: stack, in: db),
+                    Data("{\"users\":[{\"id\":2},{\"id\":3}]}".utf8), inEntities: ["users": "User"], stack: stack, in: db),
             ]
             for plan in plans {
                 #expect(plan["User"].inserted == [.integer(3)])
@@ -134,7 +134,7 @@ struct TransactionSyncTests {
                 try Sync.changes([["id": 1]] as JSONValue, inEntity: "User", stack: stack, in: db)
             }
         }
-        #expect(error?.code == .unreadableStore)
+        #expect(error?.code == .cannotOpenStore)
         #expect(try AppDatabase.schema(other) == [])
     }
 
@@ -237,7 +237,7 @@ struct TransactionSyncTests {
                     }
                 }
             }
-            #expect(error?.code == .unreadableStore)
+            #expect(error?.code == .cannotOpenStore)
         }
     }
 

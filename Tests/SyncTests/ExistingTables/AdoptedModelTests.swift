@@ -145,7 +145,7 @@ struct AdoptedModelTests {
         _ = try DataStack(model: model, adopting: queue)
         for tables in [["blog_post"], ["kv"], ["names"]] {
             let error = #expect(throws: SyncError.self) { try AdoptedModel(of: queue, tables: tables) }
-            #expect(error?.code == .unsuitableTables)
+            #expect(error?.code == .incompatibleTables)
         }
     }
 }

@@ -27,7 +27,7 @@ struct ConstraintTests {
         let error = await #expect(throws: SyncError.self) {
             try await Sync.changes(Data(json.utf8), inEntity: entity, stack: stack)
         }
-        #expect(error?.code == .storeFailure)
+        #expect(error?.code == .databaseError)
         return error?.description ?? ""
     }
 

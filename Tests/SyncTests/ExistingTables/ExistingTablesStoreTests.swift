@@ -94,7 +94,7 @@ struct ExistingTablesStoreTests {
             try await Sync.changes(
                 Data(#"[{"id": 2, "title": "y", "author_id": 99}]"#.utf8), inEntity: "Post", stack: stack)
         }
-        #expect(error?.code == .storeFailure)
+        #expect(error?.code == .databaseError)
         #expect(error?.description.contains("NOT NULL constraint failed: blog_posts.author_id") ?? false)
         #expect(try queue.lines("SELECT id FROM blog_posts") == ["1"])
     }

@@ -79,7 +79,7 @@ struct NamedTablesTests {
             try await stack.update("User", id: 900, with: ["company_id": nil, "first_name": "Newer"])
             try await stack.delete("User", id: 1)
             try await Sync.changes(
-                Data(#"[{"id": 901}]"#.utf8), inEntity: "User", stack: stack, parent: ("Company", 1))
+                Data(#"[{"id": 901}]"#.utf8), inEntity: "User", stack: stack, parent: SyncParent("Company", id: 1))
         }
         #expect(try await state(named) == state(plain))
     }

@@ -55,7 +55,7 @@ struct OtherUUIDTests {
         var remedies: [String] = []
         for call in calls {
             let error = await #expect(throws: SyncError.self) { try await call() }
-            #expect(error?.code == .unsuitableTables)
+            #expect(error?.code == .incompatibleTables)
             #expect(error?.problems.map(\.path).sorted() == ["tables.item.id", "tables.part.item_id"])
             remedies = error?.remedies ?? []
         }

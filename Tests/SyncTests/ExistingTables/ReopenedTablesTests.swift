@@ -29,9 +29,9 @@ struct ReopenedTablesTests {
         ]
         for open in ways {
             let error = #expect(throws: SyncError.self) { _ = try open() }
-            #expect(error?.code == .unsuitableTables)
+            #expect(error?.code == .incompatibleTables)
             #expect(error?.problems.map(\.path) == ["tables.tags.x"])
-            #expect(error?.problems.map(\.sql) == [#"ALTER TABLE "tags" ADD COLUMN "x" TEXT;"#])
+            #expect(error?.problems.map(\.fixSQL) == [#"ALTER TABLE "tags" ADD COLUMN "x" TEXT;"#])
         }
         #expect(throws: SyncError.self) { try DataStack.migration(to: more, at: folder.database) }
         #expect(try await first.contents() == all)
@@ -71,7 +71,7 @@ struct ReopenedTablesTests {
         let error = await #expect(throws: SyncError.self) {
             try await Sync.changes(AppTables.day2, inEntity: "Post", stack: stack)
         }
-        #expect(error?.code == .unsuitableTables)
+        #expect(error?.code == .incompatibleTables)
         #expect(error?.problems.map(\.path) == ["tables.tags.label"])
     }
 

@@ -143,7 +143,7 @@ struct TwoIDsTests {
         try await queue.writeWithoutTransaction { db in try db.execute(sql: tables.sql) }
         #expect(try queue.lines(tables.before) == tables.rows)
         let error = try refusal(queue, tables.entities)
-        #expect(error.problems.allSatisfy { $0.sql != nil }, "\(error)")
+        #expect(error.problems.allSatisfy { $0.fixSQL != nil }, "\(error)")
 
         var migrator = DatabaseMigrator()
         migrator.registerMigration("adopt") { db in for sql in error.remedies { try db.execute(sql: sql) } }
@@ -208,7 +208,7 @@ struct TwoIDsTests {
             let error = try refusal(queue, TablesWithTwoIDs.author() + TablesWithTwoIDs.book)
             let problem = try #require(error.problems.first { $0.path == "tables.books.author_id" })
             #expect(problem.message.hasPrefix(message))
-            #expect(problem.sql == nil)
+            #expect(problem.fixSQL == nil)
         }
     }
 
@@ -220,7 +220,7 @@ struct TwoIDsTests {
                 sql: TablesWithTwoIDs.authors + "UPDATE authors SET remote_id = NULL WHERE id < 3;")
         }
         let error = try refusal(queue, TablesWithTwoIDs.author("integer", ""))
-        #expect(error.problems.map(\.sql) == [nil])
+        #expect(error.problems.map(\.fixSQL) == [nil])
         #expect(error.problems.first?.message.contains("2 rows have none") ?? false)
     }
 
@@ -274,7 +274,7 @@ struct TwoIDsTests {
                     """)
         }
         let error = try refusal(queue, #""I": { "attributes": { "a": { "type": "string", "optional": false } } }"#)
-        #expect(error.problems.map(\.sql) == [nil])
+        #expect(error.problems.map(\.fixSQL) == [nil])
         #expect(error.problems.first?.message.contains("a foreign key of notes leads to the primary key") ?? false)
     }
 }

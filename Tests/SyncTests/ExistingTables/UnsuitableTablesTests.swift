@@ -15,11 +15,11 @@ struct UnsuitableTablesTests {
         let model = try SyncModel(schema: Data("{ \"entities\": { \(table.entities) } }".utf8))
         let found = #expect(throws: SyncError.self) { try DataStack(model: model, adopting: queue) }
         let error = try #require(found)
-        #expect(error.code == .unsuitableTables)
+        #expect(error.code == .incompatibleTables)
         #expect(error.problems.count == table.problems.count, "\(error.description)")
         for (problem, wanted) in zip(error.problems, table.problems) {
             #expect("\(problem.path): \(problem.message)".hasPrefix(wanted))
-            #expect((problem.sql != nil) == table.isMended, "\(problem)")
+            #expect((problem.fixSQL != nil) == table.isMended, "\(problem)")
         }
         for sql in error.remedies { #expect(error.description.contains(sql)) }
         #expect(try queue.lines("SELECT * FROM sqlite_schema") == before)

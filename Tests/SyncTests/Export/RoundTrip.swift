@@ -33,7 +33,7 @@ enum RoundTrip {
             let result = try await Sync.changes(.array(records), inEntity: entity, stack: stack)
             #expect(result.isEmpty, "\(comment): \(entity)")
             // A row without a remote ID is exported without a key.
-            #expect(result.diagnostics.filter { $0.kind != .recordWithoutKey } == [], "\(comment): \(entity)")
+            #expect(result.diagnostics.filter { $0.kind != .missingPrimaryKey } == [], "\(comment): \(entity)")
         } catch let error as SyncError where error.code == .noRecords {
             // If no row has a remote ID, the export has no readable record.
             let key = try #require(try stack.model.primaryKey(of: entity))

@@ -69,34 +69,33 @@ struct QueryPlanTests {
     @Test("A sync of the rows of a parent uses indexes", arguments: keys)
     func parentsUseIndexes(_ keys: PlanModel) async throws {
         let stack = try await keys.store(Self.count)
-        let parent: Sync.Parent = ("Person", keys.key(60))
+        var parent = SyncParent("Person", id: keys.key(60))
         for entity in ["Note", "Account", "Animal", "Dog", "Book", "Short"] {
-            try await expectNoScan(stack) {
+            try await expectNoScan(stack) { [parent] in
                 let json = keys.records(9_001...9_003, ["name": "new"])
                 try await Sync.changes(json, inEntity: entity, stack: stack, parent: parent)
             }
         }
         for relationship in ["tags", "likes"] {
-            try await expectNoScan(stack) {
+            parent.relationship = relationship
+            try await expectNoScan(stack) { [parent] in
                 let json = keys.records(3...5, ["name": "new"])
-                try await Sync.changes(
-                    json, inEntity: "Tag", stack: stack, parent: parent, relationship: relationship)
+                try await Sync.changes(json, inEntity: "Tag", stack: stack, parent: parent)
             }
         }
         try await expectNoScan(stack) {
             try await Sync.changes(
-                keys.records(4...6), inEntity: "Person", stack: stack, parent: ("Tag", keys.key(9)),
-                relationship: "people")
+                keys.records(4...6), inEntity: "Person", stack: stack, parent: SyncParent("Tag", id: keys.key(9), relationship: "people"))
         }
         for relationship in ["friends", "reports"] {
-            try await expectNoScan(stack) {
-                try await Sync.changes(
-                    keys.records(4...6), inEntity: "Person", stack: stack, parent: parent, relationship: relationship)
+            parent.relationship = relationship
+            try await expectNoScan(stack) { [parent] in
+                try await Sync.changes(keys.records(4...6), inEntity: "Person", stack: stack, parent: parent)
             }
         }
         try await expectNoScan(stack) {
             try await Sync.changes(
-                keys.records(11...13), inEntity: "Person", stack: stack, parent: ("Team", keys.key(12)))
+                keys.records(11...13), inEntity: "Person", stack: stack, parent: SyncParent("Team", id: keys.key(12)))
         }
         try await expectNoScan(stack) {
             try await Sync.changes(

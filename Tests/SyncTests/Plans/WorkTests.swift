@@ -35,12 +35,12 @@ struct WorkTests {
             "the rows of a parent": steps {
                 try await Sync.changes(
                     keys.records(900_001...900_004, ["name": "new"]), inEntity: "Note", stack: stack,
-                    parent: ("Person", keys.key(46)))
+                    parent: SyncParent("Person", id: keys.key(46)))
             },
             "the rows of a parent for which a condition holds": steps {
                 try await Sync.changes(
                     keys.records(900_005...900_006, ["name": "new"]), inEntity: "Note", stack: stack,
-                    predicate: "name CONTAINS 'a'", parent: ("Person", keys.key(47)))
+                    predicate: "name CONTAINS 'a'", parent: SyncParent("Person", id: keys.key(47)))
             },
             "an update": steps {
                 try await Sync.update(id: keys.key(48), with: ["name": "new"], inEntity: "Person", stack: stack)

@@ -88,7 +88,7 @@ struct DocumentFormTests {
             let chunks = AsyncStream<Data> {
                 $0.yield(first); $0.finish()
             }
-            let result = try await Sync.changes(chunks, inEntity: "Article", stack: stack, options: pieces)
+            let result = try await Sync.changes(.buffers(chunks), inEntity: "Article", stack: stack, options: pieces)
             #expect(result.nextPage == "/2")
             #expect(try await stack.count("Article") == 2)
         }
@@ -109,7 +109,7 @@ struct DocumentFormTests {
         arguments: [
             (
                 #"{"data": [{"type": "articles", "id": "1"}], "errors": [{"title": "no"}]}"#,
-                SyncError.Code.serviceErrors
+                SyncError.Code.errorDocument
             ),
             (#"{"data": [{"type": "people", "id": "1"}]}"#, .noRecords),
             (#"{"data": [{"type": "robots", "id": "1"}]}"#, .noRecords), (#"{"data": [{"id": "1"}]}"#, .noRecords),
@@ -126,7 +126,7 @@ struct DocumentFormTests {
                 $0.yield(Data(text.utf8)); $0.finish()
             }
             let error = await #expect(throws: SyncError.self) {
-                try await Sync.changes(chunks, inEntity: "Article", stack: stack, options: options)
+                try await Sync.changes(.buffers(chunks), inEntity: "Article", stack: stack, options: options)
             }
             #expect(error?.code == code)
         }
@@ -182,7 +182,7 @@ struct DocumentFormTests {
         #expect(
             try await Sync.changes(json, inEntity: "Article", stack: stack, options: path)["Article"].insertedCount
                 == 1)
-        #expect(try await Sync.examine(json, inEntity: "Article", stack: stack, options: path).losesData == false)
+        #expect(try await Sync.validate(json, inEntity: "Article", stack: stack, options: path).losesData == false)
     }
 
     static let subjects = """

@@ -18,14 +18,14 @@ struct InferenceLossTests {
         let stack = try DataStack.inMemory(inferred.model)
         let losses: Bool
         if payload.sample.entities.isEmpty {
-            let examination = try await Sync.examine(
+            let examination = try await Sync.validate(
                 payload.sample.json, inEntity: "Root", stack: stack, options: payload.options)
             losses = examination.losesData
             try await Sync.changes(payload.sample.json, inEntity: "Root", stack: stack, options: payload.options)
         } else {
             losses = false
             try await Sync.changes(
-                payload.sample.json, entities: payload.sample.entities, stack: stack, options: payload.options)
+                payload.sample.json, inEntities: payload.sample.entities, stack: stack, options: payload.options)
         }
         for (entity, values) in payload.records {
             let exported = try await stack.export(entity).map(\.withoutConnections)

@@ -42,13 +42,13 @@ struct ShapeRoutes {
     private func changes(_ json: Data, _ stack: DataStack, _ options: SyncOptions) async throws -> SyncResult {
         entities.isEmpty
             ? try await Sync.changes(json, inEntity: entity, stack: stack, options: options)
-            : try await Sync.changes(json, entities: entities, stack: stack, options: options)
+            : try await Sync.changes(json, inEntities: entities, stack: stack, options: options)
     }
 
     private func changes(_ json: JSONValue, _ stack: DataStack, _ options: SyncOptions) async throws -> SyncResult {
         entities.isEmpty
             ? try await Sync.changes(json, inEntity: entity, stack: stack, options: options)
-            : try await Sync.changes(json, entities: entities, stack: stack, options: options)
+            : try await Sync.changes(json, inEntities: entities, stack: stack, options: options)
     }
 
     private func chunks(_ json: Data, _ stack: DataStack, _ options: SyncOptions) async throws -> SyncResult {
@@ -57,8 +57,8 @@ struct ShapeRoutes {
             stream.finish()
         }
         return entities.isEmpty
-            ? try await Sync.changes(chunks, inEntity: entity, stack: stack, options: options)
-            : try await Sync.changes(chunks, entities: entities, stack: stack, options: options)
+            ? try await Sync.changes(.buffers(chunks), inEntity: entity, stack: stack, options: options)
+            : try await Sync.changes(.buffers(chunks), inEntities: entities, stack: stack, options: options)
     }
 
     private func outcome(

@@ -27,7 +27,7 @@ struct ShapeTests {
             """, after: #"{"AD": {"name": "Old", "unions": {"eu": {}}}, "XX": {}}"#)
         #expect(result["Country"].inserted == [.text("AE"), .text("FR")])
         #expect(result["Country"].deleted == [.text("XX")])
-        #expect(result.diagnostics.map(\.kind) == [.contradictingName])
+        #expect(result.diagnostics.map(\.kind) == [.objectKeyMismatch])
         #expect(result.diagnostics.map(\.path) == [#"["AE"]"#])
         #expect(try await stack.fetch("Name", where: "language == 'fr'").count == 1)
         #expect(
@@ -65,7 +65,7 @@ struct ShapeTests {
         form.keyedBy = "name"
         try await Sync.insertOrUpdate(["iso": "X", "name": "A"], inEntity: "Country", stack: stack)
         let error = #expect(throws: SyncError.self) { try self.text(stack, form) }
-        #expect(error?.code == .valueDoesNotFit)
+        #expect(error?.code == .typeMismatch)
         #expect(throws: SyncError.self) { try self.text(stack, form, as: .ndjson) }
         #expect(throws: SyncError.self) { try self.text(stack, ExportOptions(), as: .jsonAPI) }
     }
@@ -111,7 +111,7 @@ struct ShapeTests {
         let stack = try DataStack.inMemory(Self.model(Self.companies))
         func code(_ text: String, _ entities: [String: String]) async -> SyncError.Code? {
             do {
-                _ = try await Sync.changes(Data(text.utf8), entities: entities, stack: stack)
+                _ = try await Sync.changes(Data(text.utf8), inEntities: entities, stack: stack)
                 return nil
             } catch {
                 return (error as? SyncError)?.code
@@ -140,9 +140,9 @@ struct ShapeTests {
         try await Sync.changes([["id": 9]], inEntity: "Ox", stack: stack)
         let lists = ["dogs": "Dog", "cats": "Cat"]
         try await Sync.changes(
-            Data(#"{"dogs": [{"id": 1}, {"id": 2}], "cats": [{"id": 3}]}"#.utf8), entities: lists, stack: stack)
+            Data(#"{"dogs": [{"id": 1}, {"id": 2}], "cats": [{"id": 3}]}"#.utf8), inEntities: lists, stack: stack)
         let result = try await Sync.changes(
-            Data(#"{"cats": [{"id": 4}], "dogs": [{"id": 2}]}"#.utf8), entities: lists, stack: stack)
+            Data(#"{"cats": [{"id": 4}], "dogs": [{"id": 2}]}"#.utf8), inEntities: lists, stack: stack)
         #expect(result["Dog"].deleted == [.integer(1)])
         #expect(result["Cat"].deleted == [.integer(3)])
         #expect(try await stack.count("Ox") == 1)

@@ -33,7 +33,7 @@ struct UnreadableRowTests {
     func valuesAreSkipped() async throws {
         let stack = try DataStack.inMemory(model())
         let result = try await Sync.changes(Self.json, inEntity: "Job", stack: stack)
-        let found = result.diagnostics.filter { $0.kind == .valueDoesNotFit }
+        let found = result.diagnostics.filter { $0.kind == .typeMismatch }
         #expect(found.map(\.path) == ["[1].stage", "[1].level", "[1].place", "[1].tasks[1].stage"])
         #expect(found.first?.message.contains("a string that is a") ?? false)
         let jobs = try await stack.fetch(Job.self, including: \.tasks)
@@ -46,7 +46,7 @@ struct UnreadableRowTests {
         let error = await #expect(throws: SyncError.self) {
             try await Sync.changes(Self.json, inEntity: "Job", stack: stack, options: strict)
         }
-        #expect(error?.code == .valueDoesNotFit && error?.path == "[1].stage")
+        #expect(error?.code == .typeMismatch && error?.path == "[1].stage")
     }
 
     @Test("Values that only the type of the call cannot hold are skipped too")
@@ -88,7 +88,7 @@ struct UnreadableRowTests {
     func unreadableRowFailsAFetch() async throws {
         let stack = try await older()
         let error = await #expect(throws: SyncError.self) { try await stack.fetch(Job.self) }
-        #expect(error?.code == .valueDoesNotFit && error?.path == "stage")
+        #expect(error?.code == .typeMismatch && error?.path == "stage")
         #expect(error?.message.contains("in the row 3") ?? false)
 
         let skipped = Skipped()

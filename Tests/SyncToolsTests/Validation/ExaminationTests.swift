@@ -5,10 +5,10 @@ import Testing
 
 @Suite("Validation of models")
 struct ExaminationTests {
-    private func findings(_ kind: SyncExamination.Finding.Kind, _ entities: [SyncModel.Entity]) throws
-        -> [SyncExamination.Finding]
+    private func findings(_ kind: SyncDiagnostic.Kind, _ entities: [SyncModel.Entity]) throws
+        -> [SyncDiagnostic]
     {
-        SyncExamination(of: try SyncModel(entities: entities)).findings.filter { $0.kind == kind }
+        try SyncModel(entities: entities).validate().filter { $0.kind == kind }
     }
 
     @Test("A valid model has no findings")
@@ -21,13 +21,13 @@ struct ExaminationTests {
                 "Note", attributes: [SyncModel.Attribute("id", .integer)],
                 relationships: [SyncModel.Relationship("user", to: "User", inverse: "notes")]),
         ])
-        #expect(SyncExamination(of: model).findings == [])
+        #expect(model.validate() == [])
     }
 
     @Test("A key that fills an attribute and a relationship is reported with both")
     func reportsAmbiguousKey() throws {
         let found = try findings(
-            .ambiguousName,
+            .ambiguousKey,
             [
                 SyncModel.Entity(
                     "Note", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("userID", .integer)],
@@ -56,8 +56,8 @@ struct ExaminationTests {
 
     @Test("Findings that lose data come first")
     func findingsWithLossComeFirst() {
-        let note = SyncExamination.Finding(.missingInverse, entity: nil, path: nil, message: "", advice: "")
-        let loss = SyncExamination.Finding(.damage, entity: nil, path: nil, message: "", advice: "")
+        let note = SyncDiagnostic(.missingInverse, message: "", suggestion: "")
+        let loss = SyncDiagnostic(.damage, message: "", suggestion: "")
         #expect(SyncExamination([note, loss]).findings == [loss, note])
         #expect(SyncExamination([loss]).losesData)
         #expect(!SyncExamination([note]).losesData)

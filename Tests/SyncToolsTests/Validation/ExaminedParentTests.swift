@@ -37,10 +37,10 @@ struct ExaminedParentTests {
     func childrenHaveOwnFindingsOnly(entity: String, parent: String, id: JSONValue) async throws {
         let model = try SyncModel(schema: Data(Self.schema.utf8))
         let json = Data(#"[{"day": "mon", "note": "a"}, {"day": "tue", "note": "b", "x": 1}, {"note": "c"}]"#.utf8)
-        let found = try await Sync.examine(json, inEntity: entity, model: model, parent: (parent, id)).findings
+        let found = try await Sync.validate(json, inEntity: entity, model: model, parent: SyncParent(parent, id: id))
         #expect(found.filter(\.kind.losesData).map(\.path) == ["[1].x", "[2]"], "\(found)")
-        let alone = try await Sync.examine(json, inEntity: entity, model: model).findings
-        let advice = alone.filter { $0.kind == .recordWithoutKey }.map(\.advice)
+        let alone = try await Sync.validate(json, inEntity: entity, model: model)
+        let advice = alone.filter { $0.kind == .missingPrimaryKey }.map(\.suggestion)
         #expect(advice.count == 3 && advice.allSatisfy { $0.contains("--parent \(parent):id") }, "\(advice)")
     }
 
@@ -55,15 +55,15 @@ struct ExaminedParentTests {
                   "Issue": {"primaryKey": ["owner", "number"], "attributes": {"number": "integer"},
                     "relationships": {"owner": {"entity": "Owner"}}}}}
                 """.utf8))
-        func isAdvised(_ json: String, _ entity: String = "Issue", parent: Sync.Parent? = nil) async throws -> Bool {
-            let found = try await Sync.examine(Data(json.utf8), inEntity: entity, model: model, parent: parent).findings
-            let advice = try #require(found.first { $0.kind == .recordWithoutKey }, "\(found)").advice
+        func isAdvised(_ json: String, _ entity: String = "Issue", parent: SyncParent? = nil) async throws -> Bool {
+            let found = try await Sync.validate(Data(json.utf8), inEntity: entity, model: model, parent: parent)
+            let advice = try #require(found.first { $0.kind == .missingPrimaryKey }, "\(found)").suggestion
             return advice.contains("--parent Owner:id")
         }
         #expect(try await isAdvised(#"[{"number": 1}]"#))
         #expect(try await isAdvised(#"[{"n": 2}, {"owner_id": "a", "number": 1}]"#))
         #expect(try await !isAdvised(#"[{"owner": "a"}, {"owner": "a", "number": 1}]"#))
-        #expect(try await !isAdvised(#"[{"n": 2}, {"number": 1}]"#, parent: ("Owner", "a")))
+        #expect(try await !isAdvised(#"[{"n": 2}, {"number": 1}]"#, parent: SyncParent("Owner", id: "a")))
         #expect(try await !isAdvised(#"[{"id": "a", "issues": [{"number": 1}, {"n": 2}]}]"#, "Owner"))
     }
 
@@ -72,18 +72,18 @@ struct ExaminedParentTests {
         let model = try SyncModel(schema: Data(Self.schema.utf8))
         let json = Data(#"[{"day": "mon"}]"#.utf8)
         for (parent, code) in [
-            (("Owner", .string("seven")), SyncError.Code.valueDoesNotFit),
-            (("Visit", .string("a")), .unknownRelationship),
-            (("Place", .array([JSONValue(1)])), .unknownRelationship), (("Nobody", JSONValue(1)), .unknownEntity),
-        ] as [(Sync.Parent, SyncError.Code)] {
+            (SyncParent("Owner", id: "seven"), SyncError.Code.typeMismatch),
+            (SyncParent("Visit", id: "a"), .unknownRelationship),
+            (SyncParent("Place", id: [1]), .unknownRelationship), (SyncParent("Nobody", id: 1), .unknownEntity),
+        ] {
             let error = await #expect(throws: SyncError.self) {
-                try await Sync.examine(json, inEntity: "Thing", model: model, parent: parent)
+                try await Sync.validate(json, inEntity: "Thing", model: model, parent: parent)
             }
             #expect(error?.code == code, "\(parent)")
         }
         let short = await #expect(throws: SyncError.self) {
-            try await Sync.examine(json, inEntity: "Visit", model: model, parent: ("Place", .array([JSONValue(1)])))
+            try await Sync.validate(json, inEntity: "Visit", model: model, parent: SyncParent("Place", id: [1]))
         }
-        #expect(short?.code == .valueDoesNotFit)
+        #expect(short?.code == .typeMismatch)
     }
 }

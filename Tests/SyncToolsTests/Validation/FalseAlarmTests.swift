@@ -8,9 +8,9 @@ import Testing
 struct FalseAlarmTests {
     private func findings(
         _ model: String, _ json: String, _ entity: String = "Item", _ options: SyncOptions = SyncOptions()
-    ) async throws -> [SyncExamination.Finding] {
+    ) async throws -> [SyncDiagnostic] {
         let stack = try DataStack.inMemory(SyncModel(schema: Data(model.utf8)), transformers: .optional)
-        return try await Sync.examine(Data(json.utf8), inEntity: entity, stack: stack, options: options).findings
+        return try await Sync.validate(Data(json.utf8), inEntity: entity, stack: stack, options: options)
             .filter(\.kind.losesData)
     }
 
@@ -27,7 +27,7 @@ struct FalseAlarmTests {
         let stack = try DataStack.inMemory(SyncModel(schema: Data(model.utf8)))
         let json = Data(#"[{"id": 1, "a": {"b": "x", "z": 1}, "o": {"q": 1}}]"#.utf8)
         let result = try await Sync.changes(json, inEntity: "Item", stack: stack)
-        #expect(result.unmappedKeys.map(\.key) == ["o.q"])
+        #expect(result.unmappedKeys.map(\.path) == ["o.q"])
     }
 
     @Test("A remote key into the attribute's own object loses only the other members")
@@ -59,14 +59,14 @@ struct FalseAlarmTests {
             [{"id": 1, "user": {"id": 5}, "user_id": "5"}, {"id": 2, "user": {"id": 5}, "user_id": 6},
              {"id": 3, "user_id": 6, "user": {"id": 7}}, {"id": 4, "user_id": 6, "user": null}]
             """)
-        #expect(found.map(\.kind) == [.conflictingKeys, .conflictingKeys])
+        #expect(found.map(\.kind) == [.duplicateKeys, .duplicateKeys])
         #expect(found.map(\.path) == ["[1].user_id", "[2].user"])
         let keyless = """
             {"entities": {
               "Item": {"attributes": {"id": "integer"}, "relationships": {"parts": {"entity": "Part", "many": true}}},
               "Part": {"attributes": {"name": "string"}}}}
             """
-        let inverses = SyncExamination(of: try SyncModel(schema: Data(keyless.utf8))).findings
+        let inverses = try SyncModel(schema: Data(keyless.utf8)).validate()
         #expect(!inverses.contains { $0.kind == .missingInverse })
     }
 
@@ -91,7 +91,7 @@ struct FalseAlarmTests {
         let unknown = try await findings(
             Self.kinds, #"[{"id": 1, "meta": {"kind": "film"}, "length": 2}, {"id": 2, "meta": {"kind": "post"}}]"#,
             "Subject")
-        #expect(unknown.map(\.kind) == [.unknownKind])
+        #expect(unknown.map(\.kind) == [.unknownDiscriminatorValue])
     }
 
     @Test("Members that belong to the payload format are not reported")
@@ -125,9 +125,9 @@ struct FalseAlarmTests {
             """
         let taken = try await findings(model, #"[{"id": 1, "names": "a"}, {"id": 2, "name": "b"}]"#)
         #expect(taken.map(\.path) == ["[0].names"])
-        #expect(taken.first?.advice.contains("did you mean") == false)
+        #expect(taken.first?.suggestion.contains("did you mean") == false)
         let free = try await findings(model, #"[{"id": 1, "name": "a", "tittle": "b"}]"#)
-        #expect(free.first?.advice.contains("did you mean 'title'") == true)
+        #expect(free.first?.suggestion.contains("did you mean 'title'") == true)
     }
 
     @Test("Several entities of one payload are validated together")
@@ -142,11 +142,11 @@ struct FalseAlarmTests {
             {"users": [{"id": 1, "company_id": 7}, {"id": 2, "x": 1}, {"company_id": 9}],
              "companies": [{"id": 7, "name": "a"}, {"id": 7, "name": "b"}], "page": 1}
             """
-        let found = try await Sync.examine(
-            Data(json.utf8), entities: ["users": "User", "companies": "Company"], stack: stack
-        ).findings
+        let found = try await Sync.validate(
+            Data(json.utf8), inEntities: ["users": "User", "companies": "Company"], stack: stack
+        )
         let losses = found.filter(\.kind.losesData)
-        #expect(Set(losses.map(\.kind)) == [.unmappedKey, .recordWithoutKey, .contradictingRecords])
+        #expect(Set(losses.map(\.kind)) == [.unmappedKey, .missingPrimaryKey, .inconsistentRecords])
         #expect(Set(losses.compactMap(\.path)) == ["users[1].x", "users[2]", "companies[1]"])
         #expect(!found.contains { $0.kind == .unresolvedReference && $0.message.contains("names 7") })
     }

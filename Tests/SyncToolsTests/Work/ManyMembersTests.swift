@@ -22,7 +22,7 @@ struct ManyMembersTests {
                 relationships: names.map { SyncModel.Relationship($0, to: "A") }),
             SyncModel.Entity("C", parent: "A", attributes: names.map { SyncModel.Attribute("w" + $0, .string) }),
         ])
-        #expect(SyncExamination(of: model).findings.filter { $0.kind == .missingInverse } == [])
+        #expect(model.validate().filter { $0.kind == .missingInverse } == [])
     }
 
     @Test("Many relationships without an inverse are reported, each with a few candidates")
@@ -37,7 +37,7 @@ struct ManyMembersTests {
                 "B", attributes: [SyncModel.Attribute("id", .integer)],
                 relationships: names.map { SyncModel.Relationship($0, to: "A") }),
         ])
-        let found = SyncExamination(of: model).findings.filter { $0.kind == .missingInverse }
+        let found = model.validate().filter { $0.kind == .missingInverse }
         #expect(found.count == 2 * count)
         #expect(
             found.first?.message
@@ -59,8 +59,8 @@ struct ManyMembersTests {
             options: SyncOptions(), dryRun: SyncResult(entity: "User"))
         let unmapped = walk.findings.filter { $0.kind == .unmappedKey }
         #expect(unmapped.count == count)
-        let compared = unmapped.prefix { $0.advice.hasPrefix("did you mean 'someValue") }
+        let compared = unmapped.prefix { $0.suggestion.hasPrefix("did you mean 'someValue") }
         #expect(LongTests.areWanted ? (1..<count).contains(compared.count) : compared.count == count)
-        #expect(unmapped.dropFirst(compared.count).allSatisfy { $0.advice == "add an attribute for it, or let it be" })
+        #expect(unmapped.dropFirst(compared.count).allSatisfy { $0.suggestion == "add an attribute for it, or let it be" })
     }
 }

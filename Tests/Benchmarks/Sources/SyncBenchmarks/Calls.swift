@@ -20,9 +20,9 @@ struct Calls {
             let data = try contents(payload)
             let start = clock.now
             if parts.count > 1 {
-                try await Sync.changes(
-                    data, inEntity: entity, stack: stack, parent: (parts[0], .string(parts[1])),
-                    relationship: parts.count > 2 ? parts[2] : nil, options: options)
+                let parent = SyncParent(
+                    parts[0], id: .string(parts[1]), relationship: parts.count > 2 ? parts[2] : nil)
+                try await Sync.changes(data, inEntity: entity, stack: stack, parent: parent, options: options)
             } else {
                 try await Sync.changes(data, inEntity: entity, stack: stack, options: options)
             }

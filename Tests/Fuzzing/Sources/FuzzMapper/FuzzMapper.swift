@@ -37,7 +37,7 @@ enum FuzzMapper {
         let pieces = MappingOutcome(piecesOf: call)
         // Records of different chunks are not compared, and the records of a chunk are compared before the next chunk
         // is read.
-        if [whole.error?.code, pieces.error?.code].contains(.contradictingRecords) { return }
+        if [whole.error?.code, pieces.error?.code].contains(.inconsistentRecords) { return }
         require(whole.error == pieces.error, "whole: \(whole.error as Any), in pieces: \(pieces.error as Any)")
         guard whole.error == nil else { return }
         require(whole.reports == pieces.reports, "whole: \(whole.reports), in pieces: \(pieces.reports)")

@@ -36,7 +36,7 @@ struct MappingOutcome {
     private init(_ call: FuzzCall, _ body: (PayloadGraphBuilder, inout MappingOutcome) throws -> Void) {
         do {
             let staging = try PayloadGraphBuilder(
-                inEntity: call.entity, of: FuzzModel.model, parent: nil, relationship: nil,
+                inEntity: call.entity, of: FuzzModel.model, parent: nil,
                 operations: call.operations, options: call.options)
             try body(staging, &self)
         } catch let error as SyncError {

@@ -4,7 +4,7 @@ import SyncCore
 struct MappingReports: Equatable {
     var records = 0
     var readableRecords = 0
-    var diagnostics: [SyncResult.Diagnostic] = []
+    var diagnostics: [SyncDiagnostic] = []
     var unmappedKeys: [String: Int] = [:]
 
     mutating func add(_ plan: PayloadGraph) {

@@ -10,7 +10,7 @@ extension SyncError {
             let lines = input.split(separator: 0x0A, omittingEmptySubsequences: false)
             require(lines.indices.contains(line - 1), "\(self): the input has \(lines.count) lines")
             require(1...lines[line - 1].count + 1 ~= column, "\(self): the line has \(lines[line - 1].count) bytes")
-        case .recordExpected, .keyPathNotFound, .valueDoesNotFit, .contradictingRecords, .primaryKeyMissing:
+        case .recordExpected, .keyPathNotFound, .typeMismatch, .inconsistentRecords, .primaryKeyMissing:
             require(path?.isEmpty == false, "\(self): without a path")
         case .noRecords: break
         default:

@@ -55,7 +55,7 @@ enum FuzzSync {
     /// rest.
     static func isFoundEarlier(_ inPieces: FuzzStore.Outcome, than done: FuzzStore.Outcome) -> Bool {
         guard case .failure = done, case .failure(let error) = inPieces else { return false }
-        return error.code == .contradictingRecords
+        return error.code == .inconsistentRecords
     }
 
     static func requireNothingLeft(in store: FuzzStore, _ after: StoreDump, _ call: FuzzCall) {

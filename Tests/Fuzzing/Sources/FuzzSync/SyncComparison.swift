@@ -18,10 +18,10 @@ struct SyncComparison {
         writesOnce =
             !call.operations.contains(.insertRelationships) || call.operations.contains(.updateRelationships)
         let staging = try? PayloadGraphBuilder(
-            inEntity: call.entity, of: FuzzModel.model, parent: nil, relationship: nil, operations: call.operations,
+            inEntity: call.entity, of: FuzzModel.model, parent: nil, operations: call.operations,
             options: call.options)
         let staged = Result { try staging?.stage(call.data, options: call.options).plan }
-        if case .failure(let error as SyncError) = staged { inPieces = error.code != .contradictingRecords }
+        if case .failure(let error as SyncError) = staged { inPieces = error.code != .inconsistentRecords }
         guard case .success(let plan?) = staged else { return }
         again = plan.ownedRows.allSatisfy { plan.model[$0.table].keySlot == nil }
         let rows = plan.mentions.map { [$0.table.index, $0.node?.index ?? -1] }

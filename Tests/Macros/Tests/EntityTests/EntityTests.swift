@@ -170,11 +170,11 @@ struct EntityTests {
         for (price, date) in [(Double.nan, Date?.none), (.infinity, nil), (1, .distantPast)] {
             let seat = Seat(id: 1, row: "A", price: price, soldAt: date)
             let error = await #expect(throws: SyncError.self) { try await Sync.changes([seat], stack: stack) }
-            #expect(error?.code == .valueDoesNotFit)
+            #expect(error?.code == .typeMismatch)
         }
         let unsaid = Seat(id: 1, row: "A", price: 1, stay: Stay(from: .distantPast))
         let error = await #expect(throws: SyncError.self) { try await Sync.changes([unsaid], stack: stack) }
-        #expect(error?.code == .valueDoesNotFit)
+        #expect(error?.code == .typeMismatch)
         #expect(try await stack.count(Seat.self) == 0)
         try await Sync.changes([Seat(id: 1, row: "A", price: 1)], stack: stack)
         try await stack.writer.write { db in try Seat(id: 2, row: "B", price: 2).insert(db) }
@@ -187,7 +187,7 @@ struct EntityTests {
         try await Sync.changes(json, as: User.self, stack: stack)
         let ann = try #require(try await stack.fetch(User.self, id: 1))
         let result = try await Sync.changes(
-            Data(#"[{"id": 12}]"#.utf8), as: Note.self, parent: ann, through: \.notes, stack: stack)
+            Data(#"[{"id": 12}]"#.utf8), as: Note.self, stack: stack, parent: SyncParent(ann, \.notes))
         #expect(result[Note.self].inserted == [12])
         #expect(result[Note.self].deleted == [10, 11])
         let code = UUID()
@@ -209,7 +209,7 @@ struct EntityTests {
         #expect(repository.issues.map(\.number) == [1])
         #expect(repository.syncID == ["a", "x"])
         let result = try await Sync.changes(
-            Data(#"[{"number": 2}]"#.utf8), as: Issue.self, parent: repository, through: \.issues, stack: stack)
+            Data(#"[{"number": 2}]"#.utf8), as: Issue.self, stack: stack, parent: SyncParent(repository, \.issues))
         #expect(result["Issue"].insertedCount == 1)
         #expect(result["Issue"].deletedCount == 1)
     }
@@ -239,7 +239,7 @@ struct EntityTests {
         }
         let stack = try stack()
         let lines = [Line(id: 5, name: "Eva", joinedAt: Date(timeIntervalSince1970: 1.5))]
-        try await Sync.changes(encoding: lines, inEntity: "User", stack: stack)
+        try await Sync.changes(.encoding(lines), inEntity: "User", stack: stack)
         #expect(try await stack.fetch("User", as: Line.self) == lines)
     }
 

@@ -6,9 +6,9 @@ struct KeyNameValidator {
 
     init(_ model: CompiledModel) { self.model = model }
 
-    var findings: [SyncExamination.Finding] { model.entities.flatMap(findings(in:)) }
+    var findings: [SyncDiagnostic] { model.entities.flatMap(findings(in:)) }
 
-    private func findings(in entity: CompiledEntity) -> [SyncExamination.Finding] {
+    private func findings(in entity: CompiledEntity) -> [SyncDiagnostic] {
         var claims: [(key: String, owners: [String])] = []
         var indexes: [String: Int] = [:]
         for (name, keys) in owners(in: entity) {
@@ -26,10 +26,10 @@ struct KeyNameValidator {
         return claims.compactMap { key, owners in
             guard owners.count > 1, reported.insert(owners).inserted else { return nil }
             let names = TruncatedList(owners).text(between: " and ")
-            return SyncExamination.Finding(
-                .ambiguousName, entity: entity.name, path: "entities.\(entity.name)",
+            return SyncDiagnostic(
+                .ambiguousKey, entity: entity.name, path: "entities.\(entity.name)",
                 message: "the JSON key '\(key)' is a name of \(names)",
-                advice: "rename one of them, or give one a remoteKey that the other does not answer to")
+                suggestion: "rename one of them, or give one a remoteKey that the other does not answer to")
         }
     }
 
@@ -70,14 +70,14 @@ struct InverseValidator {
         }
     }
 
-    var findings: [SyncExamination.Finding] {
+    var findings: [SyncDiagnostic] {
         model.entities.flatMap { entity in
             entity.relationships.filter { $0.owner == entity.id && $0.relationship.inverse == nil }
                 .compactMap { finding($0, in: entity) }
         }
     }
 
-    private func finding(_ hop: CompiledRelationship, in entity: CompiledEntity) -> SyncExamination.Finding? {
+    private func finding(_ hop: CompiledRelationship, in entity: CompiledEntity) -> SyncDiagnostic? {
         let destination = model.entities[hop.destination]
         let (candidates, count) = candidates(for: hop, in: destination)
         let name = "\(entity.name).\(hop.name)"
@@ -85,17 +85,17 @@ struct InverseValidator {
         if count == 0 {
             // Keyless rows belong to the row with the list, and are deleted with it.
             guard hop.isToMany, destination.isKeyed else { return nil }
-            return SyncExamination.Finding(
+            return SyncDiagnostic(
                 .missingInverse, entity: entity.name, path: path,
                 message: "\(name) leads to many and has no inverse, so it is many-to-many and never deletes",
-                advice: "if a \(destination.name) has one \(entity.name), give \(destination.name) a relationship back "
+                suggestion: "if a \(destination.name) has one \(entity.name), give \(destination.name) a relationship back "
                     + "and name it as the inverse")
         }
         let others = TruncatedList(candidates, upTo: nil, of: count).text(between: " or ")
-        return SyncExamination.Finding(
+        return SyncDiagnostic(
             .missingInverse, entity: entity.name, path: path,
             message: "\(name) names no inverse, and \(others) could be it",
-            advice: "say which with \"inverse\"; without one the two are kept apart")
+            suggestion: "say which with \"inverse\"; without one the two are kept apart")
     }
 
     /// Returns the names of the first candidates, and the number of all candidates.
@@ -128,43 +128,32 @@ struct ConversionValidator {
 
     init(_ model: SyncModel) { self.model = model }
 
-    var findings: [SyncExamination.Finding] { missing + leftOut }
+    var findings: [SyncDiagnostic] { missing + leftOut }
 
-    private var missing: [SyncExamination.Finding] {
+    private var missing: [SyncDiagnostic] {
         model.missingTransformers.map { missing in
-            SyncExamination.Finding(
+            SyncDiagnostic(
                 .missingTransformer, entity: missing.entity,
                 path: "entities.\(missing.entity).attributes.\(missing.attribute).transformer",
                 message: "\(missing.entity).\(missing.attribute) names the transformer '\(missing.name)', "
                     + "which nobody registered: its values are taken without it",
-                advice: "an app registers it on the model; built in are "
+                suggestion: "an app registers it on the model; built in are "
                     + StandardTransformer.allCases.map(\.rawValue).joined(separator: ", "))
         }
     }
 
     /// Findings for omitted members, once for a member that subentities inherit.
-    private var leftOut: [SyncExamination.Finding] {
+    private var leftOut: [SyncDiagnostic] {
         var seen: Set<String> = []
-        return model.compiled.entities.flatMap { entity -> [SyncExamination.Finding] in
+        return model.compiled.entities.flatMap { entity -> [SyncDiagnostic] in
             let key = ExportShapeKey(entity: entity.id, destination: entity.id, isNested: false)
             let shape = try? ExportSchemaBuilder.shape(key, of: model, ExportOptions())
             return (shape?.omissions ?? []).compactMap { omission in
                 let slot = entity.slotByName[omission.member]
                 let owner = slot.map { "\(entity.table.index).\($0)" } ?? "\(entity.name).\(omission.member)"
                 guard seen.insert(owner).inserted else { return nil }
-                let group = slot == nil ? "relationships" : "attributes"
-                return SyncExamination.Finding(
-                    .leftOutOfExports, entity: entity.name,
-                    path: "entities.\(entity.name).\(group).\(omission.member)", message: "\(omission)",
-                    advice: advice(omission.reason))
+                return omission.diagnostic
             }
-        }
-    }
-
-    private func advice(_ reason: ExportOmission.Reason) -> String {
-        switch reason {
-        case .noWayBack: "give the transformer an exporting direction, or say \"export\": false"
-        case .noKey: "give one of the two a remoteKey, or say \"export\": false"
         }
     }
 }

@@ -15,22 +15,22 @@ extension Sync {
     ///   - parent: The row whose children the payload lists.
     ///   - options: The options of the sync, with the payload format.
     /// - Throws: ``SyncError`` if the payload cannot be synced at all.
-    public static func examine(
+    public static func validate(
         _ json: Data, inEntity entity: String, stack: DataStack, parent: SyncParent? = nil,
         options: SyncOptions = SyncOptions()
-    ) async throws -> SyncExamination {
-        try await examine(json, SyncCall(entity, stack, nil, parent, .all, options))
+    ) async throws -> [SyncDiagnostic] {
+        try await validate(json, SyncCall(entity, stack, nil, parent, .all, options))
     }
 
     /// Validates a payload against an empty store that has only the parent. See
-    /// ``examine(_:inEntity:stack:parent:options:)``.
+    /// ``validate(_:inEntity:stack:parent:options:)``.
     ///
     /// - Parameter model: The model of the store. If a transformer is not registered on it, values are not transformed.
     /// - Throws: ``SyncError`` if the payload cannot be synced at all.
-    public static func examine(
+    public static func validate(
         _ json: Data, inEntity entity: String, model: SyncModel, parent: SyncParent? = nil,
         options: SyncOptions = SyncOptions()
-    ) async throws -> SyncExamination {
+    ) async throws -> [SyncDiagnostic] {
         let stack = try DataStack.inMemory(model, transformers: .optional)
         let call = SyncCall(entity, stack, nil, parent, .all, options)
         if let parent {
@@ -38,14 +38,14 @@ extension Sync {
             _ = try call.staging()
             try PlaceholderParent(stack: stack).make(model.compiled.entity(named: parent.entity), id: parent.id)
         }
-        return try await examine(json, call)
+        return try await validate(json, call)
     }
 
-    private static func examine(_ json: Data, _ call: SyncCall) async throws -> SyncExamination {
+    private static func validate(_ json: Data, _ call: SyncCall) async throws -> [SyncDiagnostic] {
         let result = try await dryRun(json, call)
         return try await MappingThread.run {
-            try SyncExamination(
-                json, of: call.entity, in: call.model, hasParent: call.parent != nil, options: call.options,
+            try [SyncDiagnostic](
+                validating: json, of: call.entity, in: call.model, hasParent: call.parent != nil, options: call.options,
                 dryRun: result)
         }
     }
@@ -64,14 +64,14 @@ extension Sync {
         }
     }
 
-    /// Validates a payload with several entities. See ``examine(_:inEntity:stack:parent:options:)``.
+    /// Validates a payload with several entities. See ``validate(_:inEntity:stack:parent:options:)``.
     ///
     /// - Parameter entities: The entity of each list, by its dotted key path.
     /// - Throws: ``SyncError`` if the payload cannot be synced at all.
-    public static func examine(
+    public static func validate(
         _ json: Data, inEntities entities: [String: String], stack: DataStack, options: SyncOptions = SyncOptions()
-    ) async throws -> SyncExamination {
-        try await examine(json, SyncCall(entities, stack, .all, options))
+    ) async throws -> [SyncDiagnostic] {
+        try await validate(json, SyncCall(entities, stack, .all, options))
     }
 }
 

@@ -1,0 +1,156 @@
+public import Foundation
+
+/// A field that both sides changed since the base value.
+///
+/// The engine passes it to the resolver of an app (`SyncEngine.Configuration.resolver`), and keeps it in the conflict log.
+public struct SyncConflict: Sendable, Hashable {
+    /// The entity of the row.
+    public let entity: String
+    /// The key of the row.
+    public let key: PrimaryKeyValue
+    /// The field: an attribute or a relationship. Empty in the log for a row that one side deleted.
+    public let field: String
+    /// The base value; null if it is not known.
+    public let base: JSONValue
+    /// The local value. In the form of the column for a resolver, and of an export in the log.
+    public let local: JSONValue
+    /// The remote value, in the same form. For a row that was deleted locally, it is the remote record.
+    public let remote: JSONValue
+    /// The date of the local edit, for a resolver; nil if it is not known, if a new row never set the value, and in the log.
+    public let localEditDate: Date?
+    /// The outcome; nil for a resolver.
+    public let outcome: Outcome?
+
+    package init(
+        entity: String, key: PrimaryKeyValue, field: String, base: JSONValue, local: JSONValue, remote: JSONValue,
+        localEditDate: Date? = nil, outcome: Outcome? = nil
+    ) {
+        self.entity = entity
+        self.key = key
+        self.field = field
+        self.base = base
+        self.local = local
+        self.remote = remote
+        self.localEditDate = localEditDate
+        self.outcome = outcome
+    }
+
+    /// The answer of a resolver.
+    public enum Resolution: Sendable, Hashable {
+        /// The conflict policy of the entity decides.
+        case usePolicy
+        /// The local value stays, and the engine sends it.
+        case local
+        /// The remote value is stored.
+        case remote
+        /// Another value, in the form of the column. The engine stores it and sends it.
+        case merged(JSONValue)
+        /// The conflict stays open, and the row is not sent, until the caller resolves it.
+        case manual
+    }
+
+    /// The side that won.
+    public enum Winner: String, Sendable, Hashable, CaseIterable {
+        /// The local value.
+        case local
+        /// The remote value.
+        case remote
+        /// None yet: the conflict is open until the caller resolves it.
+        case open
+    }
+
+    /// An outcome in the conflict log.
+    public struct Outcome: Sendable, Hashable {
+        /// The side that won.
+        public let winner: Winner
+        /// The rule that decided the conflict.
+        public let reason: Reason
+        /// Whether the values that lost were restored later.
+        public let isRestored: Bool
+        /// The date of the conflict.
+        public let date: Date
+
+        /// - Parameter reason: The text in the conflict log.
+        package init(winner: Winner, reason: String, date: Date) {
+            self.winner = winner
+            isRestored = reason.hasSuffix(Self.restored)
+            self.reason = Reason(logged: isRestored ? String(reason.dropLast(Self.restored.count)) : reason)
+            self.date = date
+        }
+
+        private static let restored = ", restored"
+    }
+
+    /// The rule that decided a conflict. The raw value is the text in the conflict log.
+    public enum Reason: String, Sendable, Hashable, CaseIterable {
+        /// The policy ``ConflictPolicy/clientWins``.
+        case clientWins
+        /// The policy ``ConflictPolicy/serverWins``.
+        case serverWins
+        /// The policy ``ConflictPolicy/manual``.
+        case manual
+        /// The policy ``ConflictPolicy/lastWriterWins``: the local edit is later.
+        case editedLaterLocally = "edited later here"
+        /// The policy ``ConflictPolicy/lastWriterWins``: the remote edit is later.
+        case editedLaterRemotely = "edited later there"
+        /// The policy ``ConflictPolicy/lastWriterWins``, but the service reports no times.
+        case noRemoteTime = "serverWins: it gave no time"
+        /// The resolver of the app.
+        case resolver
+        /// The caller resolved the open conflict.
+        case resolved
+        /// The caller reset the engine.
+        case reset
+        /// The policy ``DeleteConflictPolicy/editWins``.
+        case editWins
+        /// The policy ``DeleteConflictPolicy/deleteWins``.
+        case deleteWins
+        /// The row was only deleted along with another one, so the remote edit wins.
+        case onlyCascaded = "nobody deleted it by itself"
+        /// The service deleted the row.
+        case deletedRemotely = "deleted there"
+        /// The service no longer has the row, or hides it from the user.
+        case missingRemotely = "deleted there, or hidden"
+        /// The row was deleted along with another row that the service deleted.
+        case cascaded = "went along with a row that was deleted there"
+        /// The service does not have a row that was stored before the engine first ran.
+        case preexistingMissing = "stored before the service was first asked, which does not have it"
+        /// The row was stored before the engine first ran, and the service has other values.
+        case preexisting = "stored before the service was first asked"
+        /// The service deleted the row, which may have been edited while the triggers were missing.
+        case deletedWhileUncaptured = "deleted there, and may have been edited here while triggers were missing"
+        /// The row may have been edited while the triggers were missing, and the service has another version.
+        case editedWhileUncaptured = "edits may have been missed, and the service has another version"
+        /// The row referenced a row that is not stored.
+        case danglingReference = "it pointed to a row that is not there"
+        /// Another local row was the same record of the service.
+        case duplicateRow = "another row made here is the same"
+        /// The service has the base value or the local value again.
+        case remoteReverted = "the server came back to it"
+        /// The open conflict ended because the row was deleted locally.
+        case rowDeletedLocally = "the row was deleted here"
+        /// The open conflict ended because the service deleted the row.
+        case rowDeletedRemotely = "the row was deleted there"
+        /// The open conflict ended because the row was edited to the remote value.
+        case editedToRemote = "the row was edited to what the service has"
+        /// The model no longer has the field.
+        case fieldRemoved = "not in the model any more"
+        /// The log has another text, written by an earlier version.
+        case unknown
+
+        init(logged text: String) {
+            self =
+                if let reason = Reason(rawValue: text) {
+                    reason
+                } else if text.hasPrefix("resolver: ") {
+                    .resolver
+                } else if text.hasPrefix("editWins: ") {
+                    .editWins
+                } else if text.hasSuffix(Reason.fieldRemoved.rawValue) {
+                    .fieldRemoved
+                } else {
+                    .unknown
+                }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+public import SyncCore
+public import SyncSQLite
+
+extension SyncModel {
+    /// Returns problems that the model may cause: ambiguous keys, missing inverses and transformers, and members that exports omit.
+    /// An invalid model cannot be created, so these are suggestions.
+    public func validate() -> [SyncDiagnostic] {
+        (KeyNameValidator(compiled).findings + InverseValidator(compiled).findings + ConversionValidator(self).findings)
+            .groupedByKind
+    }
+}
+
+extension DataStack {
+    /// Validates the store: rows without required values, pending references, dangling links, damage that SQLite
+    /// reports, and problems of the model.
+    ///
+    /// - Throws: ``SyncError`` `databaseError`.
+    public func validate() async throws -> [SyncDiagnostic] {
+        let dangling = try await danglingLinks().map {
+            SyncDiagnostic(
+                .danglingLinks, message: $0,
+                suggestion:
+                    "import: a sync that meets such a link removes all of them; whatever left it there should delete "
+                    + "rows with foreign keys on")
+        }
+        let broken = try await brokenPages().map {
+            SyncDiagnostic(
+                .integrityViolation, message: $0,
+                suggestion: "restore a copy, or make a new database and import again")
+        }
+        let pending = try await unresolvedReferences().map { SyncDiagnostic($0, path: "") }
+        return (model.validate() + dangling + broken + (try await missingValues()) + pending).groupedByKind
+    }
+
+    /// Returns findings for required values that are missing. Keys are left out, because a temporary key reads as nil.
+    private func missingValues() async throws -> [SyncDiagnostic] {
+        var findings: [SyncDiagnostic] = []
+        for entity in model.compiled.entities {
+            let attributes = entity.slots.filter { !entity.keySlots.contains($0) }
+                .map { model.compiled[entity.table].attributes[$0] }
+            let required =
+                attributes.filter { !$0.isOptional }.map { ($0.name, "attributes") }
+                + entity.relationships.filter { !$0.relationship.isOptional }.map { ($0.name, "relationships") }
+            for (name, group) in required {
+                let count = try await count(entity.name, where: .attribute(name) == nil)
+                guard count > 0 else { continue }
+                findings.append(
+                    SyncDiagnostic(
+                        .missingRequiredValue, entity: entity.name, path: "entities.\(entity.name).\(group).\(name)",
+                        message: "\(count) \(entity.name) row\(count == 1 ? " has" : "s have") no \(name), "
+                            + "which is not optional",
+                        suggestion: "sync rows that have it, or make it optional", count: count))
+            }
+        }
+        return findings
+    }
+}
+
+extension [SyncDiagnostic] {
+    /// The diagnostics by kind. Kinds that lose data come first; diagnostics of one kind keep their order.
+    var groupedByKind: [SyncDiagnostic] {
+        let byKind = Dictionary(grouping: self, by: \.kind)
+        return SyncDiagnostic.Kind.allCases.flatMap { byKind[$0] ?? [] }
+    }
+}
+
+// MARK: - Suggestions
+
+extension SyncDiagnostic {
+    /// The diagnostic of a plan with a suggestion.
+    var withSuggestion: SyncDiagnostic {
+        var diagnostic = self
+        diagnostic.suggestion = suggestion ?? kind.suggestion
+        return diagnostic
+    }
+
+    /// Creates a diagnostic for a pending reference.
+    init(_ reference: SyncResult.UnresolvedReference, path: String) {
+        self.init(
+            .pendingReference, entity: reference.entity, path: path,
+            message: "\(reference.entity) \(reference.key) names \(reference.target) as its "
+                + "\(reference.relationship), which is not stored",
+            suggestion: "sync the row it names too, before or after; the link waits for it")
+    }
+}
+
+extension SyncDiagnostic.Kind {
+    /// How to fix what a plan reports; nil for kinds that only validation finds.
+    fileprivate var suggestion: String? {
+        switch self {
+        case .typeMismatch: "change the type of the attribute, or name a transformer; the stored value stays"
+        case .missingPrimaryKey, .cannotGenerateKey:
+            "name the JSON key of the primary key with \"remoteKey\", or mark another attribute"
+        case .deletionsSkipped:
+            "correct the record; --deletes-beside-unread and deletesBesideUnread delete omitted rows nevertheless"
+        case .missingKeyPart:
+            "sync the row that the key contains too, before or in the same payload, or name it as the parent"
+        case .invalidRelationshipValue: "check \"many\" of the relationship; the links stay"
+        case .missingRequiredValue: "make the attribute optional or give it a default"
+        case .danglingLinks: "import: it removes them; and delete rows with foreign keys on"
+        case .unknownDiscriminatorValue:
+            "give the value an entity, in \"discriminator\" or as its \"type\", or skip it explicitly"
+        case .objectKeyMismatch: "check which one is right; the name of the member is stored"
+        case .inconsistentRecords:
+            "check which one is right: the last one is stored; --strict and isStrict reject such a payload"
+        case .entityMismatch:
+            "sync the record as the entity of its row; to change the entity of a row, delete the row first"
+        default: nil
+        }
+    }
+}
+
+// MARK: - Payload
+
+extension [SyncDiagnostic] {
+    /// Validates a payload against a model.
+    ///
+    /// - Parameter result: The plan of the payload, which has shown that the payload can be read.
+    init(
+        validating json: Data, of entity: String, in model: SyncModel, hasParent: Bool, options: SyncOptions,
+        dryRun result: SyncResult
+    ) throws {
+        let compiled = try model.compiled.entity(named: entity)
+        var walk = PayloadValidator(
+            model.compiled, hasParent: hasParent, findingPlacesOf: result.unresolved)
+        try json.withUnsafeBytes { raw in
+            let bytes = raw.bindMemory(to: UInt8.self)
+            let layout = try PayloadLayout(options, of: compiled, in: model.compiled)
+            // Resources state their entities while they are mapped, so the plan has all of their findings.
+            guard layout.types == nil else { return walk.addUnmapped(result.unmappedKeys) }
+            walk.readsConnections = layout.readsConnections
+            walk.path.labels = layout.lists.map(\.label)
+            var reader = layout.reader(bytes)
+            var tape = JSONTape()
+            while try reader.next(into: &tape) {
+                let list = layout.lists[reader.list]
+                walk.examineRoot(
+                    tape, at: reader.recordToken, of: model.compiled.entities[list.entity], bytes,
+                    index: reader.recordIndex, root: layout.isPlain ? nil : .init(reader.recordPlace, tape),
+                    nameSlot: reader.nameToken < 0 ? -1 : list.nameSlot)
+            }
+        }
+        self = (model.validate() + walk.findings(with: result)).groupedByKind
+    }
+}

@@ -1,0 +1,8 @@
+import Sync
+
+extension SyncConflict {
+    /// The winner as the conflict log has it.
+    var winner: String { outcome?.winner.rawValue ?? "" }
+    /// The reason as the conflict log has it.
+    var why: String { outcome?.reason.rawValue ?? "" }
+}
