@@ -91,7 +91,7 @@ struct Doctor: AsyncParsableCommand, InputCommand {
         let diagnostics = try await diagnostics()
         let printer = DiagnosticPrinter(diagnostics: diagnostics, limit: list.limit, style: color.style)
         try json ? Terminal.write(json: printer.json()) : Terminal.write(printer.text)
-        if printer.losesData { throw ExitCode(ExitStatus.failed.rawValue) }
+        if diagnostics.losesData { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
     private func diagnostics() async throws -> [SyncDiagnostic] {
@@ -136,8 +136,6 @@ struct DiagnosticPrinter {
     let limit: Int?
     var style = Style.plain
 
-    var losesData: Bool { diagnostics.contains { $0.kind.losesData } }
-
     /// The diagnostics by kind, those about lost data first, and a summary line.
     var text: TerminalText {
         let groups = SyncDiagnostic.Kind.allCases.map { kind in diagnostics.filter { $0.kind == kind }
@@ -149,7 +147,7 @@ struct DiagnosticPrinter {
     func json() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        let form = Form(findings: diagnostics, losesData: losesData)
+        let form = Form(findings: diagnostics, losesData: diagnostics.losesData)
         return String(decoding: try encoder.encode(form), as: UTF8.self)
     }
 

@@ -240,8 +240,8 @@ struct DanglingLinkTests {
         #expect(try store.targets(of: 1, "company") == [])
         let exported = try await store.stack.export("User")
         #expect(exported.count == 1)
-        let findings = try await store.stack.validate().filter { $0.kind == .damage }
-        #expect(!findings.isEmpty && findings.allSatisfy { $0.advice.hasPrefix("import") })
+        let findings = try await store.stack.validate().filter { $0.kind == .danglingLinks }
+        #expect(!findings.isEmpty && findings.allSatisfy { $0.suggestion?.hasPrefix("import") ?? false })
     }
 
     @Test("A unique index of another program holds for the final rows of a sync, not for each step")

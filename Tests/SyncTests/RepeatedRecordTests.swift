@@ -16,9 +16,7 @@ struct RepeatedRecordTests {
 
     private func stack() throws -> DataStack { try .inMemory(SyncModel(schema: Data(Self.model.utf8))) }
 
-    private func findings(_ json: String, _ options: SyncOptions = SyncOptions()) async throws -> [SyncExamination
-        .Finding]
-    {
+    private func findings(_ json: String, _ options: SyncOptions = SyncOptions()) async throws -> [SyncDiagnostic] {
         try await Sync.validate(Data(json.utf8), inEntity: "User", stack: stack(), options: options)
             .filter { $0.kind == .inconsistentRecords }
     }

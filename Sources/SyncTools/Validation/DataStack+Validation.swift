@@ -58,6 +58,9 @@ extension DataStack {
 }
 
 extension [SyncDiagnostic] {
+    /// Whether a diagnostic means lost or missing data.
+    package var losesData: Bool { contains { $0.kind.losesData } }
+
     /// The diagnostics by kind. Kinds that lose data come first; diagnostics of one kind keep their order.
     var groupedByKind: [SyncDiagnostic] {
         let byKind = Dictionary(grouping: self, by: \.kind)

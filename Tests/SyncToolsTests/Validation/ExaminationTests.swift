@@ -57,10 +57,10 @@ struct ExaminationTests {
     @Test("Findings that lose data come first")
     func findingsWithLossComeFirst() {
         let note = SyncDiagnostic(.missingInverse, message: "", suggestion: "")
-        let loss = SyncDiagnostic(.damage, message: "", suggestion: "")
-        #expect(SyncExamination([note, loss]).findings == [loss, note])
-        #expect(SyncExamination([loss]).losesData)
-        #expect(!SyncExamination([note]).losesData)
+        let loss = SyncDiagnostic(.integrityViolation, message: "", suggestion: "")
+        #expect([note, loss].groupedByKind == [loss, note])
+        #expect([loss].losesData)
+        #expect(![note].losesData)
     }
 
     @Test(
