@@ -5,18 +5,18 @@ import targets
 TITLES = {
     "users": "Users: nine values, a company, 0 to 4 notes, 0 to 5 tag ids",
     "documents": "Documents: UUID keys in random order, six values, an author",
-    "regions": "Regions: six entities nested five levels deep (the size is the number of rows of all of them)",
-    "packages": "Packages: a name and a version tell them apart, five values, a publisher; beside them the same rows with one key",
+    "regions": "Regions: six entities nested five levels deep (the size is the number of rows of all six)",
+    "packages": "Packages: a composite key of name and version, five values, a publisher; beside them the same rows with one key",
 }
 HEAD = """# Benchmarks
 
-`Tests/Benchmarks/run.py` measures and writes this page; `make bench` is the short form, `make bench-full` the long one.
+`Tests/Benchmarks/run.py` measures and writes this page. `make bench` is the short run, `make bench-full` the long one.
 
-**The same job in each line**: bring a SQLite store in step with a JSON file, deletions included, foreign keys and
-indexes on. All stores have the tables that Sync makes (dlt makes its own), and the run fails unless all of them end with
-the same rows: per table the count and a hash of all values are compared after every step (of dlt only the counts, and it
-deletes no users). Whole processes, in turn, reading the file included; medians. *Import*: into an empty store. *Nothing to
-do*: the same file again. *One percent*: that much changed, as much gone, as much new.
+**Every line does the same job**: it makes the rows of a SQLite store match a JSON file, deletions included, with foreign keys and indexes
+enabled. All stores have the tables that Sync creates (dlt creates its own). The run fails unless all stores end with the same rows: after
+every step it compares the count and a hash of all values of each table (for dlt only the counts; it deletes no users). Times are those of
+whole processes that run in turn, with reading the file; medians. *Import*: into an empty store. *Nothing to do*: the same file again. *One
+percent*: one percent of the records changed, one percent removed, one percent added.
 """
 
 
@@ -45,8 +45,8 @@ def circumstances(found):
     yield (f"- Python {latest['python']} with SQLite {latest['python_sqlite']}; {', '.join(latest['peers'])}")
     yield f"- Sync {', '.join(commits)}; runs per line: {', '.join(sorted({str(e['runs']) for _, _, e in entries}))}"
     start = latest["start"]
-    yield (f"- Of every `syncdb` time, {start[0] * 1000:.0f} ms and {start[2]:.0f} MB are the process before it does "
-           "anything (`syncdb --help`)")
+    yield (f"- Of every `syncdb` time, {start[0] * 1000:.0f} ms and {start[2]:.0f} MB are the start of the process "
+           "(`syncdb --help`)")
 
 
 def target_table(found):
@@ -93,25 +93,25 @@ def cell(medians, name):
 def alone_sections(found):
     yield from table(
         found, "export", "Export",
-        "`syncdb export` of all rows with what is nested in them, to a file.", "| | MB | wall s | peak MB |",
+        "`syncdb export` of all rows with their nested rows, to a file.", "| | MB | wall s | peak MB |",
         lambda title, m: [f"| {title} | {m['bytes'] / 1e6:.1f} | {m['medians'][0]:.3g} | {m['medians'][2]:.0f} |"])
     yield from table(
         found, "calls", "Small payloads into a big store",
-        "Milliseconds of a whole `syncdb import` process, and of `Sync.changes` on a stack that is open. A thousand "
-        "records with what is nested in them, every second one changed, without deletions; one record with ten nested "
-        "rows; a parent's 100 children.",
+        "Milliseconds of a whole `syncdb import` process, and of `Sync.changes` with an open stack. The payloads are a "
+        "thousand records with nested rows, half of them changed, without deletions; one record with ten nested rows; "
+        "the 100 children of a parent.",
         "| | 1,000 records: process | call | one record: process | call | 100 children: process | call |",
         lambda title, m: [f"| {title} | " + " | ".join(
             f"{m[k]['medians'][0] * 1000:.1f} | {m[k]['call']:.2f}" for k in ("thousand", "single", "parent")) + " |"])
     yield from table(
         found, "readers", "Reading meanwhile",
-        "Two tasks read a row by its key about once a millisecond each, while the same process syncs.",
+        "Two tasks each read a row by its key about once a millisecond while the same process syncs.",
         "| | sync s | reads | median ms | p99 ms | slowest ms |",
         lambda title, m: [
             f"| {title}, {r['scenario']} | {r['syncSeconds']:.2f} | {r['reads']:,} | {r['medianMilliseconds']:.2f} | "
             f"{r['p99Milliseconds']:.2f} | {r['maximumMilliseconds']:.2f} |" for r in m])
     yield from table(
-        found, "pieces", "Pieces", "In one process, medians. A value's time includes that of its key.",
+        found, "pieces", "Pieces", "Medians, in one process. The time of a value includes the time of its key.",
         "| | | |", lambda title, m: [f"| {title}: {p['name']} | {p['value']:.3g} | {p['unit']} |" for p in m])
 
 

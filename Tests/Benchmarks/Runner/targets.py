@@ -46,13 +46,13 @@ def pieces(users):
         return
     by_name = {piece["name"]: piece["value"] for piece in found["pieces"]}
     speed = by_name["parse and stage bytes"]
-    yield "parse and stage alone", "500 MB/s", f"{speed:.0f} MB/s", speed >= 500
+    yield "parse and map alone", "500 MB/s", f"{speed:.0f} MB/s", speed >= 500
     native = by_name["no-op of [[String: Any]], of the time of bytes"]
-    yield "`[[String: Any]]` in, of the time of bytes", "at most 3 ×", f"{native:.1f} ×", native <= 3
+    yield "`[[String: Any]]`, of the time of bytes", "at most 3 ×", f"{native:.1f} ×", native <= 3
 
 
 def calls(found):
-    for workload, title in (("users", "users with what is nested in them"), ("documents", "documents")):
+    for workload, title in (("users", "users with nested rows"), ("documents", "documents")):
         sizes = {r["size"]: values(r) for r in found if r["workload"] == workload}
         size, measured = largest(sizes, lambda f: "calls" in f)
         if measured:
