@@ -8,7 +8,7 @@ struct ErrorDescriptionTests {
     func localizedDescriptionEqualsDescription() {
         let error = SyncError(
             .malformedJSON, "a value is expected", entity: "User", path: "[0].age", line: 1, column: 7,
-            problems: [.init(path: "a", message: "wrong")], underlying: "the layer below")
+            problems: [.init(.invalidModel, path: "a", message: "wrong")], underlying: "the layer below")
         let erased: any Error = error
         #expect(erased.localizedDescription == error.description)
         #expect(

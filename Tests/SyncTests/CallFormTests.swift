@@ -47,7 +47,7 @@ struct CallFormTests {
         let first = results[0]
         #expect(first["Book"].inserted == [.text("978-1"), .text("978-2")])
         #expect(first["Review"].insertedCount == 2)
-        #expect(first.unmappedKeys == [.init(entity: "Book", key: "unknown", count: 1)])
+        #expect(first.unmappedKeys == [.unmapped("unknown", of: "Book", count: 1)])
         #expect(first.unresolved.map(\.target) == [.integer(7)])
         #expect(first.diagnostics.count == 1)
         let contents = try await stacks[0].contents()

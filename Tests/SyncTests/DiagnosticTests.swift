@@ -30,7 +30,7 @@ struct DiagnosticTests {
         let stack = try DataStack.inMemory(model())
         try await Sync.changes(Data(first.utf8), inEntity: "User", stack: stack)
         return try await Sync.changes(Data(json.utf8), inEntity: "User", stack: stack).diagnostics
-            .map { "\($0.kind) \($0.entity) \($0.key ?? "-") \($0.path)" }
+            .map { "\($0.kind) \($0.entity ?? "-") \($0.key ?? "-") \($0.path)" }
     }
 
     @Test("A diagnostic names its record by key, wherever the record has it")

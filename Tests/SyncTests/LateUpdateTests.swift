@@ -18,7 +18,7 @@ struct LateUpdateTests {
 
     @Test("A row whose referenced row is deleted is updated once, with all changes")
     func rowIsUpdatedOnce() async throws {
-        let users = try await result(resultDetail: .keys)["User"]
+        let users = try await result(collectsKeys: true)["User"]
         #expect(users.updated.map(\.key) == [.integer(1), .integer(2), .integer(3), .integer(4)])
         #expect(users.updated.map(\.changed) == [["firstName", "company"], ["company"], ["company"], ["company"]])
         #expect(users.updatedCount == 4)
@@ -27,8 +27,8 @@ struct LateUpdateTests {
 
     @Test("A result without collected keys has the same counts")
     func countsNeedNoKeys() async throws {
-        let listed = try await result(resultDetail: .keys)
-        let counted = try await result(resultDetail: .counts)
+        let listed = try await result(collectsKeys: true)
+        let counted = try await result(collectsKeys: false)
         #expect(listed.entities.keys.sorted() == counted.entities.keys.sorted())
         for (entity, changes) in listed.entities {
             #expect(counted[entity].insertedCount == changes.insertedCount)

@@ -69,7 +69,7 @@ struct NoRecordsTests {
             (
                 "values", options,
                 {
-                    guard $0.form == .json, let value = try? JSONValue(parsing: data) else {
+                    guard $0.format == .json, let value = try? JSONValue(parsing: data) else {
                         return try await Sync.changes(data, inEntity: "User", stack: stack, options: $0)
                     }
                     return try await Sync.changes(value, inEntity: "User", stack: stack, options: $0)

@@ -71,7 +71,8 @@ struct PieceFlowTests {
             return insertion.record
         }
         await #expect(throws: Lost.self) {
-            try await Sync.changes(Chunks { Self.endless($0) }, inEntity: "User", stack: stack, options: options)
+            try await Sync.changes(
+                .buffers(Chunks { Self.endless($0) }), inEntity: "User", stack: stack, options: options)
         }
         try await expectUnchanged(stack, before)
     }

@@ -66,7 +66,7 @@ struct PieceTests {
         let stack = try await store()
         let written = try await stack.changesWritten()
         let again = Self.chunks(try Fixtures.payload("day1"))
-        #expect(try await Sync.changes(again, inEntity: "User", stack: stack, options: Self.options(size)).isEmpty)
+        #expect(try await Sync.changes(.buffers(again), inEntity: "User", stack: stack, options: Self.options(size)).isEmpty)
         #expect(try await stack.changesWritten() == written)
 
         let before = try await stack.contents()
@@ -151,7 +151,7 @@ struct PieceTests {
             let file = folder.url.appendingPathComponent("users")
             try Data(text.utf8).write(to: file)
             let stack = try DataStack.inMemory(Fixtures.model("company"))
-            var options = Self.options(100, resultDetail: .counts)
+            var options = Self.options(100, collectsKeys: false)
             options.format = form
             options.keyPath = keyPath
             let result = try await Sync.changes(file, inEntity: "User", stack: stack, options: options)

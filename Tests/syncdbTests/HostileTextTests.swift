@@ -103,7 +103,7 @@ struct HostileTextTests {
         let result = try sandbox.syncdb(
             "diff", "payload.json", "--delta", "--json", "--entity", "User", "--database", "app.sqlite")
         let unmapped = try JSONDecoder().decode(SyncResult.self, from: Data(result.output.utf8)).unmappedKeys
-        #expect(unmapped.map(\.key).contains(HostileText.text))
+        #expect(unmapped.map(\.path).contains(HostileText.text))
     }
 
     @Test(

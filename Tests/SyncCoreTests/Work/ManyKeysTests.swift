@@ -82,7 +82,7 @@ struct ManyKeysTests {
         for number in 0..<Self.count {
             var result = SyncResult(entity: "User")
             result.unmappedKeys = [
-                .init(entity: "User", key: "k\(number)", count: 1), .init(entity: "User", key: "x", count: 1),
+                .unmapped("k\(number)", of: "User", count: 1), .unmapped("x", of: "User", count: 1),
             ]
             result.entities["User", default: .init()].inserted = [.integer(Int64(number))]
             results.add(result)
@@ -90,7 +90,7 @@ struct ManyKeysTests {
         let found = results.merged()
         let merged = try #require(found)
         #expect(merged.unmappedKeys.count == Self.count + 1)
-        #expect(merged.unmappedKeys.first { $0.key == "x" }?.count == Self.count)
+        #expect(merged.unmappedKeys.first { $0.path == "x" }?.count == Self.count)
         #expect(merged["User"].inserted.count == Self.count)
     }
 }

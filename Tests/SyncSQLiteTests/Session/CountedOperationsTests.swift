@@ -165,7 +165,7 @@ struct CountedOperationsTests {
         #expect(names.count <= Self.limit, "\(names)")
         let beside = list(1...count) { #"{ "id": \#(10_000 + $0), "owner_id": \#($0) }"# }
         var keeping = SyncOptions()
-        keeping.payload = .delta
+        keeping.payloadKind = .delta
         let notes = try operations(beside, of: "Note", options: keeping)
         #expect(notes.result.linksAdded == count)
         #expect(notes.names.count <= Self.limit, "\(notes.names)")

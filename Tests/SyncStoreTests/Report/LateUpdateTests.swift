@@ -10,7 +10,7 @@ struct LateUpdateTests {
         _ body: (inout ResultBuilder, SyncTable, (Int64) -> ResultBuilder.Identity) throws -> Void
     ) throws -> SyncResult.EntityChanges {
         let plan = try SongModel.plan(#"[{"id": 1}]"#)
-        var report = ResultBuilder(plan, resultDetail: .keys)
+        var report = ResultBuilder(plan, collectsKeys: true)
         let song = try plan.model.entity(named: "Song")
         try SongModel.withTables(plan) { tables in
             try body(&report, tables[song.table]) { .init(entity: song.id, key: .integer($0)) }

@@ -8,7 +8,7 @@ struct OmissionTests {
     @Test("Diagnostics beyond the limit are counted")
     func countsOmittedDiagnostics() throws {
         let plan = try SongModel.plan(#"[{"id": 1}]"#)
-        var report = ResultBuilder(plan, resultDetail: .keys)
+        var report = ResultBuilder(plan, collectsKeys: true)
         let song = try plan.model.entity(named: "Song").id
         for _ in 0..<10_003 { report.add(.entityMismatch, song, key: nil, path: "", "") }
         #expect(report.makeResult(unresolved: []).omittedDiagnostics == 3)

@@ -69,7 +69,7 @@ struct ReportedRowsTests {
 
     @Test("Rows are only counted if keys are not collected")
     func countsWithoutKeys() throws {
-        let result = try report(resultDetail: .counts) { report, tables, model in
+        let result = try report(collectsKeys: false) { report, tables, model in
             let songs = try tables[model.entity(named: "Song").table]
             report.inserted([NodeID(0)], songs)
             report.updated(NodeID(1), songs, ["name"])

@@ -65,7 +65,7 @@ extension PropertyCase.Step {
         if let predicate { members.append(.init("where", .string(predicate))) }
         if let parent {
             var place: [JSONValue.Member] = [.init("entity", .string(parent.entity)), .init("id", parent.id)]
-            if let relationship { place.append(.init("relationship", .string(relationship))) }
+            if let relationship = parent.relationship { place.append(.init("relationship", .string(relationship))) }
             members.append(.init("parent", .object(place)))
         }
         if operations != .all {

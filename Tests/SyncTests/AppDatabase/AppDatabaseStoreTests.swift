@@ -144,7 +144,7 @@ struct AppDatabaseStoreTests {
         let schema = try AppDatabase.schema(queue)
         let error = #expect(throws: SyncError.self) { try DataStack(model: Fixtures.model("company"), in: queue) }
         #expect(error?.code == .nameCollision)
-        #expect(error?.problems == [.init(path: name, message: message)])
+        #expect(error?.problems == [.init(.incompatibleTable, path: name, message: message)])
         #expect(try AppDatabase.schema(queue) == schema)
     }
 

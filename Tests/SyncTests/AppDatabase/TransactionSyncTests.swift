@@ -64,13 +64,14 @@ struct TransactionSyncTests {
     func planSeesTheTransaction() async throws {
         let (queue, stack) = try app()
         try await queue.write { db throws in
-            try Sync.changes(["users": [["id": 1], ["id": 2]]], inEntities: ["users": "User"], stack: stack, in: db)
+            try Sync.changes(
+                .json(["users": [["id": 1], ["id": 2]]]), inEntities: ["users": "User"], stack: stack, in: db)
             let json: JSONValue = [["id": 2], ["id": 3]]
             let plans = [
                 try Sync.plan(json, inEntity: "User", stack: stack, in: db),
                 try Sync.plan(Data("[{\"id\":2},{\"id\":3}]".utf8), inEntity: "User", stack: stack, in: db),
                 try Sync.plan([["id": 2], ["id": 3]] as [[String: Any]], inEntity: "User", stack: stack, in: db),
-                try Sync.plan(["users": json], inEntities: ["users": "User"], stack: stack, in: db),
+                try Sync.plan(.json(["users": json]), inEntities: ["users": "User"], stack: stack, in: db),
                 try Sync.plan(
                     Data("{\"users\":[{\"id\":2},{\"id\":3}]}".utf8), inEntities: ["users": "User"], stack: stack, in: db),
             ]

@@ -271,9 +271,9 @@ struct DocumentFormTests {
 }
 
 extension SyncOptions {
-    fileprivate static func of(_ form: Form, piecesOf size: Int = 1 << 20) -> SyncOptions {
+    fileprivate static func of(_ format: PayloadFormat, piecesOf size: Int = 1 << 20) -> SyncOptions {
         var options = SyncOptions()
-        options.format = form
+        options.format = format
         options.chunkSize = size
         return options
     }

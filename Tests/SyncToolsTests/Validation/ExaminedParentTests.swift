@@ -40,7 +40,7 @@ struct ExaminedParentTests {
         let found = try await Sync.validate(json, inEntity: entity, model: model, parent: SyncParent(parent, id: id))
         #expect(found.filter(\.kind.losesData).map(\.path) == ["[1].x", "[2]"], "\(found)")
         let alone = try await Sync.validate(json, inEntity: entity, model: model)
-        let advice = alone.filter { $0.kind == .missingPrimaryKey }.map(\.suggestion)
+        let advice = alone.filter { $0.kind == .missingPrimaryKey }.compactMap(\.suggestion)
         #expect(advice.count == 3 && advice.allSatisfy { $0.contains("--parent \(parent):id") }, "\(advice)")
     }
 
@@ -57,7 +57,7 @@ struct ExaminedParentTests {
                 """.utf8))
         func isAdvised(_ json: String, _ entity: String = "Issue", parent: SyncParent? = nil) async throws -> Bool {
             let found = try await Sync.validate(Data(json.utf8), inEntity: entity, model: model, parent: parent)
-            let advice = try #require(found.first { $0.kind == .missingPrimaryKey }, "\(found)").suggestion
+            let advice = try #require(found.first { $0.kind == .missingPrimaryKey }, "\(found)").suggestion ?? ""
             return advice.contains("--parent Owner:id")
         }
         #expect(try await isAdvised(#"[{"number": 1}]"#))

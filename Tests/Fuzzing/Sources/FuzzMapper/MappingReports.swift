@@ -11,6 +11,6 @@ struct MappingReports: Equatable {
         records += plan.rootRecords
         readableRecords += plan.readableRootRecords
         diagnostics += plan.diagnostics
-        for key in plan.unmappedKeys { unmappedKeys["\(key.entity) \(key.key)", default: 0] += key.count }
+        for key in plan.unmappedKeys { unmappedKeys["\(key.entity ?? "") \(key.path)", default: 0] += key.count }
     }
 }
