@@ -188,7 +188,7 @@ struct DeletionTests {
         // The service itself deleted the other rows, and none of them was edited.
         let log = try await device.engine.conflicts()
         #expect(Set(log.map { "\($0.key)" }) == [key])
-        #expect(Set(log.map(\.domain)) == ["title", "done", "points", "project"])
+        #expect(Set(log.map(\.field)) == ["title", "done", "points", "project"])
         #expect(log.allSatisfy { $0.why.hasPrefix("went along") })
         #expect(report.total.conflicts == 0)
         try await device.engine.restore("Task", key: id)

@@ -36,7 +36,7 @@ struct GroupTests {
         #expect(there?["street"] == (isOurs ? "s" : "their street"))
         #expect(there?["city"] == (isOurs ? "my city" : "c"))
         let log = try await device.engine.conflicts()
-        #expect(Set(log.map(\.domain)) == ["street", "city"])
+        #expect(Set(log.map(\.field)) == ["street", "city"])
         #expect(try await device.leftovers() == [])
     }
 

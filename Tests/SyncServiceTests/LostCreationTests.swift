@@ -77,7 +77,7 @@ struct LostCreationTests {
         try await device.engine.sync()
         #expect(await service.contents(of: "Task")["abc"]?["title"] == "mine")
         let log = try await device.engine.conflicts()
-        #expect(log.map(\.domain) == ["title"])
+        #expect(log.map(\.field) == ["title"])
         #expect(log.first?.remote == "theirs" && log.first?.winner == "local")
         #expect(await service.creations == 1)
         #expect(try await device.leftovers() == [])

@@ -124,7 +124,7 @@ struct OrderTests {
             #expect(try await device.leftovers() == [])
         }
         let logged = try #require(try await devices[1].engine.conflicts().first)
-        #expect(logged.domain == "tags")
+        #expect(logged.field == "tags")
         #expect((logged.base, logged.local, logged.remote) == ([1, 2, 3, 4], [2, 1, 3, 4], [4, 1, 2, 3]))
         #expect(logged.winner == (policy == .clientWins ? "local" : "remote"))
     }

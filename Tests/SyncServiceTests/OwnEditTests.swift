@@ -200,7 +200,7 @@ struct OwnEditTests {
         let row = await service.contents(of: "Task")[1]
         #expect(row?[member] == value)
         #expect(row?["title"] == (member == "title" ? "theirs" : "second"))
-        #expect(try await device.engine.conflicts().map(\.domain) == (member == "title" ? ["title"] : []))
+        #expect(try await device.engine.conflicts().map(\.field) == (member == "title" ? ["title"] : []))
         #expect(try await device.leftovers() == [])
     }
 

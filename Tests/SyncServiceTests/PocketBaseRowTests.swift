@@ -104,7 +104,7 @@ struct PocketBaseRowTests {
         if edits == 2 { #expect(try await space.row(space.tasks, "aaaaaaaaaaaaaa2")["title"] == "ours") }
         #expect(try await device.rows("SELECT title, points FROM Task WHERE remoteID LIKE '%1'") == ["theirs 5"])
         let log = try await device.engine.conflicts()
-        #expect(log.map(\.domain) == ["title"] && log.first?.local == "ours" && log.first?.remote == "theirs")
+        #expect(log.map(\.field) == ["title"] && log.first?.local == "ours" && log.first?.remote == "theirs")
 
         // A row to delete is fetched too.
         try await device.write("DELETE FROM Task WHERE remoteID LIKE '%3'")

@@ -221,7 +221,7 @@ struct RevivedRowTests {
         for device in devices + devices { try await device.engine.sync() }
         #expect(await service.contents(of: "Task").values.map { $0["title"] } == [.string(winner.1)])
         let log = try await devices[1].engine.conflicts().filter { !$0.field.isEmpty }
-        #expect(log.map(\.domain) == ["title"])
+        #expect(log.map(\.field) == ["title"])
         #expect(log.first?.base == "t" && log.first?.local == "B" && log.first?.remote == "A")
         for device in devices {
             #expect(try await device.rows("SELECT title FROM Task") == [winner.1])
