@@ -47,7 +47,7 @@ extension SyncCall {
         _ entities: [String: String], _ stack: some SyncStack, _ operations: SyncOperations, _ options: SyncOptions
     ) throws {
         let lists = entities.sorted { $0.key < $1.key }.map { PayloadList(path: $0.key, entity: $0.value) }
-        guard let first = lists.first else { throw SyncError(.invalidOption, "no list and no entity is given") }
+        guard let first = lists.first else { throw SyncError(.invalidOption, "no lists and entities are given") }
         var options = options
         options.entities = lists
         self.init(first.entity, stack, nil, nil, operations, options)

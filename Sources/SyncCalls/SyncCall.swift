@@ -96,8 +96,8 @@ package struct SyncCall: Sendable {
         guard options.payloadKind.run == nil else {
             throw SyncError(
                 .invalidOption,
-                "a page of a run is synced in a transaction of its own; the run remembers it, and could not forget it if the "
-                    + "caller's were taken back")
+                "a page of a paged import cannot be synced inside the caller's transaction, since a rollback "
+                    + "would lose the page; call it without 'in: db'")
         }
         return try writer.sync(stage(staging()), request(isDryRun: isDryRun))
     }

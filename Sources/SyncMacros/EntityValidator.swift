@@ -51,7 +51,7 @@
             if let reason = Self.reserved(property.name) {
                 let name = FixIt(
                     message: EntityFixIt(
-                        message: "call it '\(Self.otherName(property.name))', and read it from '\(property.name)'"),
+                        message: "rename it to '\(Self.otherName(property.name))' and read it from '\(property.name)'"),
                     changes: [
                         change(property.variable) { Self.renamed($0, property) }
                     ])
@@ -74,17 +74,17 @@
         private static func reserved(_ name: String) -> String? {
             let folded = name.lowercased()
             if folded.hasPrefix("sync_") || folded.hasPrefix("sqlite_") {
-                return "names that begin so are of the store"
+                return "names that begin with 'sync_' or 'sqlite_' are reserved"
             }
             let members = ["syncID", "syncKey", "entityName", "syncEntity", "syncProperties", "databaseTableName"]
-            if name == "self" { return "Swift reads it as the value itself" }
-            return members.contains(name) ? "'@Entity' adds a member of this name" : nil
+            if name == "self" { return "'self' is a keyword of Swift" }
+            return members.contains(name) ? "'@Entity' adds a member with this name" : nil
         }
 
         private func typeProblems(_ property: EntityProperty) -> [Diagnostic] {
             guard property.type != nil else {
                 let typed = FixIt(
-                    message: EntityFixIt(message: "write a type, such as ': String'"),
+                    message: EntityFixIt(message: "add a type, such as ': String'"),
                     changes: [change(property.variable) { Self.typed($0) }])
                 return [
                     Diagnostic(
@@ -94,7 +94,7 @@
             }
             guard let type = property.binding.typeAnnotation?.type, let what = Self.unfit(type) else { return [] }
             let left = FixIt(
-                message: EntityFixIt(message: "keep it out of the rows with '@Transient'"),
+                message: EntityFixIt(message: "exclude it from the rows with '@Transient'"),
                 changes: [change(property.variable) { Self.marked($0, "Transient") }])
             return [
                 Diagnostic(node: type, message: EntityDiagnostic.unfitType(property.name, what), fixIts: [left])
@@ -110,7 +110,7 @@
             if let tuple = type.as(TupleTypeSyntax.self) {
                 return tuple.elements.count == 1 ? tuple.elements.first.flatMap { unfit($0.type) } : "a tuple"
             }
-            if type.is(MetatypeTypeSyntax.self) { return "a type of types" }
+            if type.is(MetatypeTypeSyntax.self) { return "a metatype" }
             if let any = type.as(SomeOrAnyTypeSyntax.self) { return "'\(any.trimmedDescription)'" }
             guard let name = type.as(IdentifierTypeSyntax.self)?.name.text else { return nil }
             let others = [
@@ -141,7 +141,7 @@
             var found: [Diagnostic] = []
             if property.initialValue != nil {
                 let without = FixIt(
-                    message: EntityFixIt(message: "leave it out"),
+                    message: EntityFixIt(message: "remove the initial value"),
                     changes: [change(property.variable) { Self.withoutValue($0) }])
                 found.append(
                     Diagnostic(
@@ -158,7 +158,7 @@
                 root.trimmedDescription != target.type
             else { return [] }
             let led = FixIt(
-                message: EntityFixIt(message: "lead back from \(target.type)"),
+                message: EntityFixIt(message: "use a key path of \(target.type)"),
                 changes: [
                     .replace(oldNode: Syntax(root), newNode: Syntax(TypeSyntax(stringLiteral: target.type)))
                 ])
@@ -179,7 +179,7 @@
                     return nil
                 }
                 let without = FixIt(
-                    message: EntityFixIt(message: "remove this one"),
+                    message: EntityFixIt(message: "remove this '@RemoteKey'"),
                     changes: [change(property.variable) { Self.unmarked($0, "RemoteKey") }])
                 return Diagnostic(
                     node: property.attribute("RemoteKey").map(Syntax.init) ?? Syntax(property.variable),
@@ -269,20 +269,20 @@
 
         var message: String {
             switch self {
-            case .noStruct: "'@Entity' is for structs"
+            case .noStruct: "'@Entity' can only be attached to a struct"
             case .noPrimaryKey(let name):
-                "'\(name)' has no primary key: no property is marked '@PrimaryKey', and none is called 'id' or 'remoteID'"
-            case .unknownKey(let name): "there is no property '\(name)' to be a part of the primary key"
-            case .noType(let name): "the type of '\(name)' must be written, as an attribute is made of it"
+                "'\(name)' has no primary key: mark a property with '@PrimaryKey', or name it 'id' or 'remoteID'"
+            case .unknownKey(let name): "the primary key names '\(name)', which is not a property"
+            case .noType(let name): "'\(name)' needs a type annotation to become an attribute"
             case .unfitType(let name, let type):
-                "a row cannot keep '\(name)': \(type) is no value that a column or JSON can have"
-            case .reservedName(let name, let reason): "'\(name)' cannot be the name of a property here: \(reason)"
+                "'\(name)' cannot be stored: \(type) is not a type of a column or of JSON"
+            case .reservedName(let name, let reason): "'\(name)' is not a valid property name: \(reason)"
             case .unfitRelationship(let name, let type):
-                "'\(name)' cannot be a relationship as \(type): one row is 'Type?', several are '[Type]'"
+                "the relationship '\(name)' has the type \(type): use 'Type?' for one row and '[Type]' for several"
             case .initialRows(let name):
-                "'\(name)' has no initial value: its rows are those that are loaded, or that are set"
+                "the relationship '\(name)' must not have an initial value"
             case .otherInverse(let name, let root, let target):
-                "the inverse of '\(name)' must lead back from \(target), and this one is a property of \(root)"
+                "the inverse of '\(name)' must be a property of \(target), not of \(root)"
             case .sameRemoteKey(let name, let other, let key):
                 "'\(name)' and '\(other)' have the same remote key '\(key)'"
             }

@@ -88,7 +88,7 @@ public final class DataStack: Sendable {
     /// - Throws: ``SyncError`` `missingTransformer`, `databaseError`.
     public static func inMemory(_ model: SyncModel, transformers: TransformerPolicy = .required) throws -> DataStack {
         try transformers.check(model)
-        return try DatabaseErrorMapper.mapped(.cannotOpenStore, "the store cannot be created") {
+        return try DatabaseErrorMapper.mapped(.cannotOpenStore, "cannot create the store") {
             let queue = try DatabaseQueue(configuration: StoreFile.configuration())
             let version = try queue.write { db in
                 try StoredModel.create(model, in: db)
@@ -132,7 +132,7 @@ public final class DataStack: Sendable {
     public func close() throws {
         if isGuest { return }
         releaseReaders()
-        try DatabaseErrorMapper.mapped(.databaseError, "the store cannot be closed") { try database.close() }
+        try DatabaseErrorMapper.mapped(.databaseError, "cannot close the store") { try database.close() }
         feed.finish()
     }
 
@@ -141,7 +141,7 @@ public final class DataStack: Sendable {
     ///
     /// - Throws: ``SyncError`` `databaseError`; nothing is deleted then.
     public func drop() throws {
-        try DatabaseErrorMapper.mapped(.databaseError, "the rows cannot be deleted") {
+        try DatabaseErrorMapper.mapped(.databaseError, "cannot delete the rows") {
             try database.write { db in
                 if isAdopted { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
                 // The engine must not send these deletions to the service.

@@ -188,5 +188,5 @@ package final class StoreDatabase: @unchecked Sendable {
         }
     }
 
-    private static var closed: SyncError { SyncError(.storeClosed, "the DataStack was closed; open another one") }
+    private static var closed: SyncError { SyncError(.storeClosed, "the DataStack is closed; open another one") }
 }

@@ -102,7 +102,7 @@ final class StoreMonitor: Sendable {
     }
 
     static var changed: SyncError {
-        SyncError(.modelMismatch, "the store was brought to another model meanwhile; open it again, or try again")
+        SyncError(.modelMismatch, "another connection migrated the store; reopen the DataStack")
     }
 
     // MARK: Transactions

@@ -91,7 +91,7 @@ import Testing
     func relationshipsAmongTheValuesAreReportedAsRelationships(_ name: String) throws {
         let stack = try DataStack.inMemory(Models.links())
         let error = try #require(throws: SyncError.self) { try stack.insert("User", values: [name: 1]) }
-        #expect(error.message.hasSuffix("; 'company' is a relationship: 'links' takes its rows"), "\(error.message)")
+        #expect(error.message.hasSuffix("; 'company' is a relationship: set its rows with 'links'"), "\(error.message)")
     }
 
     @Test func invalidLinksThrowTypedErrorsAndWriteNothing() throws {

@@ -125,7 +125,7 @@ import Testing
         let error = try error { _ = try DataStack(model: other, at: url) }
         #expect(error.code == .modelMismatch)
         #expect(error.problems.map(\.path) == ["entities.User.attributes.gone"])
-        #expect(error.problems.first?.message == "the attribute is not in the model: 1 value would be lost")
+        #expect(error.problems.first?.message == "the attribute is no longer in the model: 1 value would be lost")
         #expect(try Data(contentsOf: url) == before)
         #expect(try files() == ["store.sqlite"])
     }

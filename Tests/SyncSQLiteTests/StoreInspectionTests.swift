@@ -55,6 +55,6 @@ struct StoreInspectionTests {
                 sql: "PRAGMA foreign_keys = OFF; INSERT INTO Band (id, labelID) VALUES (1, 9); PRAGMA foreign_keys = ON"
             )
         }
-        #expect(try await stack.damage() == ["a row of Band refers to a missing row of Label"])
+        #expect(try await stack.damage() == ["a row of Band references a missing row of Label"])
     }
 }

@@ -99,7 +99,7 @@ struct AnswerTests {
         try await device.engine.sync()
         #expect(try await device.rows("SELECT title FROM Task") == ["t"])
         let error = await failure(device)
-        #expect(error?.message.contains("is left alone until") == true)
+        #expect(error?.message.contains("the engine waits until") == true)
         #expect(await memory.requests.count == 1)
     }
 
@@ -133,7 +133,7 @@ struct AnswerTests {
             await memory.note(request)
             return (200, ["Link": "<https://other.example/v1/tasks?page=2>; rel=\"next\""], [["id": 1]])
         }
-        #expect(await failure(device)?.message.contains("at another place") == true)
+        #expect(await failure(device)?.message.contains("at another host or path") == true)
         #expect(await memory.requests.count == 1)
     }
 

@@ -142,7 +142,7 @@ struct BackoffTests {
         for await event in events {
             if case .waiting(let duration, let reason) = event {
                 waits.append(duration)
-                #expect(reason.contains("the connection broke"))
+                #expect(reason.contains("the connection was closed"))
             }
             if case .failed = event { break }
         }

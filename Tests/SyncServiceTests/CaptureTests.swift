@@ -107,7 +107,7 @@ struct CaptureTests {
         #expect(try await again.rows("SELECT 1 FROM Task WHERE remoteID = 1") == [])
         let line = try await again.engine.conflicts().first { $0.field == "title" }
         #expect(line?.local == "mine")
-        #expect(line?.why == "deleted there, and may have been edited here while triggers were missing")
+        #expect(line?.why == "deleted by the service; possibly edited while change capture was off")
         #expect(try await again.leftovers() == [])
     }
 

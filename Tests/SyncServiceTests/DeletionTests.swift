@@ -189,7 +189,7 @@ struct DeletionTests {
         let log = try await device.engine.conflicts()
         #expect(Set(log.map { "\($0.key)" }) == [key])
         #expect(Set(log.map(\.field)) == ["title", "done", "points", "project"])
-        #expect(log.allSatisfy { $0.why.hasPrefix("went along") })
+        #expect(log.allSatisfy { $0.why.hasPrefix("deleted with a row") })
         #expect(report.total.conflicts == 0)
         try await device.engine.restore("Task", key: id)
         try await device.engine.sync()

@@ -20,7 +20,7 @@ private struct DeltaPull {
         if let cursor = request.cursor, let time = answer.time, cursor > time.formatted(.iso8601) {
             throw ServiceError.cursorInvalid
         }
-        guard case .array(let records) = try answer.json() else { throw ServiceError.malformed("it is no list") }
+        guard case .array(let records) = try answer.json() else { throw ServiceError.malformed("not a list") }
         let (rows, skipped) = PullPage.rows(of: records) { record in
             let isDeleted = record["deleted_at"].map { $0 != .null } ?? false
             guard let id = record["id"], case .string(let time)? = record["updated_at"] else { return nil }

@@ -29,7 +29,7 @@
             let error = await #expect(throws: ServiceError.self) {
                 try await transport.send(server.request, body: nil)
             }
-            #expect(error == .malformed("it has more than 100000 bytes: ask for smaller pages"))
+            #expect(error == .malformed("the response has more than 100000 bytes; request smaller pages"))
         }
 
         private static let field = "X-More: " + String(repeating: "a", count: 1000) + "\r\n"
@@ -46,7 +46,7 @@
             let error = await #expect(throws: ServiceError.self) {
                 try await CurlTransport().send(server.request, body: nil)
             }
-            #expect(error == .malformed("its head and its trailers have more than \(ResponseSizeLimit.head) bytes"))
+            #expect(error == .malformed("the headers and trailers have more than \(ResponseSizeLimit.head) bytes"))
         }
     }
 
@@ -65,7 +65,9 @@
             let body = Data((text + String(repeating: " ", count: 20)).utf8)
             #expect(throws: Never.self) { try ResponseSizeLimit.checkValues(of: body, limit: count) }
             guard count > 0 else { return }
-            #expect(throws: ServiceError.malformed("it has more than \(count - 1) values: ask for smaller pages")) {
+            #expect(
+                throws: ServiceError.malformed("the response has more than \(count - 1) values; request smaller pages")
+            ) {
                 try ResponseSizeLimit.checkValues(of: body, limit: count - 1)
             }
         }
@@ -77,7 +79,7 @@
                 baseURL: try #require(URL(string: "https://service.example/v1")), transport: Fixed(text: text))
             await #expect(
                 throws: ServiceError.malformed(
-                    "it has more than \(ResponseSizeLimit.values) values: ask for smaller pages")
+                    "the response has more than \(ResponseSizeLimit.values) values; request smaller pages")
             ) {
                 try await service.pull(PullRequest(entity: "Task", cursor: nil))
             }

@@ -211,7 +211,7 @@ struct EngineMigrationTests {
             } catch let error as SyncError {
                 #expect(
                     error.problems.map(\.message).contains(
-                        "an edit of it was not sent: 1 edit would be lost"))
+                        "an edit is still pending: 1 edit would be lost"))
             }
             let device = try open(schema, Self.names, .allowingLoss)
             try await device.engine.sync()
@@ -246,7 +246,7 @@ struct EngineMigrationTests {
                 """
             let error = #expect(throws: SyncError.self) { try open(without, Self.names, .keepingData) }
             let problems = error?.problems.map { "\($0)" } ?? []
-            #expect(problems.contains { $0.contains("links that were added or removed were not sent") } == !isOwner)
+            #expect(problems.contains { $0.contains("changes of links are still pending") } == !isOwner)
         }
     }
 

@@ -33,7 +33,7 @@ struct FirstContactTests {
         #expect(try await device.rows("SELECT remoteID, title, points, done FROM Task") == ["1 theirs 5 1"])
         #expect(
             try await log(device).first
-                == "1 title \"mine 1\" \"theirs\" remote stored before the service was first asked")
+                == "1 title \"mine 1\" \"theirs\" remote preexisting row")
         #expect(report.entities["Task"]?.deleted == 1)
         #expect(report.total.conflicts == 2)
         #expect(await service.contents(of: "Task").count == 1)

@@ -160,7 +160,9 @@ actor HistoryLedger {
     func judge(
         _ rulings: [Ruling], of device: Int, knowsOwn: Bool, isTimed: Bool, isOneDomain: Bool
     ) -> [String] {
-        let policies = ["clientWins", "serverWins", "manual", "edited later here", "edited later there", "resolved"]
+        let policies = [
+            "clientWins", "serverWins", "manual", "the local edit is later", "the remote edit is later", "resolved",
+        ]
         var found: [String] = []
         for ruling in rulings
         where ["title", "name", "points"].contains(ruling.domain) && policies.contains(ruling.why) {
@@ -176,10 +178,10 @@ actor HistoryLedger {
                 found.append("device \(device) takes its own value for another's: \(text)")
             }
             var isSet =
-                ruling.local == nil ? ruling.why != "edited later here" : local == nil || local?.device == device
+                ruling.local == nil ? ruling.why != "the local edit is later" : local == nil || local?.device == device
             if isOneDomain { isSet = local.map { isWriter(device, of: $0.row) } ?? true }
             if !isSet { found.append("device \(device) has a value in conflict that was not set there: \(text)") }
-            if isTimed, !isOneDomain, ruling.winner == "local", ruling.why == "edited later here", let local,
+            if isTimed, !isOneDomain, ruling.winner == "local", ruling.why == "the local edit is later", let local,
                 let remote, remote.device != device,
                 remote.time.timeIntervalSince(local.time) > 0.02
             {

@@ -135,7 +135,7 @@ extension JSONAPIService {
         guard (200..<300).contains(answer.status) else { throw answer.refusal }
         let json = try answer.json()
         guard case .array(let data)? = json["data"] else {
-            throw ServiceError.malformed("there is no list at 'data'")
+            throw ServiceError.malformed("no list at 'data'")
         }
         let (rows, skipped) = PullPage.rows(of: data) { row($0, of: request.entity) }
         let link = json["links"]?["next"]

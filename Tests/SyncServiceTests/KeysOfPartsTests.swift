@@ -249,7 +249,10 @@ struct KeysOfPartsTests {
         try await device.write("INSERT INTO Stat (owner, note) VALUES ('x', 'half')")
         try await device.engine.sync()
         #expect(await service.creations == 0)
-        #expect(try await device.engine.parkedRows().map(\.reason) == ["a part of its key is missing: owner, number"])
+        #expect(
+            try await device.engine.parkedRows().map(\.reason) == [
+                "the composite key is incomplete: no value for owner, number"
+            ])
         try await device.write("UPDATE Stat SET number = 3")
         try await device.engine.sync()
         #expect(await service.contents(of: "Stat").keys.map { $0 } == [["x", 3]])
@@ -464,7 +467,9 @@ struct KeysOfPartsTests {
         let error = #expect(throws: SyncError.self) {
             try Device(service, schema: Self.schema, entities: ["Mark"], Device.settings)
         }
-        #expect(error?.message == "its rows are told apart by area, name, and the service wants ids of one part")
+        #expect(
+            error?.message
+                == "the entity has the composite key area, name, and the service supports only IDs of one value")
     }
 
     @Test(

@@ -61,7 +61,7 @@ struct LastWriterTests {
         let entry = try #require(try await device.engine.conflicts().first)
         #expect(entry.base == "t" && entry.local == "here" && entry.remote == "there")
         let title = entry.winner == "local" ? "here" : "there"
-        #expect(entry.why == "edited later \(title)")
+        #expect(entry.why == "the \(entry.winner) edit is later")
         #expect(try await device.rows("SELECT title FROM Task") == [title])
         #expect(await list.current == title)
         #expect(try await device.leftovers() == [])

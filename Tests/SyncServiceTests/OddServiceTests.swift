@@ -124,7 +124,7 @@ struct OddServiceTests {
         let error = await #expect(throws: SyncError.self) {
             try await Device(service, schema: PocketBaseSpace.schema, entities: ["Task"], Self.settings).engine.sync()
         }
-        #expect(error?.message.contains("no Kinto server answers") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("no Kinto server at") == true, "\(error?.message ?? "")")
     }
 
     private static var settings: EngineSettings {
@@ -314,6 +314,6 @@ struct OddServiceTests {
     func listElsewhere() async throws {
         let device = try device { _, _ in (200, [:], ["meta": [:], "data": []]) }
         let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
-        #expect(error?.message.contains("it is no list; there is one at 'data' (GET /v1/tasks)") == true)
+        #expect(error?.message.contains("the response is not a list; a list is at 'data' (GET /v1/tasks)") == true)
     }
 }

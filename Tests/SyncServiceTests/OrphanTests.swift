@@ -108,7 +108,7 @@ struct OrphanTests {
         let log = try await device.engine.conflicts()
         #expect(
             Set(log.map { "\($0.field) \($0.local) \($0.why)" }) == [
-                "project 99 it pointed to a row that is not there", "project 98 it pointed to a row that is not there",
+                "project 99 the referenced row does not exist", "project 98 the referenced row does not exist",
             ])
         #expect(try await device.leftovers() == [])
     }

@@ -161,7 +161,7 @@ struct ParseFileTests {
         #expect(report.total.created == 3 && report.total.parked == 2)
         #expect(
             try await device.engine.waitingFiles().map(\.reason) == [
-                "the service takes no file of this size", "error 130: Invalid file upload.",
+                "the service rejected the file as too large (HTTP 413)", "error 130: Invalid file upload.",
             ])
         #expect(try await pictures(space).count == 1)
         try await attach("fits", device, key(device, "big"))
@@ -192,7 +192,7 @@ struct ParseFileTests {
         let waiting = try await device.engine.waitingFiles()
         #expect(waiting.map(\.attribute) == ["title", "part"])
         #expect(waiting.first?.reason?.contains("error 111: schema mismatch") == true, "\(waiting)")
-        #expect(waiting.last?.reason == "'extra.part' is a part of an object, which holds no file")
+        #expect(waiting.last?.reason == "'extra.part' is a member of an object and cannot store a file")
         // A File is an object with a name and a URL.
         #expect(try await space.rows("Task").first?["image"]?["__type"] == "File")
         #expect(try await device.rows("SELECT photo LIKE '%-photo.txt', title FROM Task") == ["1 t"])

@@ -138,7 +138,7 @@ struct ParseServiceTests {
         // A place needs both fields.
         try await one.write("UPDATE Task SET longitude = NULL")
         try await one.engine.sync()
-        #expect(try await one.engine.parkedRows().map(\.reason).first?.contains("latitude and a longitude") == true)
+        #expect(try await one.engine.parkedRows().map(\.reason).first?.contains("latitude and longitude") == true)
         try await one.write("UPDATE Task SET latitude = NULL")
         try await one.engine.sync()
         #expect(try await space.rows("Task").first?["place"] == nil)

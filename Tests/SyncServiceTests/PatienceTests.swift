@@ -41,7 +41,7 @@ struct PatienceTests {
         let date = seconds < 86_400 ? "2026-11-23" : "2026-11-24"
         #expect(message?.contains("until \(date)T\(time)") == true, "\(message ?? "")")
         #expect(message?.contains("status 503") == true)
-        #expect(await failure(device)?.contains("is left alone until \(date)T\(time)") == true)
+        #expect(await failure(device)?.contains("the engine waits until \(date)T\(time)") == true)
         #expect(await memory.requests.count == 1)
         let later = try self.device(200, on: device.stack, now: Self.noon.addingTimeInterval(86_401))
         #expect(try await later.engine.sync().isEmpty)
@@ -65,7 +65,7 @@ struct PatienceTests {
             return
         }
         let count = await memory.requests.count
-        #expect(await failure(later)?.contains("is left alone until") == true)
+        #expect(await failure(later)?.contains("the engine waits until") == true)
         #expect(await memory.requests.count == count)
         // A run without requests leaves the backoff unchanged.
         #expect(try await failing.rows("SELECT not_before IS NOT NULL, attempts > 0 FROM sync_engine") == noted)

@@ -56,13 +56,13 @@ struct PocketBaseRuleTests {
         let rows = try await space.rows(space.tasks)
         #expect(rows.compactMap { $0["title"] } == ["stays", "edited", "goes"])
         let logged = try await device.engine.conflicts().filter { $0.local == "unsent" }
-        #expect(logged.map(\.why) == ["deleted there, or hidden"])
+        #expect(logged.map(\.why) == ["deleted by the service, or hidden from the user"])
         // The row can be restored. It is then blocked and not lost.
         try await device.engine.restore("Task", key: "bbbbbbbbbbbbbbb")
         try await device.engine.sync()
         #expect(try await device.rows("SELECT title FROM Task ORDER BY title") == ["stays", "unsent"])
         #expect(
-            try await device.engine.parkedRows().map(\.reason) == ["its id is that of a row that the user may not see"])
+            try await device.engine.parkedRows().map(\.reason) == ["another row, hidden from the user, has this ID"])
         #expect(try await space.row(space.tasks, "bbbbbbbbbbbbbbb")["title"] == "edited")
     }
 
@@ -78,7 +78,7 @@ struct PocketBaseRuleTests {
         try await device.engine.sync()
         #expect(try await device.rows("SELECT title FROM Task") == ["unsent"])
         #expect(
-            try await device.engine.parkedRows().map(\.reason) == ["its id is that of a row that the user may not see"])
+            try await device.engine.parkedRows().map(\.reason) == ["another row, hidden from the user, has this ID"])
         #expect(try await space.row(space.tasks, "bbbbbbbbbbbbbbb")["title"] == "edited")
     }
 
@@ -97,8 +97,8 @@ struct PocketBaseRuleTests {
         let reasons = try await device.engine.parkedRows().map(\.reason).sorted()
         #expect(
             reasons == [
-                "the delete rule of '\(space.tasks)' does not let it be deleted",
-                "the update rule of '\(space.tasks)' does not let it be changed",
+                "the delete rule of '\(space.tasks)' does not allow the deletion",
+                "the update rule of '\(space.tasks)' does not allow the change",
             ])
         #expect(try await space.rows(space.tasks).count == 2)
         #expect(try await device.rows("SELECT title, done FROM Task") == ["edited 1"])
@@ -160,7 +160,7 @@ struct PocketBaseRuleTests {
         let wrong = try device("password7")
         let error = await #expect(throws: SyncError.self) { try await wrong.engine.sync() }
         #expect(error?.code == .unauthorized)
-        #expect(error?.message.contains("signing in as") == true && error?.message.contains("password7") == false)
+        #expect(error?.message.contains("cannot sign in as") == true && error?.message.contains("password7") == false)
     }
 }
 

@@ -226,7 +226,7 @@ struct PushAnswerTests {
         #expect(
             try await device.engine.parkedRows().map(\.reason)
                 == Array(
-                    repeating: "the service said that it took the row, and does not list it; it is not sent again",
+                    repeating: "the service accepted the row but does not list it; the row is not sent again",
                     count: 2))
     }
 

@@ -149,7 +149,7 @@ struct ReportTests {
         let waits = await watching.value
         #expect(
             waits.map(\.1) == [
-                "the service asks to wait: busy", "a request whose answer was lost may still be carried out",
+                "the service asks to wait: busy", "an in-doubt request may still be executed",
             ])
         #expect(waits.last.map { $0.0 > .zero && $0.0 <= .seconds(30) } == true)
     }

@@ -20,7 +20,7 @@ struct RowAddressTests {
     @Test("An ID that would lead to another path is rejected", arguments: bad)
     func invalidID(_ id: JSONValue) {
         let error = #expect(throws: RowAddress.Refusal.self) { try RowAddress(id) }
-        #expect(error?.description.contains("cannot stand in an address") == true)
+        #expect(error?.description.contains("cannot be used in a URL") == true)
     }
 
     @Test(
@@ -82,7 +82,7 @@ struct RowAddressTests {
                     Issue.record("\(operations.map(\.kind)) is answered \(outcome)")
                     continue
                 }
-                #expect(reason.contains("cannot stand in an address"))
+                #expect(reason.contains("cannot be used in a URL"))
             }
         }
         // Parse requests rows by a condition and not by a path.
@@ -147,7 +147,7 @@ struct RowAddressTests {
         try await device.write("DELETE FROM Task WHERE id = ''")
         #expect(try await device.engine.push().total.parked == 1)
         #expect(
-            try await device.engine.parkedRows().first?.reason == "its id \"\" cannot stand in an address: it is empty")
+            try await device.engine.parkedRows().first?.reason == "the ID \"\" cannot be used in a URL: it is empty")
         #expect(await memory.rows.count == 3)
         #expect(await !memory.requests.contains { $0.hasPrefix("POST") })
     }

@@ -68,7 +68,7 @@ struct SecretTests {
     func redirect() async throws {
         let message = try await message(
             service(302, "", [.location: "https://login.example/?back=\(Self.secret)"], writes: false))
-        #expect(message.contains("it is at https://login.example/?back=*** now"), "\(message)")
+        #expect(message.contains("redirected to https://login.example/?back=***"), "\(message)")
     }
 
     @Test(

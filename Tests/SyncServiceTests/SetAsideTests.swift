@@ -71,7 +71,8 @@ struct SetAsideTests {
         // The record with a valid ID.
         await listing.add(["id": 2, "title": "real", "at": "2026-01-02T00:00:00Z"])
         try await device.engine.sync()
-        #expect(try await device.engine.parkedRows().map(\.reason) == ["its id is no key of Task"])
+        #expect(
+            try await device.engine.parkedRows().map(\.reason) == ["the ID of the record is not a valid key of Task"])
         try await device.engine.sync()
         #expect(try await device.engine.parkedRows().isEmpty)
         #expect(try await device.rows("SELECT title FROM Task ORDER BY 1") == ["real", "t"])

@@ -123,7 +123,7 @@ struct StandingTests {
         await #expect {
             try await device.engine.sync()
         } throws: { error in
-            (error as? SyncError)?.code == .invalidOption && "\(error)".contains("'3' is no time")
+            (error as? SyncError)?.code == .invalidOption && "\(error)".contains("its version '3' is not a time")
         }
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["0"])
     }

@@ -239,7 +239,7 @@ struct SubEntityTests {
         #expect(await service.contents(of: "Note").count == 1)
         #expect(
             try await device.engine.parkedRows().map(\.reason) == [
-                "its sync_entity 'Nonsense' is no entity of the model"
+                "unknown entity 'Nonsense' in the column sync_entity of a row"
             ])
     }
 
@@ -248,7 +248,7 @@ struct SubEntityTests {
         let error = #expect(throws: SyncError.self) {
             try Device(InMemoryService(), schema: Self.kinds, entities: ["Event", "Holiday"], settings)
         }
-        #expect(error?.message == "its rows are those of 'Event' too: register one of the two")
+        #expect(error?.message == "the rows of the entity are also rows of 'Event'; register one of the two")
         #expect(error?.entity == "Holiday")
     }
 }

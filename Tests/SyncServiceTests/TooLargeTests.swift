@@ -76,7 +76,10 @@ struct TooLargeTests {
         try await device.engine.sync()
         await server.refuse { _ in false }
         try await device.engine.sync()
-        #expect(try await device.engine.parkedRows().map(\.reason) == ["the service takes no request of this size"])
+        #expect(
+            try await device.engine.parkedRows().map(\.reason) == [
+                "the service rejected the request as too large (HTTP 413)"
+            ])
         try await device.write("UPDATE Task SET title = 'small' WHERE remoteID = 1")
         try await device.engine.sync()
         #expect(await server.titles == ["small", "two"])
@@ -94,7 +97,10 @@ struct TooLargeTests {
         let report = try await device.engine.sync()
         #expect(report.total.parked == 1 && report.total.sent == 1)
         #expect(await server.titles == ["one", "edited"])
-        #expect(try await device.engine.parkedRows().map(\.reason) == ["the service takes no request of this size"])
+        #expect(
+            try await device.engine.parkedRows().map(\.reason) == [
+                "the service rejected the request as too large (HTTP 413)"
+            ])
     }
 
     @Test(

@@ -132,7 +132,7 @@ actor TroubledService: SyncService {
         }
         try await look(since: before, sent.map(\.operation))
         for (place, operation) in sent { outcomes[place] = await answer(outcomes[place], operation) }
-        return outcomes.map { $0 ?? .unknown("there was no answer") }
+        return outcomes.map { $0 ?? .unknown("the service did not answer") }
     }
 
     private func answer(_ outcome: PushOutcome?, _ operation: PushOperation) async -> PushOutcome? {

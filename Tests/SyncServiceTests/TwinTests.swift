@@ -89,7 +89,7 @@ struct TwinTests {
         #expect(row?["points"] == 8)
         #expect(try await device.rows("SELECT title, points FROM Task") == [isLaterThere ? "theirs 8" : "mine 8"])
         let log = try await device.engine.conflicts().filter { $0.field == "title" }
-        #expect(log.map(\.why) == ["edited later \(isLaterThere ? "there" : "here")"])
+        #expect(log.map(\.why) == ["the \(isLaterThere ? "remote" : "local") edit is later"])
     }
 
     @Test(

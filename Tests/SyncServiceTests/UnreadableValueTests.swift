@@ -33,7 +33,9 @@ struct UnreadableValueTests {
         #expect(try await device.engine.sync().total.sent == 1)
         #expect(await service.contents(of: "Thing")[1] == before)
         let name = set.prefix { $0 != " " }
-        #expect(try await device.engine.parkedRows().first?.reason.contains("'\(name)' holds is no") == true)
+        #expect(
+            try await device.engine.parkedRows().first?.reason.contains("the value of '\(name)' is not of type") == true
+        )
         try await device.write("UPDATE Thing SET \(name) = NULL WHERE remoteID = 1")
         try await device.engine.sync()
         #expect(try await device.leftovers() == [])

@@ -188,7 +188,7 @@ struct UsedIDTests {
         try await two.engine.sync()
         try await two.write("INSERT INTO Task (id, title) VALUES ('7', 'mine')")
         for _ in 0..<2 { try await two.engine.sync() }
-        #expect(try await two.engine.parkedRows().map(\.reason) == ["the server has no place for it"])
+        #expect(try await two.engine.parkedRows().map(\.reason) == ["the service does not accept rows at this address"])
         #expect(await service.puts == 1)
     }
 }

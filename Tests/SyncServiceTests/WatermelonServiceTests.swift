@@ -29,8 +29,8 @@ struct WatermelonServiceTests {
         let failures = await ServiceConformance(service, entity: "Task", member: "title", other: "note").run()
         // A replacement contains all rows and no tombstones.
         let expected = [
-            "a deletion: a pull since then has no tombstone",
-            "all or nothing: a pull of all since then has not what changed",
+            "deletion: a pull since the deletion returns no tombstone",
+            "atomic push: a pull of all entities since the change does not return the changed row",
         ]
         #expect(failures.map(\.description) == (isReplacement ? expected : []))
     }

@@ -241,7 +241,7 @@ struct DanglingLinkTests {
         let exported = try await store.stack.export("User")
         #expect(exported.count == 1)
         let findings = try await store.stack.validate().filter { $0.kind == .danglingLinks }
-        #expect(!findings.isEmpty && findings.allSatisfy { $0.suggestion?.hasPrefix("import") ?? false })
+        #expect(!findings.isEmpty && findings.allSatisfy { $0.suggestion?.hasPrefix("an import") ?? false })
     }
 
     @Test("A unique index of another program holds for the final rows of a sync, not for each step")

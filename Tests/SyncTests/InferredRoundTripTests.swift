@@ -66,7 +66,7 @@ struct InferredRoundTripTests {
         #expect(entity.attributes.map(\.name) == ["id"])
         #expect(entity.relationships.map(\.name) == ["x"])
         #expect(entity.relationships.map(\.isToMany) == [isToMany])
-        #expect(found.remarks.contains { $0.description.contains("of which only null was seen") })
+        #expect(found.remarks.contains { $0.description.contains("previously only null") })
         let stack = try DataStack.inMemory(found.model)
         let result = try await Sync.changes(json, inEntity: "R", stack: stack)
         #expect(result.unmappedKeys.isEmpty && result.diagnostics.isEmpty)

@@ -30,7 +30,7 @@ struct NoRecordsTests {
         ])
         let stack = try DataStack.inMemory(model)
         try await Sync.changes([["id": 5]] as JSONValue, inEntity: "Repository", stack: stack)
-        let advice = "if all are of one Repository, name it as their parent"
+        let advice = "if all belong to one Repository, name it as the parent"
         let without = await #expect(throws: SyncError.self) {
             try await Sync.changes([["number": 1]] as JSONValue, inEntity: "Issue", stack: stack)
         }

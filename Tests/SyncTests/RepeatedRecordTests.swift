@@ -78,19 +78,22 @@ struct RepeatedRecordTests {
         let json = #"[{"id": 1, "name": "a", "company_id": 7}, {"id": 2}, {"id": 1, "company_id": 8, "name": "b"}]"#
         let plain = try await findings(json)
         #expect(plain.map(\.path) == ["[2]"])
-        #expect(plain.first?.message == "contradicts [0]: 'name' and 'company' differ")
+        #expect(plain.first?.message == "differs from [0], which has the same key: 'name' and 'company' differ")
         let shown = try await findings(json, SyncOptions(includesValuesInErrors: true))
-        #expect(shown.first?.message == #"contradicts [0]: 'name' is "b", was "a", 'company' is 8, was 7"#)
+        #expect(
+            shown.first?.message
+                == #"differs from [0], which has the same key: 'name' is "b", was "a", 'company' is 8, was 7"#)
         let nested = try await findings(
             #"[{"id": 1, "notes": [{"id": 5, "text": "x"}]}, {"id": 2, "notes": [{"id": 6}, {"id": 5, "text": "y"}]}]"#)
         #expect(nested.map(\.path) == ["[1].notes[1]"])
-        #expect(nested.first?.message == "contradicts [0].notes[0]: 'text' differs")
+        #expect(nested.first?.message == "differs from [0].notes[0], which has the same key: 'text' differs")
         let error = await #expect(throws: SyncError.self) {
             try await Sync.changes(
                 Data(json.utf8), inEntity: "User", stack: stack(), options: SyncOptions(isStrict: true))
         }
         #expect(error?.path == "[2]")
-        #expect(error?.message.contains("contradicts [0]: 'name' and 'company' differ") == true)
+        #expect(
+            error?.message.contains("differs from [0], which has the same key: 'name' and 'company' differ") == true)
     }
 
     @Test("Records that several pages repeat are counted, and an older encoded result has no count")

@@ -25,7 +25,7 @@ struct UnknownEntityTests {
                 try await Sync.changes(payload, inEntity: "Animal", stack: stack)
             }
             #expect(error?.code == .databaseError)
-            #expect(error?.message.contains("is of no entity of the model") == true)
+            #expect(error?.message.contains("is of an entity that is not in the model") == true)
         }
         let names = try await stack.read { db in try String.fetchAll(db, sql: "SELECT name FROM Animal ORDER BY id") }
         #expect(names == ["a", "b"])

@@ -30,7 +30,7 @@ struct DoctorTests {
             "[0].notes[1].txt", "did you mean 'text'", 2
         ),
         (#"[{"id": 1, "contact": {"fax": 1}}]"#, .unmappedKey, "[0].contact.fax", "add an attribute", 1),
-        (#"[{"id": 1}, {"id": 2, "age": "old"}]"#, .typeMismatch, "[1].age", "change the type of the attribute", 1),
+        (#"[{"id": 1}, {"id": 2, "age": "old"}]"#, .typeMismatch, "[1].age", "change the attribute's type", 1),
         (#"[{"id": 1}, {"first_name": "A"}]"#, .missingPrimaryKey, "[1]", "remoteKey", 1),
         (#"[{"id": 1, "company": [1, 2]}]"#, .invalidRelationshipValue, "[0].company", "many", 1),
         (#"[{"id": 1, "firstName": "A", "first_name": "B"}]"#, .duplicateKeys, "[0].first_name", "remoteKey", 1),
@@ -71,8 +71,8 @@ struct DoctorTests {
             run.output.hasPrefix(
                 """
                 Keys that nothing takes
-                  [0].fist_name: nothing in User takes the key 'fist_name'
-                      did you mean 'firstName'? If so, give it the remoteKey 'fist_name'
+                  [0].fist_name: User has no attribute or relationship for the key 'fist_name'
+                      did you mean 'firstName'? If so, set its remoteKey to 'fist_name'
 
                 """))
         #expect(run.output.contains("1 finding loses data, "))
@@ -97,7 +97,10 @@ struct DoctorTests {
             "doctor", "-", "--entity", "users=User", "--entity", "companies=Company", "--model", Sandbox.model,
             input: payload)
         #expect(run.status == 1)
-        #expect(run.output.contains(#"users[1]: contradicts users[0]: 'firstName' is "B", was "A""#), "\(run.output)")
+        #expect(
+            run.output.contains(
+                #"users[1]: differs from users[0], which has the same key: 'firstName' is "B", was "A""#),
+            "\(run.output)")
         #expect(run.output.contains("companies[0].nam: "), "\(run.output)")
         let imported = try sandbox.syncdb(
             "import", "-", "--entity", "users=User", "--entity", "companies=Company", "--model", Sandbox.model, "-d",
@@ -156,7 +159,7 @@ struct DoctorTests {
         let run = try sandbox.syncdb("doctor", "--database", "app.sqlite")
         #expect(run.status == 1, "\(run.errors)")
         #expect(run.output.contains("entities.Note.relationships.user: 2 Note rows have no user"))
-        #expect(run.output.contains("Note 1 names 6 as its user, which is not stored"))
+        #expect(run.output.contains("Note 1 references 6 by 'user', which is not stored"))
         #expect(try sandbox.databaseBytes() == before)
         let payload = try sandbox.syncdb(
             "doctor", "-", "--entity", "User", "--database", "app.sqlite", input: #"[{"id": 6}]"#)
@@ -176,8 +179,8 @@ struct DoctorTests {
             """)
         let run = try sandbox.syncdb("doctor", "--model", model)
         #expect(run.status == 0, "\(run.errors)")
-        #expect(run.output.contains("the JSON key 'user_id' is a name of userID and owner"), "\(run.output)")
-        #expect(run.output.contains("User.notes names no inverse, and Note.author or Note.reader could be it"))
+        #expect(run.output.contains("the JSON key 'user_id' matches userID and owner"), "\(run.output)")
+        #expect(run.output.contains("User.notes has no inverse, and Note.author or Note.reader could be it"))
     }
 
     @Test(

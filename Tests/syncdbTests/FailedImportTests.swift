@@ -54,7 +54,7 @@ struct FailedImportTests {
         let run = try sandbox.syncdb(
             "import", Sandbox.day1, "--entity", "User", "--model", Sandbox.model, "--database", "none/app.sqlite")
         #expect(run.status == 1)
-        #expect(run.errors.contains("there is no folder"))
+        #expect(run.errors.contains("no folder"))
         #expect(try sandbox.files == [])
     }
 

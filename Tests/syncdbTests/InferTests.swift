@@ -53,7 +53,7 @@ struct InferTests {
             let run = try sandbox.run(command.split(separator: " ").map(String.init), input: "[]")
             #expect(run.status == 1)
             #expect(
-                run.errors == "error: there are no records from which a model could be inferred (entity User)\n")
+                run.errors == "error: cannot infer a model without records (entity User)\n")
         }
         #expect(try sandbox.files == [])
     }

@@ -101,12 +101,12 @@ struct KeyRuleTests {
         #expect(exported.output == #"{"id":1,"title":"a"}"# + "\n")
         #expect(
             exported.errors == note
-                + "note: Post.picture is left out of exports: there is no way back from what a transformer makes of it\n"
+                + "note: Post.picture is not exported: its transformer cannot be reversed\n"
         )
         let doctor = try sandbox.syncdb("doctor", "--database", "app.sqlite")
         #expect(doctor.status == 0)
         #expect(doctor.output.contains("entities.Post.attributes.title.transformer: Post.title names"))
-        #expect(doctor.output.contains("entities.Post.attributes.picture: Post.picture is left out of exports"))
+        #expect(doctor.output.contains("entities.Post.attributes.picture: Post.picture is not exported"))
         #expect(!doctor.output.contains("hidden"))
     }
 
@@ -132,7 +132,7 @@ struct KeyRuleTests {
             """#)
         let run = try sandbox.syncdb("verify", "scenario.json")
         #expect(run.errors == "note: 2 cases ran without transformers that the model names: 'Vault'\n")
-        #expect(run.output.contains("the case has a hook, but does not need 'willInsertHook'"))
+        #expect(run.output.contains("the case has a hook; add 'willInsertHook' to its 'needs'"))
         #expect(run.output.hasSuffix("2 passed, 1 failed, 1 skipped\n"))
         #expect(try sandbox.syncdb("verify", "scenario.json", "--quiet").errors == "")
     }
@@ -146,7 +146,7 @@ struct KeyRuleTests {
         _ = try sandbox.file("a.json", #"[{"\#(id)": 1, "\#(key)": 2}]"#)
         let inferred = try sandbox.syncdb("schema", "infer", "a.json", "--entity", "Item")
         #expect(inferred.output.contains(#""keys": "\#(word)""#))
-        #expect(inferred.errors.contains("keys: spelled in \(word)\n"))
+        #expect(inferred.errors.contains("keys: written in \(word)\n"))
         let run = try sandbox.syncdb("import", "a.json", "--entity", "Item", "--database", "app.sqlite")
         #expect(run.status == 0, "\(run.errors)")
         let exported = try sandbox.syncdb("export", "Item", "--database", "app.sqlite", "--ndjson")

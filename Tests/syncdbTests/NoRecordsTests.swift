@@ -54,16 +54,16 @@ struct NoRecordsTests {
         for name in ["a.json", "a.ndjson", "a.jsonl"] {
             for text in LongTests.some(["", "\n", " \r\n\n\t"], every: 2) {
                 let errors = try errors(sandbox, [try sandbox.file(name, text)])
-                #expect(errors.contains("\(name): the JSON is empty"), "\(errors)")
+                #expect(errors.contains("\(name): the payload is empty"), "\(errors)")
             }
             let packed = try Program.run(
                 ["-c", "gzip -f -n \(name)"], executable: URL(fileURLWithPath: "/bin/sh"), in: sandbox.folder)
             try #require(packed.status == 0)
-            #expect(try errors(sandbox, ["\(name).gz"]).contains("\(name).gz: the JSON is empty"))
+            #expect(try errors(sandbox, ["\(name).gz"]).contains("\(name).gz: the payload is empty"))
         }
-        #expect(try errors(sandbox, ["-"]).contains("standard input: the JSON is empty"))
-        #expect(try errors(sandbox, ["-", "--ndjson"]).contains("standard input: the JSON is empty"))
-        #expect(try errors(sandbox, ["-", "--key", "data"]).contains("standard input: the JSON is empty"))
+        #expect(try errors(sandbox, ["-"]).contains("standard input: the payload is empty"))
+        #expect(try errors(sandbox, ["-", "--ndjson"]).contains("standard input: the payload is empty"))
+        #expect(try errors(sandbox, ["-", "--key", "data"]).contains("standard input: the payload is empty"))
     }
 
     @Test(
@@ -109,7 +109,7 @@ struct NoRecordsTests {
             let run = try sandbox.run(
                 ["import", "-", "--entity", "User", "--database", "app.sqlite"] + more, input: input)
             #expect(run.status == 1)
-            #expect(run.errors.contains(input.isEmpty ? "the JSON is empty" : "--key results"), "\(run.errors)")
+            #expect(run.errors.contains(input.isEmpty ? "the payload is empty" : "--key results"), "\(run.errors)")
             #expect(try sandbox.files == [])
         }
     }

@@ -31,7 +31,7 @@ struct OutputPathTests {
         "dangling": "Is a directory", "loop": "Too many levels of symbolic links",
         "loop/new.json": "Too many levels of symbolic links", "": "No such file or directory", ".": "it is a folder",
         "folder/": "it is a folder", "folder/..": "it is a folder",
-        "bytes.json": "the name of a file or folder on the way is not UTF-8",
+        "bytes.json": "a file or folder name in the path is not UTF-8",
     ]
 
     @Test(
@@ -90,7 +90,7 @@ struct OutputPathTests {
         let sandbox = try sandbox()
         let before = try state(sandbox)
         for (path, reason) in [
-            ("model.json/", "cannot read 'model.json/': Not a directory"), ("", "there is no model file ''"),
+            ("model.json/", "cannot read 'model.json/': Not a directory"), ("", "no model file at ''"),
         ] {
             let run = try sandbox.syncdb("schema", "convert", path, "--output", "model.json")
             #expect(run.status == 1)

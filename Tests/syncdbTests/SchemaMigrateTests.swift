@@ -23,7 +23,7 @@ struct SchemaMigrateTests {
         #expect(
             dryRun.output == """
                 ~ entities.User.attributes.age.type: is integer in the store, string in the model
-                ~ entities.User.attributes.nick: is in the model, not in the store
+                ~ entities.User.attributes.nick: is in the model but not in the store
 
                 """)
         #expect(try sandbox.databaseDump() == before)
@@ -41,7 +41,7 @@ struct SchemaMigrateTests {
         let before = try sandbox.databaseDump()
         let refused = try sandbox.syncdb("schema", "migrate", "--database", "app.sqlite", "--model", "less.json")
         #expect(refused.status == 1)
-        #expect(refused.output.contains("- entities.User.attributes.age: the attribute is not in the model: "))
+        #expect(refused.output.contains("- entities.User.attributes.age: the attribute is no longer in the model: "))
         #expect(refused.errors.contains("--allow-loss"))
         for command in ["import", "diff"] {
             let run = try sandbox.syncdb(

@@ -117,7 +117,7 @@ struct ServiceCommandTests {
             ], Self.paged)
         let run = try setting.run("sync")
         #expect(run.status == 1)
-        #expect(run.errors.contains("its pages of Task go round in a circle"), "\(run.errors)")
+        #expect(run.errors.contains("its pages of Task form a loop"), "\(run.errors)")
         #expect(try setting.server.log.count < 10)
         #expect(try setting.sandbox.query("SELECT count(*) FROM Task") != "0\n")
     }
@@ -132,7 +132,7 @@ struct ServiceCommandTests {
         let failed = try setting.run(command, "--wait", "0")
         #expect(failed.status == 1)
         #expect(failed.output == "")
-        #expect(failed.errors.hasPrefix("error: the service fails: status 500: broken"), "\(failed.errors)")
+        #expect(failed.errors.hasPrefix("error: the service failed: status 500: broken"), "\(failed.errors)")
         #expect(try setting.run("reset", "relink").status == 0)
         #expect(try setting.run(command, "--nothing").status == 2)
         #expect(try setting.run(command, "--json", "--quiet").status == 2)
@@ -171,7 +171,7 @@ struct ServiceCommandTests {
         let count = try setting.server.log.count
         let kept = try setting.run(command, "--wait", "0")
         #expect(kept.status == 1)
-        #expect(kept.errors.contains("is left alone until") && kept.errors.contains("--now"), "\(kept.errors)")
+        #expect(kept.errors.contains("the engine waits until") && kept.errors.contains("--now"), "\(kept.errors)")
         #expect(try setting.server.log.count == count)
         let asked = try setting.run(command, "--wait", "0", "--now")
         #expect(asked.status == 0, "\(asked.errors)")
@@ -203,7 +203,7 @@ struct ServiceCommandTests {
         try setting.configure(#", "identity": "\#(setting.server.url)""#, url: "http://127.0.0.1:9")
         let run = try setting.run(command, "--wait", "0")
         #expect(run.status == 1)
-        #expect(run.errors.hasPrefix("error: the service fails: "), "\(run.errors)")
+        #expect(run.errors.hasPrefix("error: the service failed: "), "\(run.errors)")
         let status = try JSONValue(parsing: try setting.run("status", "--json").output)["entities"]?["Task"]
         #expect(status?["pending"] == 1 && status?["parked"] == 0)
     }

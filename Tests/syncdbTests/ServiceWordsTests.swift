@@ -181,7 +181,7 @@ struct ServiceWordsTests {
         }
         let status = try setting.run("status").output
         #expect(
-            status.contains("Project 1 is parked: Project 1 cannot be deleted: denied by Project.tasks"), "\(status)")
+            status.contains("Project 1 is parked: cannot delete Project 1: denied by Project.tasks"), "\(status)")
         try setting.say([Self.task(1, ["project_id": .null])])
         let run = try setting.run("sync")
         #expect(run.output.contains("Project: pulled 1 deleted"), "\(run.output)\(run.errors)")

@@ -49,7 +49,7 @@ struct ShapeImportTests {
         let missing = try sandbox.syncdb(
             "diff", "-", "--entity", "users=User", "--entity", "companies=Company", "--database", "a.sqlite",
             input: json)
-        #expect(missing.errors.contains("there is no key 'companies'"), "\(missing.errors)")
+        #expect(missing.errors.contains("no key 'companies'"), "\(missing.errors)")
         for arguments in [
             ["--entity", "users=User", "--entity", "Company"], ["--entity", "User", "--entity", "Company"],
             ["--entity", "users=User", "--entity", "users=Company"], ["--entity", "users=User", "--where", "id == 1"],
@@ -84,7 +84,7 @@ struct ShapeImportTests {
             "import", "-", "--entity", "User", "--form", "json-api", "--database", "a.sqlite",
             input: #"{"errors": [{"title": "Gone"}]}"#)
         #expect(errors.status != 0)
-        #expect(errors.errors.contains("the JSON is an error of the service: Gone"), "\(errors.errors)")
+        #expect(errors.errors.contains("the payload contains an error of the service: Gone"), "\(errors.errors)")
         let inferred = try sandbox.syncdb(
             "import", "-", "--entity", "User", "--form", "json-api", "--database", "b.sqlite", input: document)
         #expect(inferred.status == 0, "\(inferred.errors)")

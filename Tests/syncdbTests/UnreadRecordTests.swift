@@ -15,7 +15,7 @@ struct UnreadRecordTests {
         let sandbox = try sandbox()
         let run = try sandbox.importUsers("-", input: unread)
         #expect(run.status == 0)
-        #expect(run.errors.hasPrefix("not deleted: a record has a key that cannot be read; so 2 left out rows"))
+        #expect(run.errors.hasPrefix("not deleted: 1 record has an unreadable key; the 2 omitted rows"))
         #expect(run.errors.contains("the first at [1] (entity User); --deletes-beside-unread deletes them"))
         #expect(try sandbox.count("User") == "3")
     }

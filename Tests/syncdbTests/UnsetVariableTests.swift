@@ -54,7 +54,7 @@ struct UnsetVariableTests {
         defer { withExtendedLifetime(server) {} }
         for command in ["sync", "pull", "push", "reset relink"] {
             let run = try sandbox.shell("TOKEN=secret $SYNCDB \(command) \(Self.files)")
-            #expect(run.errors.contains("the environment has no variable 'WHO'"), "\(command): \(run.errors)")
+            #expect(run.errors.contains("the environment variable 'WHO' is not set"), "\(command): \(run.errors)")
             #expect(run.status == 1, "\(command)")
         }
         let config = String(
@@ -74,7 +74,7 @@ struct UnsetVariableTests {
         let (sandbox, server) = try sandbox()
         defer { withExtendedLifetime(server) {} }
         let other = try sandbox.shell("WHO=bob $SYNCDB status \(Self.files)")
-        #expect(other.errors.contains("the database is in step with another user"), "\(other.errors)")
+        #expect(other.errors.contains("the database belongs to another user"), "\(other.errors)")
         let same = try sandbox.shell("WHO=ann $SYNCDB status \(Self.files)")
         #expect(same.status == 0, "\(same.errors)")
     }

@@ -141,7 +141,7 @@
                 do {
                     guard let stack else {
                         throw SyncError(
-                            .invalidOption, "the view has no store: give it one by .environment(\\.dataStack, stack)")
+                            .invalidOption, "the view has no DataStack; set one with .environment(\\.dataStack, stack)")
                     }
                     for try await value in try observe(stack) {
                         guard let self, !Task.isCancelled else { return }

@@ -165,7 +165,7 @@ public enum AttributeFormat: Sendable, Hashable {
             return nil
         } catch {
             let names = Self.names.joined(separator: ", ")
-            return "'\(pattern)' is no date pattern (\(error.message)), nor one of \(names)"
+            return "'\(pattern)' is neither a date pattern (\(error.message)) nor one of \(names)"
         }
     }
 }

@@ -27,7 +27,7 @@ public enum KeyCase: String, Sendable, Hashable, CaseIterable, Codable {
 
     /// Returns the message for an unknown spelling in a model.
     package static func problem(with word: String) -> String {
-        "unknown spelling '\(word)'; known are \(allCases.map(\.word).joined(separator: ", "))"
+        "unknown key case '\(word)'; use one of \(allCases.map(\.word).joined(separator: ", "))"
     }
 
     /// Creates the spelling with this name in schema files; nil if there is none.

@@ -115,6 +115,7 @@ extension SyncDiagnostic {
     /// Creates a diagnostic for a key that records of an entity have and that the model maps to nothing.
     package static func unmapped(_ key: String, of entity: String, count: Int) -> SyncDiagnostic {
         SyncDiagnostic(
-            .unmappedKey, entity: entity, path: key, message: "nothing in \(entity) takes the key '\(key)'", count: count)
+            .unmappedKey, entity: entity, path: key,
+            message: "\(entity) has no attribute or relationship for the key '\(key)'", count: count)
     }
 }

@@ -2,7 +2,7 @@ extension SyncError {
     /// The suggestion how to recover, as a sentence; nil if the message already has it.
     public var recoverySuggestion: String? {
         if let likelyForm { return likelyForm.advice }
-        if !keyPaths.isEmpty { return "Name the list with 'keyPath'." }
+        if !keyPaths.isEmpty { return "Set 'keyPath' to the path of the list of records." }
         return code.suggestion
     }
 }
@@ -11,42 +11,44 @@ extension SyncError.Code {
     /// The suggestion for most errors with the code.
     fileprivate var suggestion: String? {
         switch self {
-        case .malformedJSON, .invalidUTF8: "Fetch the payload again: it may have been cut short."
-        case .nestingTooDeep, .recordTooLarge: "Have the service send less at once."
+        case .malformedJSON, .invalidUTF8: "Fetch the payload again: it may be truncated."
+        case .nestingTooDeep, .recordTooLarge: "Request smaller or less deeply nested payloads."
         case .recordExpected, .noRecords, .keyPathNotFound:
-            "See whether the payload is the one that was asked for; 'keyPath', 'form' and 'keyedBy' say where records are."
-        case .errorDocument: "Look at what the service said, and ask it again."
-        case .typeMismatch: "Give the attribute another type or a transformer, or do without the strict sync."
-        case .inconsistentRecords: "Have the service send each record once, or do without the strict sync."
-        case .primaryKeyMissing: "Give the record its key, or name the key in the model."
-        case .duplicateKey: "Choose another key, or update the row that has this one."
-        case .entityMismatch: "Ask for the entity that the row is of."
-        case .invalidModel, .unreadableModel: "Mend the model at the places that are listed."
+            "Check that the payload is the right one. If it is, set 'keyPath', 'form' or 'keyedBy' to locate "
+                + "its records."
+        case .errorDocument: "Fix what the service reports, and repeat the request."
+        case .typeMismatch: "Change the attribute's type, add a transformer, or set 'isStrict' to false."
+        case .inconsistentRecords: "Send each record once, or set 'isStrict' to false."
+        case .primaryKeyMissing: "Add the key to the record, or set its 'remoteKey' in the model."
+        case .duplicateKey: "Choose another key, or update the row with this key."
+        case .entityMismatch: "Use the entity of the stored row."
+        case .invalidModel, .unreadableModel: "Fix the model at the listed paths."
         case .unknownEntity, .abstractEntity, .keylessEntity, .unknownAttribute, .unknownRelationship,
             .ambiguousRelationship, .invalidPredicate, .invalidOption:
-            "Mend the call."
+            "Fix the arguments of the call."
         case .missingTransformer: "Register the transformer with the model: 'model.registering(…)'."
         case .parentNotFound: "Sync or insert the parent first."
         case .rowNotFound: "Insert the row first."
-        case .deletionDenied: "Delete the rows that refer to it first, or change their delete rule."
-        case .deletionLimitExceeded: "If the payload is right, raise the guard for this sync."
-        case .modelMismatch: "Open the store with 'migration: .automatic', or with the model it keeps."
-        case .nameCollision: "Rename the app's table or the entity."
-        case .incompatibleTables: "Run the SQL that is listed with each problem, or change the model."
-        case .incompatibleConnection: "Add the line to the configuration of the database."
-        case .cannotOpenStore: "See whether the file is a database of Sync's, and whole."
-        case .storeClosed: "Open another stack, or close this one later."
-        case .databaseError: "What SQLite said is in 'underlying'."
-        case .databaseBusy: "Try again once the other process is done."
-        case .databaseReadOnly: "Give this user the right to write the file and its folder."
+        case .deletionDenied: "Delete or unlink the related rows first, or change the delete rule."
+        case .deletionLimitExceeded: "Check that the payload is complete. If it is, raise the deletion limit for this sync."
+        case .modelMismatch: "Open the store with 'migration: .automatic', or with the stored model."
+        case .nameCollision: "Rename the app's table, or the entity."
+        case .incompatibleTables: "Run the SQL listed with each problem, or change the model."
+        case .incompatibleConnection: "Add the line from the message to the configuration of the database."
+        case .cannotOpenStore: "Check that the file is a Sync store and is not damaged."
+        case .storeClosed: "Open another DataStack, or close this one later."
+        case .databaseError: "See 'underlying' for the error of SQLite."
+        case .databaseBusy: "Try again when the other process has finished."
+        case .databaseReadOnly: "Allow this user to write to the file and its folder."
         case .serviceMismatch, .userMismatch:
-            "Use a database for each service and user, or remove the engine of the other one."
-        case .engineBusy: "Try again once the other run is done."
+            "Use one database for each service and user, or remove the other engine from this one."
+        case .engineBusy: "Try again when the other engine run has finished."
         case .serviceFailure: "Try again later."
-        case .unauthorized: "Give new credentials."
-        case .serverRestored: "Decide whether the server's copy or this one holds: 'reset' with '.local' or '.relink'."
-        case .invalidConfiguration: "Mend the configuration at that place."
-        case .unreadableFile: "See whether the file is there, and may be read."
+        case .unauthorized: "Provide new credentials."
+        case .serverRestored:
+            "Choose which copy to keep: call 'reset' with '.local' for the server's, or '.relink' for this one."
+        case .invalidConfiguration: "Fix the configuration at the given path."
+        case .unreadableFile: "Check that the file exists and is readable."
         }
     }
 }
@@ -90,13 +92,13 @@ public enum DetectedFormat: Sendable, Hashable {
     /// The name of the format, as part of a sentence.
     package var name: String {
         switch self {
-        case .ndjson: "JSON on each line by itself"
+        case .ndjson: "NDJSON (one record on each line)"
         case .jsonAPI: "a JSON:API document"
-        case .graphQL: "the answer of a GraphQL service"
+        case .graphQL: "a GraphQL response"
         case .keyed: "an object whose members are records"
         case .entities: "an object with lists of several entities"
         case .csv: "CSV, not JSON"
-        case .html: "HTML, not JSON: a web page, perhaps one for logging in"
+        case .html: "HTML, not JSON: a web page, possibly a login page"
         case .xml: "XML, not JSON"
         case .yaml: "YAML, not JSON"
         }
@@ -118,5 +120,5 @@ public enum DetectedFormat: Sendable, Hashable {
         }
     }
 
-    var advice: String { "it looks like \(name)" + (option.map { "; \($0) reads that" } ?? "") }
+    var advice: String { "it looks like \(name)" + (option.map { "; use \($0)" } ?? "") }
 }

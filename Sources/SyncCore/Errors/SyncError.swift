@@ -175,7 +175,7 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         if !place.isEmpty { text += " (\(place.joined(separator: ", ")))" }
         if let underlying { text += ": \(underlying)" }
         if !keyPaths.isEmpty {
-            text += "; there are lists at the key path \(keyPaths.map { "\($0)" }.joined(separator: " or "))"
+            text += "; lists were found at the key path \(keyPaths.map { "\($0)" }.joined(separator: " or "))"
         }
         if let likelyForm { text += "; \(likelyForm.advice)" }
         for problem in problems { text += "\n  \(problem.path): \(problem.message)" }

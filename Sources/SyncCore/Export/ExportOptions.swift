@@ -89,18 +89,18 @@ package struct ExportOmission: Hashable {
             switch reason {
             case .noExportingTransformer:
                 (
-                    "its transformer cannot convert values back to JSON",
-                    "give the transformer an exporting direction, or set \"export\": false"
+                    "its transformer cannot be reversed",
+                    "add an exporting function to the transformer, or set \"export\": false"
                 )
             case .noKey:
                 (
-                    "the key that it is read from belongs to another attribute or relationship",
-                    "give one of the two a remoteKey, or set \"export\": false"
+                    "another member uses its remote key",
+                    "set a remoteKey for one of the two, or set \"export\": false"
                 )
             }
         return SyncDiagnostic(
             .notExported, entity: entity.name, path: "entities.\(entity.name).\(group).\(member)",
-            message: "exports omit \(entity.name).\(member): \(cause)", suggestion: suggestion)
+            message: "\(entity.name).\(member) is not exported: \(cause)", suggestion: suggestion)
     }
 }
 

@@ -65,7 +65,9 @@ package struct OutgoingSchema: Sendable {
         self.kind = kind
         self.keyPaths = parts.compactMap { keyPaths[$0] }
         guard !parts.isEmpty, self.keyPaths.count == parts.count else {
-            throw SyncError(.keylessEntity, "rows without a key of their own are not sent", entity: entity.name)
+            throw SyncError(
+                .keylessEntity, "'\(entity.name)' has no primary key; send its rows with their owners",
+                entity: entity.name)
         }
     }
 

@@ -37,7 +37,7 @@ package struct RecordExporter<Source: ExportSource> {
         guard let name = name(of: row, slot) else {
             let attribute = model.compiled[entity.table].attributes[slot].name
             throw SyncError(
-                .typeMismatch, "a row without a value for '\(attribute)' has no name to stand under",
+                .typeMismatch, "cannot key a row by '\(attribute)': the value is null",
                 entity: entity.name)
         }
         let record = try object(row, as: entity.id, after: nil, depth: 2)

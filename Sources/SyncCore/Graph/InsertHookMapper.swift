@@ -94,13 +94,13 @@ struct RecordInconsistency: Sendable {
     let earlierPath: String
     var differences: [Difference]
 
-    /// Returns a message: `contradicts [0]: 'name' is "b", was "a"`. The values are omitted unless `revealing`.
+    /// Returns a message: `differs from [0], which has the same key: 'name' is "b", was "a"`. The values are omitted unless `revealing`.
     func message(revealing: Bool) -> String {
         let told = differences.map {
             revealing ? "'\($0.name)' is \($0.value), was \($0.earlierValue)" : "'\($0.name)'"
         }
         let list = TruncatedList(told).text(between: revealing ? ", " : " and ")
-        return "contradicts \(earlierPath): \(list)"
+        return "differs from \(earlierPath), which has the same key: \(list)"
             + (revealing ? "" : differences.count == 1 ? " differs" : " differ")
     }
 
@@ -112,7 +112,7 @@ struct RecordInconsistency: Sendable {
     func error(revealing: Bool) -> SyncError {
         SyncError(
             .inconsistentRecords,
-            "the record \(message(revealing: revealing)); of one row all records must say the same",
+            "inconsistent records: the record \(message(revealing: revealing))",
             entity: entity, path: path)
     }
 }

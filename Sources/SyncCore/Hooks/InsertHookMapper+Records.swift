@@ -61,7 +61,8 @@ extension InsertHookMapper {
             entity: entity.name, record: record, parent: row.mentions.first.flatMap { plan.parent(of: $0) })
         let answer = try hook(insertion)
         guard let last = paths.last, case .object(let members) = answer else {
-            throw SyncError(.recordExpected, "the hook must give a record (JSON object)", entity: entity.name)
+            throw SyncError(
+                .recordExpected, "expected a record (JSON object) from the insert hook", entity: entity.name)
         }
         try checkKey(answer, for: record, of: row.row, entity, plan)
         for path in paths.dropLast() {
@@ -95,7 +96,8 @@ extension InsertHookMapper {
         let said = try AttributeMapper(record, of: entity, in: model).values[attribute.name] ?? .null
         guard said == after else {
             throw SyncError(
-                .invalidOption, "the hook must not change the key '\(attribute.name)' of a record", entity: entity.name)
+                .invalidOption, "the insert hook must not change the key '\(attribute.name)' of a record",
+                entity: entity.name)
         }
     }
 }
@@ -108,7 +110,7 @@ extension InsertHookMapper {
         guard entity.isKeyed, let before = plan.withTexts({ RowKey(plan[row.table].nodes[row.node.index].key, $0) }),
             plan.model.key(of: entity, in: answer, else: before) != before
         else { return }
-        throw SyncError(.invalidOption, "the hook must not change the key of a record", entity: entity.name)
+        throw SyncError(.invalidOption, "the insert hook must not change the key of a record", entity: entity.name)
     }
 }
 

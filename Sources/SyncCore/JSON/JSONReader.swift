@@ -103,15 +103,16 @@ package struct JSONReader {
     }
 
     private func end() throws {
-        guard scanner.isAtEnd else { throw scanner.failure(expected: "the end") }
+        guard scanner.isAtEnd else { throw scanner.failure(expected: "the end of the text") }
         guard hasPlace else {
-            throw SyncError(.recordExpected, "the document has no records where its form has them", path: "$")
+            throw SyncError(
+                .recordExpected, "no records at the place where the format has them; check 'form'", path: "$")
         }
     }
 
     /// An empty document is an error, because it is the result of a failed transfer.
     private static var nothing: SyncError {
-        SyncError(.noRecords, "the JSON is empty; a list without records is written '[]'")
+        SyncError(.noRecords, "the payload is empty; write '[]' for a list without records")
     }
 }
 
@@ -177,8 +178,8 @@ extension JSONReader {
     private mutating func refuse(at node: Int) throws {
         if let key = places.nextKey(at: node) { throw SyncError.noObject(withKey: key, at: cursor.path) }
         try pass()
-        let expected = places.isPlain ? "\(Self.records) is" : "records are"
-        throw SyncError(.recordExpected, "\(expected) expected, found \(spare.name(of: 0))", path: cursor.path)
+        let expected = places.isPlain ? Self.records : "records"
+        throw SyncError(.recordExpected, "expected \(expected), found \(spare.name(of: 0))", path: cursor.path)
     }
 
     /// Returns a description of the values that are possible at a node, for messages.
@@ -203,11 +204,12 @@ extension JSONReader {
 
     private func repeated(_ name: String, at start: Int, _ node: Int) -> SyncError {
         guard let level = cursor.levels.last, places.nodes[level.node].otherMembers == node else {
-            return scanner.failure("the key '\(name)' occurs twice, so it is unclear which is meant", at: start)
+            return scanner.failure("the key '\(name)' occurs twice in one object", at: start)
         }
         let names = TruncatedList(level.names.map { "'\($0)'" }).text
         return SyncError(
-            .keyPathNotFound, "there are several fields, \(names): say which has the records with a key path",
+            .keyPathNotFound,
+            "the response has several fields, \(names): name the one with the records with a key path",
             path: cursor.objectPath)
     }
 
@@ -289,7 +291,7 @@ extension JSONReader {
     private func noRecord(_ tape: JSONTape, _ token: Int, _ name: JSONTape.Token? = nil) -> SyncError {
         let place = name.map { JSONTape.quoted($0, in: scanner.bytes) } ?? "\(recordIndex)"
         return SyncError(
-            .recordExpected, "a record (JSON object) is expected, found \(tape.name(of: token))",
+            .recordExpected, "expected a record (JSON object), found \(tape.name(of: token))",
             path: "\(places.labels[list])[\(place)]")
     }
 }

@@ -146,7 +146,7 @@ struct JSONScanner {
     }
 
     func tooDeep() -> SyncError {
-        failure(.nestingTooDeep, "objects and arrays are nested deeper than \(maximumDepth) levels", at: position)
+        failure(.nestingTooDeep, "objects and arrays are nested more than \(maximumDepth) levels deep", at: position)
     }
 
     /// Returns the error for an object or array that is not closed, after a value or at its beginning (`isOpened`).
@@ -175,7 +175,7 @@ struct JSONScanner {
         if bytes[position] == .digit0 {
             position += 1
             if position < bytes.count, bytes[position].isDigit {
-                throw failure("a number cannot begin with 0 and another digit", at: start)
+                throw failure("a number must not have a leading zero", at: start)
             }
         } else {
             skipDigits()
@@ -183,7 +183,7 @@ struct JSONScanner {
         if position < bytes.count, bytes[position] == .point {
             position += 1
             guard position < bytes.count, bytes[position].isDigit else {
-                throw failure(expected: "a digit after the point")
+                throw failure(expected: "a digit after the decimal point")
             }
             skipDigits()
         }
@@ -191,7 +191,7 @@ struct JSONScanner {
             position += 1
             if position < bytes.count, bytes[position] == .plus || bytes[position] == .minus { position += 1 }
             guard position < bytes.count, bytes[position].isDigit else {
-                throw failure(expected: "a digit of the exponent")
+                throw failure(expected: "a digit in the exponent")
             }
             skipDigits()
         }
@@ -250,13 +250,13 @@ extension JSONScanner {
     /// Reads an escape, a run of non-ASCII characters, or one plain byte near the end of the text.
     private mutating func special(_ hasEscapes: inout Bool, since start: Int) throws {
         guard position < bytes.count else {
-            throw failure(.malformedJSON, "the string is not closed", at: start - 1)
+            throw failure(.malformedJSON, "unterminated string", at: start - 1)
         }
         switch bytes[position] {
         case .backslash:
             hasEscapes = true
             try escape()
-        case 0..<UInt8.blank: throw failure("a control character in a string must be escaped", at: position)
+        case 0..<UInt8.blank: throw failure("unescaped control character in a string", at: position)
         case UInt8.blank..<0x80: position += 1
         default:
             while position < bytes.count, bytes[position] >= 0x80 { try multibyte() }
@@ -266,7 +266,7 @@ extension JSONScanner {
     private mutating func escape() throws {
         let start = position
         position += 1
-        guard position < bytes.count else { throw failure("the string is not closed", at: start) }
+        guard position < bytes.count else { throw failure("unterminated string", at: start) }
         switch bytes[position] {
         case .quote, .backslash, .slash, UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"),
             UInt8(ascii: "t"):
@@ -274,26 +274,28 @@ extension JSONScanner {
         case UInt8(ascii: "u"):
             position += 1
             let unit = try hexadecimal(start)
-            if 0xDC00...0xDFFF ~= unit { throw failure("a low surrogate stands alone", at: start) }
+            if 0xDC00...0xDFFF ~= unit { throw failure("unpaired low surrogate", at: start) }
             guard 0xD800...0xDBFF ~= unit else { return }
             guard position + 1 < bytes.count, bytes[position] == .backslash, bytes[position + 1] == UInt8(ascii: "u")
             else {
-                throw failure("a high surrogate stands alone", at: start)
+                throw failure("unpaired high surrogate", at: start)
             }
             position += 2
             guard 0xDC00...0xDFFF ~= (try hexadecimal(start)) else {
-                throw failure("a high surrogate stands alone", at: start)
+                throw failure("unpaired high surrogate", at: start)
             }
-        default: throw failure("there is no such escape", at: start)
+        default: throw failure("unknown escape sequence", at: start)
         }
     }
 
     private mutating func hexadecimal(_ start: Int) throws -> UInt32 {
-        guard position + 4 <= bytes.count else { throw failure("\\u needs four hexadecimal digits", at: start) }
+        guard position + 4 <= bytes.count else {
+            throw failure("expected four hexadecimal digits after \\u", at: start)
+        }
         var value: UInt32 = 0
         for _ in 0..<4 {
             guard let digit = JSONText.hexadecimal(bytes[position]) else {
-                throw failure("\\u needs four hexadecimal digits", at: start)
+                throw failure("expected four hexadecimal digits after \\u", at: start)
             }
             value = value << 4 | digit
             position += 1
@@ -334,15 +336,15 @@ extension JSONScanner {
     /// Returns the error for an unexpected byte or end at the current position.
     func failure(expected: String) -> SyncError {
         guard position < bytes.count else {
-            return failure("\(expected) is expected, but the text ends here", at: position)
+            return failure("expected \(expected), found the end of the text", at: position)
         }
         let byte = bytes[position]
         if byte >= 0x80, !startsCharacter { return failure(.invalidUTF8, "the text is not UTF-8", at: position) }
         let found =
             byte > .blank && byte < .delete
             ? "'\(Character(UnicodeScalar(byte)))'"
-            : byte >= 0x80 ? "another character" : "a control character or blank"
-        return failure("\(expected) is expected, found \(found)", at: position)
+            : byte >= 0x80 ? "a non-ASCII character" : "a control character or blank"
+        return failure("expected \(expected), found \(found)", at: position)
     }
 
     private var startsCharacter: Bool {

@@ -43,7 +43,7 @@ package struct JSONTapeBuilder {
         case .bool(let bool): add(bool ? .true_ : .false_)
         case .number(let number):
             guard NumberText.isNumber(number) else {
-                throw SyncError(.typeMismatch, "a number is expected, found '\(number.prefix(50))'")
+                throw SyncError(.typeMismatch, "expected a number, found '\(number.prefix(50))'")
             }
             add(.number, number)
         case .string(let string): add(.string, string)
@@ -65,7 +65,7 @@ package struct JSONTapeBuilder {
 
     func checkDepth(_ depth: Int) throws {
         guard depth <= Self.maximumDepth else {
-            throw SyncError(.nestingTooDeep, "objects and arrays are nested deeper than \(Self.maximumDepth) levels")
+            throw SyncError(.nestingTooDeep, "objects and arrays are nested more than \(Self.maximumDepth) levels deep")
         }
     }
 
@@ -216,7 +216,7 @@ extension JSONTapeBuilder {
         case let real as Double where real.isFinite: add(.number, "\(real)")
         case let real as Float where real.isFinite: add(.number, "\(real)")
         default:
-            throw SyncError(.typeMismatch, "a value of type \(Swift.type(of: value)) has no JSON form")
+            throw SyncError(.typeMismatch, "a value of type \(Swift.type(of: value)) cannot be written as JSON")
         }
     }
 
@@ -260,7 +260,7 @@ extension JSONTapeBuilder {
         case UInt8(ascii: "i"), UInt8(ascii: "q"), UInt8(ascii: "s"): add(.number, String(number.int64Value))
         case UInt8(ascii: "d"), UInt8(ascii: "f"):
             guard number.doubleValue.isFinite else {
-                throw SyncError(.typeMismatch, "\(number) has no JSON form")
+                throw SyncError(.typeMismatch, "\(number) cannot be written as JSON")
             }
             if type(of: number) != NSNumber.self, let exact = number as? NSDecimalNumber {
                 add(.number, "\(exact.decimalValue)")
@@ -273,7 +273,7 @@ extension JSONTapeBuilder {
 
     private mutating func append(_ date: Date) throws {
         guard let milliseconds = date.milliseconds else {
-            throw SyncError(.typeMismatch, "the date is outside the years 1 to 9999")
+            throw SyncError(.typeMismatch, "the date is outside the range of years 1 to 9999")
         }
         add(.string, DateText.iso(milliseconds))
     }

@@ -220,7 +220,7 @@ extension JSONValue {
         var tape = JSONTape()
         try scanner.value(into: &tape, depth: 0)
         scanner.skipBlanks()
-        guard scanner.isAtEnd else { throw scanner.failure(expected: "the end") }
+        guard scanner.isAtEnd else { throw scanner.failure(expected: "the end of the text") }
         self = tape.value(at: 0, in: bytes)
     }
 }

@@ -250,7 +250,7 @@ extension SyncError {
         }
         let count = errors.count == 1 ? "an error" : "\(errors.count) errors"
         self.init(
-            .errorDocument, "the JSON is \(count) of the service: \(told[0].message)", path: "errors",
+            .errorDocument, "the payload contains \(count) of the service: \(told[0].message)", path: "errors",
             problems: errors.count == 1 ? [] : told)
     }
 
@@ -260,6 +260,6 @@ extension SyncError {
             guard case .string(let text)? = error[key], !text.isEmpty else { return nil }
             return text
         }
-        return texts.isEmpty ? "no more is said of it" : texts.joined(separator: ": ")
+        return texts.isEmpty ? "the error has no message" : texts.joined(separator: ": ")
     }
 }

@@ -69,7 +69,7 @@ package struct RecordChunker {
 
     private func tooLarge() -> SyncError {
         let error = SyncError(
-            .recordTooLarge, "a record, or what stands around the records, is larger than \(maximumSize) bytes",
+            .recordTooLarge, "a record, or the JSON around the records, is larger than \(maximumSize) bytes",
             line: 1, column: 1)
         return place.absolute(error)
     }

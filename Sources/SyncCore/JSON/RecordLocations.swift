@@ -213,13 +213,13 @@ extension RecordLocations {
 extension SyncError {
     /// Returns the error for a key path that leads through a value other than an object.
     static func noObject(withKey key: String, at path: String) -> SyncError {
-        SyncError(.keyPathNotFound, "an object with the key '\(key)' is expected", path: path)
+        SyncError(.keyPathNotFound, "expected an object with the key '\(key)'", path: path)
     }
 
     /// Returns the error for an object without the next key of a key path.
     static func noKey(_ key: String, among keys: [String], at path: String) -> SyncError {
         let names = keys.isEmpty ? "none" : TruncatedList(keys.map { "'\($0)'" }).text
-        return SyncError(.keyPathNotFound, "there is no key '\(key)'; there is \(names)", path: path)
+        return SyncError(.keyPathNotFound, "no key '\(key)'; available: \(names)", path: path)
     }
 }
 

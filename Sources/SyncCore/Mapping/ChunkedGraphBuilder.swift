@@ -28,7 +28,7 @@ package struct ChunkedGraphBuilder {
     package init(_ staging: PayloadGraphBuilder, options: SyncOptions, progress: @escaping (Int) -> Void) throws {
         try options.checkKeyPath()
         guard options.chunkSize > 0 else {
-            throw SyncError(.invalidOption, "pieces of \(options.chunkSize) bytes; there must be at least 1")
+            throw SyncError(.invalidOption, "invalid chunk size \(options.chunkSize); it must be at least 1 byte")
         }
         self.staging = staging
         self.options = options

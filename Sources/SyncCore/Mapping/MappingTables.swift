@@ -151,19 +151,20 @@ struct ParentLink {
                 let known = TruncatedList(candidates.map(\.name)).text
                 throw SyncError(
                     .unknownRelationship,
-                    "\(name) has no relationship '\(relationship)' to \(child.name); it has \(known.isEmpty ? "none" : known)"
+                    "unknown relationship '\(relationship)' of \(name) to \(child.name); available: "
+                        + "\(known.isEmpty ? "none" : known)"
                         + SimilarName.hint(for: relationship, among: candidates.map(\.name)), entity: name)
             }
             (link, end) = (chosen.link, chosen.end)
             return
         }
         guard let only = candidates.first else {
-            throw SyncError(.unknownRelationship, "\(name) has no relationship to \(child.name)", entity: name)
+            throw SyncError(.unknownRelationship, "no relationship of \(name) to \(child.name)", entity: name)
         }
         guard candidates.count == 1 else {
             let names = TruncatedList(candidates.map(\.name)).text
             throw SyncError(
-                .ambiguousRelationship, "\(name) has several relationships to \(child.name), name one: \(names)",
+                .ambiguousRelationship, "\(name) has several relationships to \(child.name); name one of \(names)",
                 entity: name)
         }
         (link, end) = (only.link, only.end)
@@ -200,7 +201,7 @@ package struct AttributeMapper {
     /// - Throws: ``SyncError`` `unknownEntity`, `recordExpected`, `nestingTooDeep`.
     package init(_ record: JSONValue, of entity: CompiledEntity, in model: SyncModel) throws {
         guard case .object = record else {
-            throw SyncError(.recordExpected, "a record (JSON object) is expected", entity: entity.name, path: "$")
+            throw SyncError(.recordExpected, "expected a record (JSON object)", entity: entity.name, path: "$")
         }
         var builder = JSONTapeBuilder()
         try builder.read(record)

@@ -29,7 +29,7 @@ extension PayloadGraph {
         let unknown = unfit == nil ? diagnostics.first { $0.kind == .unknownDiscriminatorValue } : nil
         let found =
             if labels.first == "data" {
-                ": no resource in 'data' that has an id is of this entity"
+                ": 'data' has no resource of this entity with an id"
             } else if unknown != nil {
                 ""
             } else if roots[0].isLoneObject || count == 1 {
@@ -39,7 +39,7 @@ extension PayloadGraph {
             }
         let reason = (unfit ?? unknown).map { ", as in \($0.path): \($0.message)" } ?? ""
         let owner = reason.isEmpty && parent == nil ? ownersInKey.first : nil
-        let advice = owner.map { "; if all are of one \($0), name it as their parent" } ?? ""
+        let advice = owner.map { "; if all belong to one \($0), name it as the parent" } ?? ""
         var error = SyncError(
             .noRecords, "no record can be read\(found)\(reason)\(advice)", entity: name,
             path: options.keyPath.isEmpty ? "$" : options.keyPath.joined(separator: "."))
@@ -56,7 +56,7 @@ extension PayloadGraph {
         guard options.isStrict, let found = first else { return }
         let name = model.entities[found.entity].name
         throw SyncError(
-            .primaryKeyMissing, "the record has no readable key, so it is not known which \(name) it is", entity: name,
+            .primaryKeyMissing, "the record has no readable key", entity: name,
             path: found.path)
     }
 

@@ -38,7 +38,7 @@ package struct PayloadGraphBuilder: Sendable {
             guard entity.isKeyed || !isKindless else { throw Self.keyless(entity.name) }
         }
         guard !entity.isAbstract || !isKindless || layout.types != nil else {
-            throw SyncError(.abstractEntity, "'\(name)' is abstract: sync one of its sub-entities", entity: name)
+            throw SyncError(.abstractEntity, "'\(name)' is abstract; sync one of its sub-entities", entity: name)
         }
         guard entity.isKeyed || !isKindless else {
             throw Self.keyless(name)
@@ -47,7 +47,7 @@ package struct PayloadGraphBuilder: Sendable {
         if case .snapshot = options.payloadKind {} else { plan.isComplete = false }
         if !options.entities.isEmpty {
             guard parent == nil else {
-                throw SyncError(.invalidOption, "a payload of several entities has no parent", entity: name)
+                throw SyncError(.invalidOption, "a payload of several entities cannot have a parent", entity: name)
             }
             plan.roots = layout.lists.map { PayloadGraph.RootList(entity: $0.entity) }
         }
@@ -66,7 +66,7 @@ package struct PayloadGraphBuilder: Sendable {
 
     private static func keyless(_ name: String) -> SyncError {
         SyncError(
-            .keylessEntity, "'\(name)' has no primary key, so its rows can only be given by their owners", entity: name)
+            .keylessEntity, "'\(name)' has no primary key; sync its rows as part of their owners", entity: name)
     }
 
     private func mapper() -> PayloadMapper {
@@ -202,7 +202,7 @@ package struct PayloadGraphBuilder: Sendable {
             return try stage([value]).requiringRecords(of: model, options)
         default:
             throw SyncError(
-                .recordExpected, "an array of records is expected",
+                .recordExpected, "expected an array of records",
                 path: keyPath.isEmpty ? "$" : keyPath.joined(separator: "."))
         }
     }
@@ -218,7 +218,7 @@ package struct PayloadGraphBuilder: Sendable {
     /// - Throws: ``SyncError`` `recordExpected`, and the errors of mapping.
     package consuming func stage(singleRecord record: JSONValue, key: RowKey? = nil) throws -> MappedPayload {
         guard case .object = record else {
-            throw SyncError(.recordExpected, "a record (JSON object) is expected", path: "$")
+            throw SyncError(.recordExpected, "expected a record (JSON object)", path: "$")
         }
         rootKey = key?.slot(model.compiled.keyType(of: base.entity), arena: &base.arena)
         return try stage([record])
@@ -257,7 +257,7 @@ package struct PayloadGraphBuilder: Sendable {
         let places = places
         return try explainedPlan(count: records.count) { index, builder in
             guard case .object = records[index] else {
-                throw SyncError(.recordExpected, "a record (JSON object) is expected", path: "[\(index)]")
+                throw SyncError(.recordExpected, "expected a record (JSON object)", path: "[\(index)]")
             }
             try builder.read(records[index])
             if places.indices.contains(index), let name = places[index].name { builder.add(.string, name) }
@@ -270,7 +270,7 @@ package struct PayloadGraphBuilder: Sendable {
         guard layout.isPlain else {
             throw SyncError(
                 .invalidOption,
-                "a list of records has no other form; pass the document itself: as Data, or a JSONValue")
+                "'form' does not apply to a list of records; pass the whole document as Data or JSONValue")
         }
         let (model, options) = (model, options)
         if options.willInsert != nil {
@@ -350,11 +350,12 @@ extension PayloadGraph {
         let entity = found.parent
         guard let keyOwner = entity.keyOwner else {
             throw SyncError(
-                .keylessEntity, "'\(entity.name)' has no primary key, so it cannot be a parent", entity: entity.name)
+                .keylessEntity, "'\(entity.name)' has no primary key; it cannot be a parent", entity: entity.name)
         }
         guard let key = model.keySlot(id, of: entity, &arena) else {
             throw SyncError(
-                .typeMismatch, "the parent's id is not a key of \(entity.name), \(model.keyDescription(of: entity))",
+                .typeMismatch,
+                "the parent's ID is not a valid key of \(entity.name), \(model.keyDescription(of: entity))",
                 entity: entity.name)
         }
         let node = arena.withUnsafeBufferPointer { arena in

@@ -69,12 +69,14 @@ package struct PayloadLayout: Sendable {
     ) -> SyncError {
         guard case .attribute(let name) = names else {
             return SyncError(
-                .keylessEntity, "'\(entity.name)' has no primary key of one attribute that names could fill: say which",
+                .keylessEntity,
+                "'\(entity.name)' has no primary key of one attribute; name the attribute that the member names fill",
                 entity: entity.name)
         }
         let known = TruncatedList(entity.slots.map { model[entity.table].attributes[$0].name }).text
         return SyncError(
-            .unknownAttribute, "\(entity.name) has no attribute '\(name)' that names could fill; it has \(known)",
+            .unknownAttribute,
+            "unknown attribute '\(name)' of \(entity.name) in 'keyedBy'; available: \(known)",
             entity: entity.name)
     }
 

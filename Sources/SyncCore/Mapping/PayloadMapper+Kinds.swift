@@ -14,18 +14,19 @@ extension PayloadMapper {
         switch tables.kinds.entity(of: object, tape, isResource: context.isResource, as: asked, bytes) {
         case .entity(let entity): return entity
         case .unnamed:
-            return skip(tape, object, as: asked, context, bytes, "the record does not say of which kind it is")
+            return skip(tape, object, as: asked, context, bytes, "the record has no discriminator value")
         case .unknown(let token, let owner):
             return skip(
                 tape, object, as: asked, context, bytes,
-                "\(kindText(tape, at: token, bytes)) is no kind of \(model.entities[owner].name)")
+                "unknown discriminator value \(kindText(tape, at: token, bytes)) of \(model.entities[owner].name)")
         case .withoutRows(let kind):
             let name = model.entities[kind].name
-            return skip(tape, object, as: asked, context, bytes, "the kind \(name) has no rows of its own")
+            return skip(
+                tape, object, as: asked, context, bytes, "the discriminator value names \(name), which is abstract")
         case .other(let kind, let entity):
             return skip(
                 tape, object, as: asked, context, bytes,
-                "the record is a \(model.entities[kind].name), not a \(model.entities[entity].name)")
+                "the record is of entity \(model.entities[kind].name), not \(model.entities[entity].name)")
         }
     }
 
@@ -44,7 +45,7 @@ extension PayloadMapper {
         let outer = current
         current = nil
         defer { current = outer }
-        report(.unknownDiscriminatorValue, entityID, bytes, reason + "; it is skipped")
+        report(.unknownDiscriminatorValue, entityID, bytes, reason + "; the record is skipped")
         guard let keyOwner = entity.keyOwner else { return -1 }
         let (key, state) = reader.key(ofSkipped: object, as: entity, tape, context, bytes, &plan)
         if context.isRoot { rootKeyState = state }
@@ -73,8 +74,8 @@ extension PayloadMapper {
         let name = model.entities[entity].relationships[candidate.relationship].name
         report(
             .unknownDiscriminatorValue, entity, bytes,
-            "\(kindText(tape, at: beside.value, bytes)) beside \(name) is no kind of "
-                + "\(model.entities[relationship.destination].name); its links stay")
+            "unknown discriminator value \(kindText(tape, at: beside.value, bytes)) of "
+                + "\(model.entities[relationship.destination].name) for \(name); its links are unchanged")
         return false
     }
 }

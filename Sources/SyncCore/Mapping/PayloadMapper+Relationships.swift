@@ -76,8 +76,8 @@ extension PayloadMapper {
             guard statement != nil else { return }
             report(
                 .invalidRelationshipValue, entity, bytes,
-                "\(reader.diagnostics.describe(tape, at: candidate.value, bytes)) fits neither objects nor ids of "
-                    + "\(model.entities[entity].relationships[candidate.relationship].name); its links stay")
+                "\(reader.diagnostics.describe(tape, at: candidate.value, bytes)) is neither objects nor IDs of "
+                    + "\(model.entities[entity].relationships[candidate.relationship].name); its links are unchanged")
         }
     }
 
@@ -187,7 +187,8 @@ extension PayloadMapper {
         else {
             report(
                 .typeMismatch, entity, bytes,
-                "\(reader.diagnostics.describe(tape, at: token, bytes)) cannot be the key of a \(destination.name); it is skipped"
+                "\(reader.diagnostics.describe(tape, at: token, bytes)) is not a valid key of "
+                    + "\(destination.name); it is skipped"
             )
             return nil
         }

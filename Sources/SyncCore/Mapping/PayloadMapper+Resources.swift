@@ -22,7 +22,7 @@ extension PayloadMapper {
             let type = tape.member(named: "type", of: token, in: bytes), tape.tokens[type].kind == .string,
             let types = layout?.types
         else {
-            report(.invalidRelationshipValue, entity, bytes, "the reference has no type and id; it is skipped")
+            report(.invalidRelationshipValue, entity, bytes, "the resource identifier has no type or no id; it is skipped")
             return nil
         }
         guard let target = self.entity(ofType: tape, at: type, types, bytes),
@@ -31,8 +31,8 @@ extension PayloadMapper {
         else {
             report(
                 .unknownDiscriminatorValue, entity, bytes,
-                "the resource type '\(tape.text(at: type, in: bytes).prefix(100))' is no "
-                    + "\(model.entities[relationship.destination].name); the reference is skipped")
+                "the resource type '\(tape.text(at: type, in: bytes).prefix(100))' is not a type of "
+                    + "\(model.entities[relationship.destination].name); the resource identifier is skipped")
             return nil
         }
         if let node = resourceNode(tape, at: id, as: target, types, bytes) { return (node, target) }

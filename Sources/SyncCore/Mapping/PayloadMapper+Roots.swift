@@ -80,14 +80,14 @@ extension PayloadMapper {
         guard let types = layout.types else { return list.entity }
         guard let type = tape.member(named: "type", of: place.token, in: bytes), tape.tokens[type].kind == .string
         else {
-            report(.unknownDiscriminatorValue, list.entity, bytes, "the resource has no type; it is skipped")
+            report(.unknownDiscriminatorValue, list.entity, bytes, "the resource has no type; the resource is skipped")
             return nil
         }
         if let entity = entity(ofType: tape, at: type, types, bytes) { return entity }
         if tables.kinds.knows(tape.tokens[type], of: list.entity, bytes) { return list.entity }
         report(
             .unknownDiscriminatorValue, list.entity, bytes,
-            "no entity has the resource type '\(tape.text(at: type, in: bytes).prefix(100))'; it is skipped")
+            "no entity has the resource type '\(tape.text(at: type, in: bytes).prefix(100))'; the resource is skipped")
         return nil
     }
 

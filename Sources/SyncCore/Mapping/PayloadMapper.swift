@@ -212,7 +212,7 @@ package struct PayloadMapper: ~Copyable {
         } else if !model.entity(known, isKindOf: entity.id) {
             report(
                 .entityMismatch, entity.id, bytes,
-                "the payload has this row as \(model.entities[known].name) too; it is skipped")
+                "another record of the payload has this key as \(model.entities[known].name); the record is skipped")
             return nil
         }
         return node
@@ -233,7 +233,7 @@ package struct PayloadMapper: ~Copyable {
         guard context.isReported || reader.hasUnreadableKey else { return nil }
         let missing = reader.missingPart.isEmpty ? "key" : reader.missingPart
         let key = entity.keySlot.map { reader.diagnostics.name(of: $0, entity) } ?? missing
-        report(.missingPrimaryKey, entity.id, bytes, "the record has no readable \(key); it is skipped")
+        report(.missingPrimaryKey, entity.id, bytes, "the record has no readable \(key); the record is skipped")
         return nil
     }
 

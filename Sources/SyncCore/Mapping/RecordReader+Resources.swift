@@ -69,8 +69,8 @@ extension RecordReader {
             let entity = keyTables.all[keyTable].entity
             report(
                 .objectKeyMismatch, entity, bytes,
-                "the resource's attributes have another \(diagnostics.name(of: slot, model.entities[entity])) than "
-                    + "the resource; that of the resource counts")
+                "'attributes' has another \(diagnostics.name(of: slot, model.entities[entity])) than the resource; "
+                    + "the value of the resource is used")
         }
     }
 

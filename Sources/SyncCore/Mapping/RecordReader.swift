@@ -166,7 +166,7 @@ struct RecordReader: ~Copyable {
             let path = keyTables.all[keyTable].path.joined(separator: ".")
             try reportValue(
                 entity, tape, key: key, bytes,
-                "\(diagnostics.describe(tape, at: key + 1, bytes)) where an object with \(path).… is expected")
+                "expected an object with \(path).…, found \(diagnostics.describe(tape, at: key + 1, bytes))")
         }
     }
 
@@ -232,12 +232,12 @@ struct RecordReader: ~Copyable {
             let type = MappingDiagnostics.article(tables.attributes[entity.table.index][slot].type)
             return try reportName(
                 .typeMismatch, entityID, bytes,
-                "the name that it stands under, \(name), does not fit \(attribute), \(type)")
+                "the member name \(name) does not fit \(attribute), \(type)")
         }
         if row[slot].kind != .null, plan.areContrary(row[slot], value, bytes) {
             try reportName(
                 .objectKeyMismatch, entityID, bytes,
-                "the record has another \(attribute) than the name it stands under; the name counts")
+                "the record has another \(attribute) than its member name; the member name is used")
         }
         hasUnreadableKey = hasUnreadableKey && !entity.keySlots.contains(slot)
         row[slot] = value

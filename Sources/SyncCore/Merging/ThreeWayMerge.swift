@@ -51,9 +51,9 @@ package struct ConflictOutcome: Equatable, Sendable {
             let here = min(max(edited.clampedAdding(clock), known ?? .min), now.clampedAdding(clock))
             if let changed {
                 let isLater = here > changed
-                self.init(winner: isLater ? .local : .remote, why: "edited later \(isLater ? "here" : "there")")
+                self.init(winner: isLater ? .local : .remote, why: "the \(isLater ? "local" : "remote") edit is later")
             } else {
-                self.init(winner: .remote, why: "serverWins: it gave no time")
+                self.init(winner: .remote, why: "serverWins: the service's record has no time")
             }
         }
     }

@@ -79,7 +79,7 @@ package final class CompiledModel: Sendable {
             let known = TruncatedList(entities.lazy.map(\.name)).text
             throw SyncError(
                 .unknownEntity,
-                "unknown entity '\(name)'; the model has \(known.isEmpty ? "none" : known)"
+                "unknown entity '\(name)'; the model has \(known.isEmpty ? "no entities" : known)"
                     + SimilarName.hint(for: name, among: entities.lazy.map(\.name)), entity: name)
         }
         return entities[id]

@@ -18,8 +18,8 @@ package struct ModelDifferences: Sendable {
                 compare("entities.\(name)", old.name, new.name)
                 compare(old, new)
                 compare("entities.\(name).primaryKey", key(old.name, stored.compiled), key(name, given.compiled))
-            case (_?, nil): add("entities.\(name)", "is in the store, not in the model")
-            case (nil, _?): add("entities.\(name)", "is in the model, not in the store")
+            case (_?, nil): add("entities.\(name)", "is in the store but not in the model")
+            case (nil, _?): add("entities.\(name)", "is in the model but not in the store")
             case (nil, nil): break
             }
         }
@@ -79,8 +79,8 @@ package struct ModelDifferences: Sendable {
                     let isName = before.0 == "entity" && after.1 == renamed(before.1)
                     if !isName { compare("\(path).\(place).\(before.0)", before.1, after.1) }
                 }
-            case (_?, nil): add("\(path).\(place)", "is in the store, not in the model")
-            case (nil, _?): add("\(path).\(place)", "is in the model, not in the store")
+            case (_?, nil): add("\(path).\(place)", "is in the store but not in the model")
+            case (nil, _?): add("\(path).\(place)", "is in the model but not in the store")
             case (nil, nil): break
             }
         }

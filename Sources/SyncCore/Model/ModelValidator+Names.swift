@@ -13,7 +13,9 @@ extension ModelValidator {
             return "a name must not contain quotes or control characters"
         }
         let folded = name.foldedForSQL
-        if folded.hasPrefix("sync_") || folded.hasPrefix("sqlite_") { return "names beginning so are reserved" }
+        if folded.hasPrefix("sync_") || folded.hasPrefix("sqlite_") {
+            return "names that begin with 'sync_' or 'sqlite_' are reserved"
+        }
         return nil
     }
 
@@ -41,7 +43,7 @@ extension ModelValidator {
 
     private static func collision(_ what: String, _ name: String, with other: String) -> String {
         name == other
-            ? "there is \(what) of this name already" : "differs only in case from '\(other)'"
+            ? "the model already has \(what) of this name" : "differs only in case from '\(other)'"
     }
 
     // MARK: Inheritance
@@ -59,7 +61,7 @@ extension ModelValidator {
             for member in Self.members(of: entity) {
                 let name = member.name.foldedForSQL
                 if let owner = ancestors.first(where: { names[$0.name]?.contains(name) ?? false }) {
-                    report(member.path, "is inherited from \(owner.name) and cannot be declared again")
+                    report(member.path, "is inherited from \(owner.name) and must not be declared again")
                 }
             }
         }
@@ -92,7 +94,8 @@ extension ModelValidator {
                     self.entity(entity.name, isKindOf: first.entity) || self.entity(first.entity, isKindOf: entity.name)
                 if !isInherited, let difference = Self.difference(first.member, member) {
                     report(
-                        member.path, "differs in \(difference) from that of \(first.entity), which is in the same table"
+                        member.path,
+                        "differs in '\(difference)' from the one of \(first.entity), which has the same table"
                     )
                 }
             }
@@ -128,7 +131,7 @@ extension ModelValidator {
             for relationship in entity.relationships {
                 let path = ModelPath.relationship(relationship.name, of: entity.name)
                 if relationship.isOrdered, !relationship.isToMany {
-                    report(path["ordered"], "only a relationship to many can be ordered")
+                    report(path["ordered"], "only a to-many relationship can be ordered")
                 }
                 if relationship.remoteKey?.isEmpty ?? false { report(path["remoteKey"], "must not be empty") }
                 if self.entity(named: relationship.destination) == nil {
@@ -170,7 +173,7 @@ extension ModelValidator {
                     let others = TruncatedList(Array(names), upTo: nil, of: claimants.count - 1)
                     report(
                         .relationship(claimant.name, of: claimant.entity)["inverse"],
-                        "\(entity.name).\(relationship.name) is named as inverse by \(others.text) too")
+                        "\(others.text) also name \(entity.name).\(relationship.name) as inverse")
                 }
             }
         }
@@ -191,12 +194,12 @@ extension ModelValidator {
         guard entity(inverse.destination, isKindOf: owner) else {
             // Validation already reports an unknown destination.
             if entity(named: inverse.destination) != nil {
-                report(path, "\(place) does not point back: it leads to \(inverse.destination)")
+                report(path, "\(place) is not the inverse: its destination is \(inverse.destination)")
             }
             return nil
         }
         if let back = inverse.inverse, back != relationship.name {
-            report(path, "\(place) does not point back: its inverse is '\(back)'")
+            report(path, "\(place) is not the inverse: its inverse is '\(back)'")
             return nil
         }
         return End(entity: declarer.name, name: name)
@@ -212,7 +215,7 @@ extension ModelValidator {
             let path = ModelPath.entity(entity.name)
             check(entity.table, at: path["table"])
             if entity.table != nil, entity.parent != nil {
-                report(path["table"], "an entity with a parent is in the parent's table")
+                report(path["table"], "an entity with a parent uses the table of the parent")
             }
             for attribute in entity.attributes {
                 check(attribute.column, at: .attribute(attribute.name, of: entity.name)["column"])
@@ -241,9 +244,13 @@ extension ModelValidator {
             }
             guard relationship.column != nil, let inverse else { return }
             if relationship.isToMany {
-                report(path["column"], "the foreign key is that of '\(inverse.name)', which leads back: say it there")
+                report(
+                    path["column"], "the foreign key belongs to the inverse '\(inverse.name)'; declare the column there"
+                )
             } else if inverse.column != nil, owner <= relationship.destination, inverse != relationship {
-                report(path["column"], "'\(inverse.name)' has one too, and one of them is enough to link two rows")
+                report(
+                    path["column"],
+                    "its inverse '\(inverse.name)' has a column too; declare the foreign key at one end only")
             }
             return
         }
@@ -253,7 +260,7 @@ extension ModelValidator {
         ]
         for ((key, name), (_, other)) in zip(names, others) {
             if let name, let other, name != other, owner <= relationship.destination {
-                report(path[key], "is '\(name)' here and '\(other)' as '\(inverse.name)' says")
+                report(path[key], "is '\(name)' here, but '\(other)' at the inverse '\(inverse.name)'")
             }
         }
     }
@@ -276,14 +283,14 @@ extension ModelValidator {
             }) where !taken.insert(name.foldedForSQL).inserted
         {
             let path = ModelPath.entity(model.entities[tree.root].name)["table"]
-            problems.append(.init(.invalidModel, path: path.text, message: "the name of its table, \(name), is taken"))
+            problems.append(.init(.invalidModel, path: path.text, message: "the table name '\(name)' is already used"))
         }
         for link in model.links where link.storage == .joinTable {
             let name = link.joinTableName(in: model)
             guard !taken.insert(name.foldedForSQL).inserted else { continue }
             let path = ModelPath.relationship(
                 link.first.relationship?.name ?? "", of: model.entities[link.first.entity].name)
-            problems.append(.init(.invalidModel, path: path.text, message: "the name of its table, \(name), is taken"))
+            problems.append(.init(.invalidModel, path: path.text, message: "the table name '\(name)' is already used"))
         }
         for tree in model.trees { problems += takenColumns(of: tree, model) }
         guard problems.isEmpty else { throw error(problems) }
@@ -298,7 +305,7 @@ extension ModelValidator {
         var taken: Set<String> = []
         func take(_ name: String, _ path: ModelPath) {
             if taken.insert(name.foldedForSQL).inserted { return }
-            problems.append(.init(.invalidModel, path: path["column"].text, message: "the table has a column '\(name)' already"))
+            problems.append(.init(.invalidModel, path: path["column"].text, message: "the table already has a column '\(name)'"))
         }
         // Undeclared column names come first, so that the problem is reported at the attribute that declares a column.
         for isGiven in [false, true] {

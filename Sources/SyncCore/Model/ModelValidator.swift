@@ -34,7 +34,7 @@ struct ModelValidator {
     }
 
     static func error(_ problems: [SyncDiagnostic]) -> SyncError {
-        let count = problems.count == 1 ? "a problem" : "\(problems.count) problems"
+        let count = problems.count == 1 ? "1 problem" : "\(problems.count) problems"
         return SyncError(.invalidModel, "the model has \(count)", problems: problems)
     }
 
@@ -95,7 +95,7 @@ struct ModelValidator {
             var line = [entity]
             while let parent = line[line.count - 1].parent {
                 guard line.count <= Self.maximumDepth else {
-                    report(.entity(entity.name)["parent"], "inherits through more than \(Self.maximumDepth) entities")
+                    report(.entity(entity.name)["parent"], "has more than \(Self.maximumDepth) ancestors")
                     break
                 }
                 guard let next = self.entity(named: parent) else {
@@ -105,7 +105,7 @@ struct ModelValidator {
                 guard !line.contains(where: { $0.name == next.name }) else {
                     let circle = TruncatedList(line.map(\.name) + [next.name]).text(between: " → ")
                     if next.name == entity.name {
-                        report(.entity(entity.name)["parent"], "goes in a circle: \(circle)")
+                        report(.entity(entity.name)["parent"], "is a cycle: \(circle)")
                     }
                     break
                 }
@@ -132,7 +132,7 @@ extension ModelValidator {
                 if let stored = value.inStoredForm(of: attribute.type) {
                     setDefault(stored == .null ? nil : stored, index, position)
                 } else {
-                    report(path["default"], "is not a value of the type \(attribute.type.rawValue)")
+                    report(path["default"], "is not a value of type \(attribute.type.rawValue)")
                 }
             }
         }
@@ -146,7 +146,7 @@ extension ModelValidator {
             guard let key = entity.primaryKey, isReadable(entity.name) else { continue }
             let path = ModelPath.entity(entity.name)["primaryKey"]
             if key.parts.isEmpty { report(path, "names no attribute") }
-            if Set(key.parts).count < key.parts.count { report(path, "names a part twice") }
+            if Set(key.parts).count < key.parts.count { report(path, "names an attribute twice") }
             for part in key.parts { checkPart(part, of: entity, isOnly: key.parts.count == 1, path) }
         }
         checkKeyCircles()
@@ -161,12 +161,13 @@ extension ModelValidator {
         } else if let relationship = line.flatMap(\.relationships).first(where: { $0.name == name }) {
             guard isReadable(entity.name, name) else { return }
             if relationship.isToMany {
-                report(path, "'\(name)' leads to many rows; a part of a key is an attribute or a to-one relationship")
+                report(
+                    path, "'\(name)' is a to-many relationship; a key consists of attributes and to-one relationships")
             } else if !isOnly, inverse(of: relationship).map({ !$0.isToMany }) ?? false {
-                report(path, "'\(name)' is one-to-one, so that it alone tells rows apart")
+                report(path, "'\(name)' is one-to-one and identifies a row by itself; make it the only part of the key")
             }
         } else if isMissing(name, in: line) {
-            report(path, "the entity has no attribute '\(name)'")
+            report(path, "the entity has no attribute or to-one relationship '\(name)'")
         }
     }
 
@@ -194,10 +195,10 @@ extension ModelValidator {
         for entity in entities where entity.primaryKey != nil && isReadable(entity.name) {
             let path = ModelPath.entity(entity.name)["primaryKey"]
             for part in keyRelationships(of: entity.name) where !hasKey(part.destination) {
-                report(path, "'\(part.name)' leads to \(part.destination), which has no key")
+                report(path, "the destination of '\(part.name)', \(part.destination), has no key")
             }
             if let circle = keyCircle(from: entity.name) {
-                report(path, "goes in a circle: \(TruncatedList(circle).text(between: " → "))")
+                report(path, "is a cycle: \(TruncatedList(circle).text(between: " → "))")
             }
         }
     }
@@ -233,7 +234,7 @@ extension ModelValidator {
         for attribute in marked {
             let path = ModelPath.attribute(attribute.name, of: entity.name)["primaryKey"]
             if let key = entity.primaryKey, !key.parts.contains(attribute.name) {
-                report(path, "'\(key.parts.joined(separator: "', '"))' is the primary key already")
+                report(path, "the entity declares another primary key, '\(key.parts.joined(separator: "', '"))'")
             }
             if !attribute.type.canBeKey, isReadable(entity.name, attribute.name) {
                 report(path, Self.cannotBeKey(attribute.type))
@@ -243,7 +244,7 @@ extension ModelValidator {
 
     private static func cannotBeKey(_ type: AttributeType) -> String {
         let types = AttributeType.allCases.filter(\.canBeKey).map(\.rawValue).joined(separator: ", ")
-        return "the type \(type.rawValue) cannot be a key; keys are \(types)"
+        return "an attribute of type \(type.rawValue) cannot be a key; use one of \(types)"
     }
 }
 
@@ -271,11 +272,11 @@ extension ModelValidator {
         if givesList == StandardTransformer.commaSeparated.rawValue, attribute.type != .json,
             attribute.type != .transformable
         {
-            report(path["transformer"], "'commaSeparated' gives a list, which only the type json keeps")
+            report(path["transformer"], "'commaSeparated' returns a list; use the type json")
         }
         guard let format = attribute.format else { return }
         if attribute.type != .date {
-            report(path["format"], "only a date has a format; the type is \(attribute.type.rawValue)")
+            report(path["format"], "only a date can have a format; the type is \(attribute.type.rawValue)")
         } else if let problem = format.problem {
             report(path["format"], problem)
         }
@@ -302,7 +303,9 @@ extension ModelValidator {
     private mutating func checkNames(_ relationship: SyncModel.Relationship, of entity: SyncModel.Entity) {
         guard let names = relationship.keyedBy else { return }
         let path = ModelPath.relationship(relationship.name, of: entity.name)["keyedBy"]
-        guard relationship.isToMany else { return report(path, "only a relationship to many can be keyed by names") }
+        guard relationship.isToMany else {
+            return report(path, "only a to-many relationship can be keyed by member names")
+        }
         guard case .attribute(let name) = names else { return }
         let line = lineage(of: relationship.destination)
         let isKnown = line.contains { $0.attributes.contains { $0.name == name } }
@@ -314,21 +317,21 @@ extension ModelValidator {
     private mutating func check(_ discriminator: SyncModel.Discriminator, of entity: SyncModel.Entity) {
         let path = ModelPath.entity(entity.name)["discriminator"]
         if discriminator.key.split(separator: ".", omittingEmptySubsequences: false).contains(where: \.isEmpty) {
-            report(path["key"], "'\(discriminator.key)' is no key")
+            report(path["key"], "'\(discriminator.key)' is not a key path")
         }
-        if discriminator.kinds.isEmpty { report(path["values"], "there are none") }
+        if discriminator.kinds.isEmpty { report(path["values"], "must not be empty") }
         if discriminator.otherwise == .parent, entity.isAbstract {
-            report(path["otherwise"], "\(entity.name) is abstract: it has no rows of its own")
+            report(path["otherwise"], "\(entity.name) is abstract and has no rows")
         }
         var seen: Set<String> = []
         for kind in discriminator.kinds {
-            if !seen.insert(kind.value).inserted { report(path["values"][kind.value], "is given twice") }
+            if !seen.insert(kind.value).inserted { report(path["values"][kind.value], "is declared twice") }
             guard self.entity(named: kind.entity) != nil else {
                 report(path["values"][kind.value], unknown(kind.entity))
                 continue
             }
             if !self.entity(kind.entity, isKindOf: entity.name) {
-                report(path["values"][kind.value], "\(kind.entity) has not \(entity.name) as parent")
+                report(path["values"][kind.value], "\(kind.entity) does not inherit from \(entity.name)")
             }
         }
     }
@@ -338,7 +341,7 @@ extension ModelValidator {
         for entity in entities {
             guard let type = entity.resourceType else { continue }
             if let other = owners.updateValue(entity.name, forKey: type) {
-                report(.entity(entity.name)["type"], "'\(type)' is the type of \(other) too")
+                report(.entity(entity.name)["type"], "'\(type)' is also the type of \(other)")
             }
         }
     }

@@ -95,7 +95,7 @@ extension SyncModel {
     ) throws -> String {
         let compiled = try self.compiled.entity(named: entity)
         guard let slot = compiled.slotByName[name] else {
-            throw SyncError(.unknownAttribute, "\(entity) has no attribute '\(name)'", entity: entity)
+            throw SyncError(.unknownAttribute, "unknown attribute '\(name)' of \(entity)", entity: entity)
         }
         let attribute = self.compiled[compiled.table].attributes[slot]
         if let remoteKey = attribute.remoteKey { return remoteKey }

@@ -155,7 +155,7 @@ struct CoreDataModel {
         }
         if value == nil, let text {
             let path = ModelPath.attribute(name, of: entity)["default"]
-            draft.report(path, "'\(text)' is not a value of the type \(type.rawValue) (line \(element.line))")
+            draft.report(path, "'\(text)' is not a value of type \(type.rawValue) (line \(element.line))")
             draft.unreadable.insert("\(entity).\(name)")
         }
         return value
@@ -251,7 +251,7 @@ extension CoreDataModel {
                     let known = SyncModel.Discriminator.Fallback.allCases.map(\.rawValue).joined(separator: ", ")
                     draft.report(
                         .entity(name)["discriminator"]["otherwise"],
-                        "unknown otherwise '\(text)'; known are \(known) (line \(element.line))")
+                        "unknown otherwise '\(text)'; use one of \(known) (line \(element.line))")
                 }
             }
             for entity in draft.entities where Self.isKind(entity.name, of: name, parents) {

@@ -44,7 +44,7 @@ final class CoreDataXML: NSObject, XMLParserDelegate {
         try checkDeclaration(text)
         for declaration in ["<!DOCTYPE", "<!ENTITY"] {
             guard let place = data.range(of: Data(declaration.utf8))?.lowerBound else { continue }
-            throw failure("the XML declares a document type, which no Core Data model has", after: data[..<place])
+            throw failure("the XML declares a document type; a Core Data model has none", after: data[..<place])
         }
     }
 
@@ -60,7 +60,7 @@ final class CoreDataXML: NSObject, XMLParserDelegate {
         }
         guard found.4.map({ $0.lowercased() == "utf-8" }) ?? true else {
             throw SyncError(
-                .unreadableModel, "the XML declares the encoding \(found.4 ?? ""), which is not read", line: 1,
+                .unreadableModel, "the XML has the unsupported encoding \(found.4 ?? "")", line: 1,
                 column: 1)
         }
     }
@@ -78,7 +78,7 @@ final class CoreDataXML: NSObject, XMLParserDelegate {
     ) {
         guard failure == nil else { return }
         guard open.count < Self.maximumDepth else {
-            return fail(parser, "elements are nested deeper than \(Self.maximumDepth) levels")
+            return fail(parser, "elements are nested more than \(Self.maximumDepth) levels deep")
         }
         open.append(CoreDataElement(name: name, attributes: attributes, line: parser.lineNumber))
     }

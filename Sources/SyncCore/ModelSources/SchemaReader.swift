@@ -42,7 +42,7 @@ struct SchemaReader {
         var seen: Set<String> = []
         return members.compactMap { member in
             guard seen.insert(member.key).inserted else {
-                draft.report(path[member.key], "the name is given twice")
+                draft.report(path[member.key], "the name is declared twice")
                 return nil
             }
             return (member.key, member.value)
@@ -85,7 +85,7 @@ struct SchemaReader {
         var attribute = SyncModel.Attribute(name, .string)
         if case .string(let text) = value {
             guard let type = AttributeType(rawValue: text) else {
-                draft.report(path, "unknown type '\(text)'; known are \(Self.typeNames)")
+                draft.report(path, "unknown type '\(text)'; use one of \(Self.typeNames)")
                 draft.unreadable.insert("\(entity).\(name)")
                 return attribute
             }
@@ -97,7 +97,7 @@ struct SchemaReader {
             return attribute
         }
         let type = object.choice("type", AttributeType.self, &draft)
-        if object["type"] == nil { object.report(&draft, "type", "is missing; known are \(Self.typeNames)") }
+        if object["type"] == nil { object.report(&draft, "type", "is missing; use one of \(Self.typeNames)") }
         attribute.type = type ?? .string
         attribute.remoteKey = object.text("remoteKey", &draft)
         attribute.isPrimaryKey = object.flag("primaryKey", default: false, &draft)
@@ -111,7 +111,7 @@ struct SchemaReader {
         if let type, let value = object["default"], value != .null {
             attribute.defaultValue = Coercion.storedValue(value, as: type)
             if attribute.defaultValue == nil {
-                object.report(&draft, "default", "\(value.kindName) that is not a value of the type \(type.rawValue)")
+                object.report(&draft, "default", "expected a value of type \(type.rawValue), found \(value.kindName)")
             }
         }
         if object.hasProblems { draft.unreadable.insert("\(entity).\(name)") }
@@ -206,9 +206,9 @@ struct SchemaObject {
         }
         for member in all {
             if !keys.contains(member.key) {
-                report(&draft, member.key, "unknown key; known are \(keys.joined(separator: ", "))")
+                report(&draft, member.key, "unknown key; use one of \(keys.joined(separator: ", "))")
             } else if members.updateValue(member.value, forKey: member.key) != nil {
-                report(&draft, member.key, "the key is given twice")
+                report(&draft, member.key, "the key occurs twice")
             }
         }
     }
@@ -262,7 +262,7 @@ struct SchemaObject {
         guard let text = text(key, &draft) else { return nil }
         guard let choice = Choice(rawValue: text) else {
             let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            report(&draft, key, "unknown \(key) '\(text)'; known are \(known)")
+            report(&draft, key, "unknown \(key) '\(text)'; use one of \(known)")
             return nil
         }
         return choice
@@ -308,7 +308,7 @@ extension SchemaObject {
         }
         return elements.compactMap { element in
             guard case .string(let text) = element, !text.isEmpty else {
-                let found = element == .string("") ? "an empty one" : element.kindName
+                let found = element == .string("") ? "an empty string" : element.kindName
                 report(&draft, key, "expected strings in the array, found \(found)")
                 return nil
             }

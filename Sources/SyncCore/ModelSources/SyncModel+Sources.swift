@@ -73,7 +73,7 @@ package struct ModelFile {
         default:
             throw SyncError(
                 .unreadableModel,
-                "'\(file.path)' is neither a schema file nor the source of a Core Data model")
+                "'\(file.path)' is neither a schema file nor a Core Data model source")
         }
     }
 
@@ -90,7 +90,7 @@ package struct ModelFile {
     private static func locate(_ url: URL) throws -> URL {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
-            throw SyncError(.unreadableFile, "there is no model file '\(url.path)'")
+            throw SyncError(.unreadableFile, "no model file at '\(url.path)'")
         }
         guard isFolder.boolValue else { return url }
         switch url.pathExtension {
@@ -99,7 +99,7 @@ package struct ModelFile {
         case "momd", "mom":
             throw SyncError(
                 .unreadableModel,
-                "'\(url.path)' is a compiled Core Data model; its source (.xcdatamodeld) is needed")
+                "'\(url.path)' is a compiled Core Data model; use its source (.xcdatamodeld)")
         default:
             throw SyncError(.unreadableModel, "the folder '\(url.path)' is not a Core Data model")
         }
@@ -117,12 +117,12 @@ package struct ModelFile {
         let plist = try? FileContents.read(folder.appendingPathComponent(versionFile).path)
         let values = plist.flatMap { try? PropertyListSerialization.propertyList(from: $0, options: [], format: nil) }
         guard let name = (values as? [String: Any])?["_XCCurrentVersionName"] as? String else {
-            throw SyncError(.unreadableModel, "the .xccurrentversion of '\(folder.path)' names no version")
+            throw SyncError(.unreadableModel, "the .xccurrentversion file of '\(folder.path)' names no version")
         }
         guard models.contains(name) else {
             throw SyncError(
                 .unreadableModel,
-                "the current version of '\(folder.path)' is '\(name)', which it does not contain")
+                "'\(folder.path)' does not contain its current version '\(name)'")
         }
         return folder.appendingPathComponent(name)
     }

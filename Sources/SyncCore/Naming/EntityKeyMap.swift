@@ -316,7 +316,7 @@ package struct IgnoredKeys: Sendable {
     static func problem(with pattern: String) -> String? {
         if pattern.isEmpty { return "a pattern must not be empty" }
         let parts = parts(pattern)
-        return parts.contains("") ? "'\(pattern)' has a dot without a key before or after it" : nil
+        return parts.contains("") ? "'\(pattern)' has an empty key before or after a dot" : nil
     }
 }
 

@@ -127,9 +127,9 @@ extension SyncOptions {
         switch format {
         case .json, .graphQL: return
         case .ndjson:
-            throw SyncError(.invalidOption, "a key path is given, but NDJSON has a record on each line")
+            throw SyncError(.invalidOption, "'keyPath' cannot be used with NDJSON, which has a record on each line")
         case .jsonAPI:
-            throw SyncError(.invalidOption, "a key path is given, but JSON:API has its records in 'data'")
+            throw SyncError(.invalidOption, "'keyPath' cannot be used with JSON:API, which has its records in 'data'")
         }
     }
 }
@@ -183,9 +183,9 @@ public enum DeletionLimit: Sendable, Hashable {
     func validate() throws {
         switch self {
         case .rows(let rows) where rows < 0:
-            throw SyncError(.invalidOption, "a deletion guard of \(rows) rows; it must be 0 or more")
+            throw SyncError(.invalidOption, "invalid deletion limit of \(rows) rows; it must be 0 or more")
         case .fraction(let part, _) where !(0...1).contains(part):
-            throw SyncError(.invalidOption, "a deletion guard of \(part) of the rows; it must be from 0 to 1")
+            throw SyncError(.invalidOption, "invalid deletion limit of \(part) of the rows; it must be from 0 to 1")
         case .rows, .fraction: break
         }
     }
@@ -245,21 +245,22 @@ extension SyncOptions {
         if keyedBy != nil {
             guard format == .json, entities.isEmpty else {
                 throw SyncError(
-                    .invalidOption, "records are keyed by their names in plain JSON of one entity only")
+                    .invalidOption, "'keyedBy' requires the JSON format and a payload of one entity")
             }
         }
         guard !entities.isEmpty else { return }
         guard format == .json else {
-            throw SyncError(.invalidOption, "a payload of several entities is plain JSON, not \(format.rawValue)")
+            throw SyncError(
+                .invalidOption, "a payload of several entities requires the JSON format, not \(format.rawValue)")
         }
         for list in entities where list.path.contains(where: \.isEmpty) {
-            throw SyncError(.invalidOption, "'\(list.path.joined(separator: "."))' is no path of keys")
+            throw SyncError(.invalidOption, "'\(list.path.joined(separator: "."))' is not a key path")
         }
         for (index, list) in entities.enumerated() {
             for other in entities[..<index]
             where list.path.starts(with: other.path) || other.path.starts(with: list.path) {
                 let names = [other, list].map { "'\($0.path.joined(separator: "."))'" }.joined(separator: " and ")
-                throw SyncError(.invalidOption, "the lists \(names) are in each other")
+                throw SyncError(.invalidOption, "one of the lists \(names) is inside the other")
             }
         }
     }

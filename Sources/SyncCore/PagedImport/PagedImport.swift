@@ -65,11 +65,13 @@ public final class PagedImport: Sendable {
     @discardableResult
     public func finish() async throws -> SyncResult {
         let sweep = try state.withLock { state in
-            if state.isFinished { throw SyncError(.invalidOption, "the run is finished already") }
-            if state.openPages > 0 { throw SyncError(.invalidOption, "a page of the run is still being applied") }
+            if state.isFinished { throw SyncError(.invalidOption, "the paged import has already finished") }
+            if state.openPages > 0 {
+                throw SyncError(.invalidOption, "a page of the paged import is still being applied; await it first")
+            }
             if state.hasFailed {
                 throw SyncError(
-                    .invalidOption, "a page of the run failed, so it is not known what is missing; nothing was deleted")
+                    .invalidOption, "a page of the paged import failed; nothing was deleted; start a new paged import")
             }
             state.isFinished = true
             return state.sweep
@@ -84,11 +86,13 @@ public final class PagedImport: Sendable {
     /// - Throws: ``SyncError`` `invalidOption` if the parameters differ from those of earlier pages.
     package func beginPage(_ call: Parameters, _ sweep: @escaping Finalizer) throws {
         try state.withLock { state in
-            if state.isFinished { throw SyncError(.invalidOption, "the run is finished; begin another one") }
+            if state.isFinished {
+                throw SyncError(.invalidOption, "the paged import has already finished; start a new one")
+            }
             if let first = state.call, !(first == call) {
                 throw SyncError(
                     .invalidOption,
-                    "all pages of a run must have the same store, entity, predicate, parent and operations",
+                    "all pages of a paged import must have the same store, entity, predicate, parent and operations",
                     entity: call.entity)
             }
             state.call = call

@@ -106,7 +106,7 @@ struct PredicateLexer {
                 digits()
             }
         }
-        if byte()?.startsWord == true { throw place.error("a name cannot begin with a digit, and texts need quotes") }
+        if byte()?.startsWord == true { throw place.error("a name cannot begin with a digit; quote a string") }
         return .number(String(decoding: bytes[start..<position], as: UTF8.self))
     }
 
@@ -130,7 +130,7 @@ struct PredicateLexer {
             default: content.append(byte)
             }
         }
-        throw place.error("expected a closing \(Unicode.Scalar(quote)) for the text that begins here, found the end")
+        throw place.error("expected a closing \(Unicode.Scalar(quote)) for the string that begins here, found the end")
     }
 
     /// Reads the rest of an escape, after its backslash, and returns the bytes of its character.
@@ -143,7 +143,7 @@ struct PredicateLexer {
         case UInt8(ascii: "r"): return [.carriageReturn]
         case UInt8(ascii: "t"): return [.tab]
         case UInt8(ascii: "u"): return try unicodeEscape(at: place)
-        default: throw place.error("unknown escape in a text; a backslash itself is written '\\\\'")
+        default: throw place.error("unknown escape sequence in a string; write '\\\\' for a backslash")
         }
     }
 
@@ -152,10 +152,10 @@ struct PredicateLexer {
         if unit & 0xFC00 == 0xD800, byte() == .backslash, byte(1) == UInt8(ascii: "u") {
             position += 2
             let low = try hexadecimal(at: place)
-            guard low & 0xFC00 == 0xDC00 else { throw place.error("expected the second half of a surrogate pair") }
+            guard low & 0xFC00 == 0xDC00 else { throw place.error("unpaired high surrogate") }
             unit = 0x10000 + (unit & 0x3FF) << 10 + low & 0x3FF
         }
-        guard let scalar = Unicode.Scalar(unit) else { throw place.error("half of a surrogate pair is no character") }
+        guard let scalar = Unicode.Scalar(unit) else { throw place.error("unpaired low surrogate") }
         return Array(String(scalar).utf8)
     }
 
@@ -226,7 +226,7 @@ struct PredicateToken: Equatable {
         case .escapedWord(let word): "'#\(word)'"
         case .collectionOperator(let name): "'\(name)'"
         case .number(let text): "the number \(text)"
-        case .text: "a text"
+        case .text: "a string"
         case .symbol(let symbol): "'\(symbol)'"
         case .valueArgument: "'%@'"
         case .pathArgument: "'%K'"

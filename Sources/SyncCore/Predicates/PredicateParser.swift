@@ -12,7 +12,7 @@ struct PredicateParser {
         let node = try parser.alternatives()
         guard parser.token.kind == .end else { throw parser.expected("AND, OR or the end") }
         let (used, given) = (parser.usedArguments, arguments.count)
-        guard used == given else { throw parser.token.place.error("the text uses \(used) of \(given) arguments") }
+        guard used == given else { throw parser.token.place.error("the condition uses \(used) of \(given) arguments") }
         return node
     }
 
@@ -213,7 +213,7 @@ struct PredicateParser {
         _ quantifier: PredicatePath.Quantifier?
     ) throws -> (path: PredicatePath, names: Set<String>) {
         if token.isReserved, let word = token.keyword {
-            throw expected("an attribute or relationship (one of this name is written #\(word))")
+            throw expected("an attribute or relationship (write #\(word) for one of this name)")
         }
         var components: [String] = []
         var names: Set<String> = []
@@ -231,7 +231,7 @@ struct PredicateParser {
                 _ = take()
                 return (PredicatePath(components: components, isCount: true, quantifier: quantifier), names)
             case .collectionOperator where !components.isEmpty:
-                throw expected("@count, the only operator for collections")
+                throw expected("@count, the only collection operator")
             default: throw expected(components.isEmpty ? "an attribute or relationship" : "a name after '.'")
             }
             _ = take()
@@ -244,14 +244,14 @@ struct PredicateParser {
 
     private mutating func pathArgument() throws -> [String] {
         guard case .text(let text) = try argument().literal(at: token.place) else {
-            throw token.place.error("the argument for %K is not a path")
+            throw token.place.error("the argument for %K is not a key path")
         }
         return text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     }
 
     private mutating func argument() throws -> PredicateValue {
         guard usedArguments < arguments.count else {
-            throw token.place.error("there is no argument for this \(token.found)")
+            throw token.place.error("no argument for this \(token.found)")
         }
         defer { usedArguments += 1 }
         return arguments[usedArguments]
@@ -262,7 +262,7 @@ struct PredicateParser {
         let what = path.map { "an operator after '\($0.name)'" } ?? "an operator"
         guard let written = token.keyword ?? token.symbol else { throw expected(what) }
         if written == "NOT" {
-            throw token.place.error("expected an operator, found NOT; NOT stands before the path, or after IS")
+            throw token.place.error("expected an operator, found NOT; write NOT before the path, or after IS")
         }
         if take(keyword: "IS") { return (take(keyword: "NOT") ? .notEqual : .equal, written) }
         let op: PredicateOperator? =
@@ -287,7 +287,7 @@ struct PredicateParser {
     private mutating func parseOptions() throws -> Bool {
         guard token.isSymbol("["), !isKeyNext else { return false }
         _ = take()
-        guard take(keyword: "C") else { throw expected("the option 'c' (ignore case), the only one there is") }
+        guard take(keyword: "C") else { throw expected("the option 'c' (ignore case), the only supported option") }
         guard take(symbol: "]") else { throw expected("']'") }
         return true
     }
@@ -297,7 +297,7 @@ struct PredicateParser {
     private mutating func value(after op: String) throws -> PredicateValue {
         if take(symbol: "{") { return try list() }
         guard let value = try takeKey() ?? takeValue() else {
-            if token.isSymbol("("), op == "IN" { throw expected("a list in braces, as in {1, 2}") }
+            if token.isSymbol("("), op == "IN" { throw expected("a list in braces such as {1, 2}") }
             throw expected("a value after '\(op)'" + hint)
         }
         return value
@@ -347,7 +347,7 @@ struct PredicateParser {
             switch try takeValue()?.element(at: place) {
             case .text(let text): parts.append(.string(text))
             case .number(let text): parts.append(.number(text))
-            default: throw place.error("expected a part of a key: a text or a number")
+            default: throw place.error("expected a part of a key: a string or a number")
             }
         } while take(symbol: ",")
         guard take(symbol: "]") else { throw expected("',' or ']'") }
@@ -355,7 +355,7 @@ struct PredicateParser {
     }
 
     private var hint: String {
-        if case .word = token.kind, !token.isReserved { " (a text needs quotes)" } else { "" }
+        if case .word = token.kind, !token.isReserved { " (quote a string)" } else { "" }
     }
 
     /// Parses a literal or an argument; nil if there is none.

@@ -44,7 +44,7 @@ public struct PredicatePath: Sendable, Hashable {
     func problem(admitting names: Set<String> = []) -> String? {
         if components.contains(where: \.isEmpty) { return "a path has an empty name: '\(name)'" }
         if components.contains(where: { $0.hasPrefix("@") && !names.contains($0) }) {
-            return "of the collection operators only @count is supported, at the end of a path: '\(name)'"
+            return "unsupported collection operator in '\(name)'; only @count at the end of a path is supported"
         }
         return nil
     }

@@ -39,15 +39,16 @@ struct PredicateResolver {
     private func single(_ route: ResolvedPredicatePath, _ comparison: PredicateComparison) throws -> Place {
         if let hop = route.hops.first(where: \.isToMany) {
             throw comparison.pathPlace.error(
-                "'\(hop.name)' leads to many rows: write ANY, ALL or NONE before '\(route.name)'", entity: root.name)
+                "'\(hop.name)' is a to-many relationship; write ANY, ALL or NONE before '\(route.name)'",
+                entity: root.name)
         }
         guard case .relationship(let last) = route.end, last.isToMany else {
             return (nil, route.hops, try subject(route.hops, route.end, comparison))
         }
         guard comparison.literal == .null, [.equal, .notEqual].contains(comparison.operator) else {
             throw comparison.pathPlace.error(
-                "'\(last.name)' leads to many rows: write ANY, ALL or NONE before '\(route.name)', or compare it "
-                    + "with nil, or its @count", entity: root.name)
+                "'\(last.name)' is a to-many relationship; write ANY, ALL or NONE before '\(route.name)', or "
+                    + "compare it with nil, or its @count", entity: root.name)
         }
         return (nil, route.hops, .targets(last))
     }
@@ -59,15 +60,15 @@ struct PredicateResolver {
         if case .relationship(let last) = end, last.isToMany {
             guard !comparison.literal.hasNull else {
                 throw comparison.valuePlace.error(
-                    "rows of '\(last.name)' are never nil; without \(quantifier.rawValue), '\(route.name) == nil' is "
-                        + "true where there are none", entity: root.name)
+                    "rows of '\(last.name)' are never nil; remove \(quantifier.rawValue): '\(route.name) == nil' is "
+                        + "true if there are none", entity: root.name)
             }
             hops.append(last)
             end = .attribute(slot: try keySlot(of: last, comparison))
         }
         guard let last = hops.lastIndex(where: \.isToMany) else {
             throw comparison.pathPlace.error(
-                "\(quantifier.rawValue) needs a to-many relationship, and '\(route.name)' goes through none",
+                "\(quantifier.rawValue) requires a to-many relationship, and '\(route.name)' has none",
                 entity: root.name)
         }
         return (
@@ -98,9 +99,10 @@ struct PredicateResolver {
         if let slot = destination.keySlot { return slot }
         throw comparison.pathPlace.error(
             destination.isKeyed
-                ? "rows of \(destination.name) have a key of several parts: compare \(hop.name)."
+                ? "rows of \(destination.name) have a composite key; compare \(hop.name)."
                     + model.keyNames(of: destination).joined(separator: ", \(hop.name).")
-                : "rows of \(destination.name) have no key to compare '\(hop.name)' with", entity: root.name)
+                : "rows of \(destination.name) have no key, so '\(hop.name)' can only be compared with nil",
+            entity: root.name)
     }
 }
 
@@ -156,7 +158,7 @@ struct PredicateTestBuilder {
 
     private func expression(_ pattern: String) throws -> RegularExpression {
         if let expression = RegularExpression(pattern, ignoringCase: comparison.ignoresCase) { return expression }
-        throw comparison.valuePlace.error("MATCHES needs a regular expression, which '\(pattern)' is not")
+        throw comparison.valuePlace.error("'\(pattern)' is not a regular expression")
     }
 
     private func textual(_ op: PredicateOperator, _ text: String) -> ResolvedComparison.Test {
@@ -175,15 +177,15 @@ struct PredicateTestBuilder {
         if comparison.literal != .null, !isText, op.isTextual || comparison.ignoresCase {
             let what = op.isTextual ? op.rawValue : "[c]"
             throw comparison.pathPlace.error(
-                "\(what) needs a text, and '\(name)' is of type \(type.rawValue)", entity: root.name)
+                "\(what) requires a string, but '\(name)' is of type \(type.rawValue)", entity: root.name)
         }
         if op.isOrdering, type == .binary || type == .json || type == .transformable {
             throw comparison.pathPlace.error(
-                "'\(name)' is of type \(type.rawValue), which has no order", entity: root.name)
+                "'\(name)' is of type \(type.rawValue), which is not ordered", entity: root.name)
         }
         if type == .transformable, comparison.literal != .null {
             throw comparison.pathPlace.error(
-                "'\(name)' is transformable: it can only be compared with nil", entity: root.name)
+                "'\(name)' is transformable and can only be compared with nil", entity: root.name)
         }
     }
 
@@ -206,8 +208,8 @@ struct PredicateTestBuilder {
         switch (type, literal) {
         case (.string, .number), (.string, .boolean):
             throw comparison.valuePlace.error(
-                "'\(comparison.path.name)' is of type string, whose order is that of letters: \(literal.kind) has none "
-                    + "there; quotes make it a text", entity: root.name)
+                "'\(comparison.path.name)' is of type string and cannot be ordered by \(literal.kind); "
+                    + "quote the value", entity: root.name)
         default: break
         }
         guard type == .integer else { return try constant(literal) }
@@ -217,7 +219,8 @@ struct PredicateTestBuilder {
 
     private func mismatch(_ literal: PredicateLiteral) -> SyncError {
         comparison.valuePlace.error(
-            "'\(comparison.path.name)' is of type \(type.rawValue), which \(literal.kind) is not", entity: root.name)
+            "'\(comparison.path.name)' is of type \(type.rawValue) and cannot be compared with \(literal.kind)",
+            entity: root.name)
     }
 }
 
@@ -297,7 +300,8 @@ extension PredicateResolver {
                 case .parts(let values) = found.recordKey(model.keyType(of: destination.id))
             else {
                 throw comparison.valuePlace.error(
-                    "\(literal.kind) is no key of \(destination.name), \(model.keyDescription(of: destination))",
+                    "\(literal.kind) is not a valid key of \(destination.name), "
+                        + "\(model.keyDescription(of: destination))",
                     entity: root.name)
             }
             let names = model.keyNames(of: destination)
@@ -317,7 +321,7 @@ extension PredicateResolver {
             return literals.isEmpty ? .constant(false) : .any(of: try literals.map(node))
         default:
             throw comparison.pathPlace.error(
-                "a key of several parts is compared with ==, != or IN; \(path.name) leads to such a key",
+                "\(path.name) has a composite key, which can only be compared with ==, != or IN",
                 entity: root.name)
         }
     }

@@ -49,13 +49,15 @@ struct PredicateTranslator {
         return try expression.meaning(&self)
     }
 
-    static func refused(_ expression: Any, _ why: String = "has no translation") -> SyncError {
+    static func refused(_ expression: Any, _ why: String = "is not supported") -> SyncError {
         var name = "\(type(of: expression))"
         if let end = name.firstIndex(of: "<") { name = String(name[..<end]) }
-        return SyncError(.invalidPredicate, "\(name) of the predicate \(why)")
+        return SyncError(.invalidPredicate, "cannot translate the predicate: \(name) \(why)")
     }
 
-    static func refused(_ message: String) -> SyncError { SyncError(.invalidPredicate, message) }
+    static func refused(_ message: String) -> SyncError {
+        SyncError(.invalidPredicate, "cannot translate the predicate: \(message)")
+    }
 
     /// Translates a Boolean expression.
     mutating func condition(_ expression: Any) throws -> PredicateNode {
@@ -64,7 +66,7 @@ struct PredicateTranslator {
         case .literal(.boolean(let value)): return .constant(value)
         case .path(let path): return try compared(path, .equal, .boolean(true))
         case .coalesced(let path, let literal): return try coalesced(path, literal, .equal, .boolean(true))
-        default: throw Self.refused(expression, "is no condition")
+        default: throw Self.refused(expression, "is not a condition")
         }
     }
 
@@ -72,7 +74,7 @@ struct PredicateTranslator {
     mutating func inner(
         _ variable: PredicateExpressions.VariableID, of rows: Path, _ test: Any
     ) throws -> PredicateNode {
-        guard let destination = rows.destination else { throw Self.refused("\(rows.components) leads to no rows") }
+        guard let destination = rows.destination else { throw Self.refused("\(rows.components) is not a relationship") }
         level += 1
         defer { level -= 1 }
         bind(variable, to: destination)
@@ -81,7 +83,7 @@ struct PredicateTranslator {
 
     mutating func rows(_ expression: Any) throws -> Path {
         guard case .path(let path) = try meaning(expression), path.destination != nil, !path.components.isEmpty else {
-            throw Self.refused(expression, "is no relationship")
+            throw Self.refused(expression, "is not a relationship")
         }
         return path
     }
@@ -99,7 +101,7 @@ struct PredicateTranslator {
     ) throws -> PredicatePath {
         guard path.level == level else {
             throw Self.refused(
-                "'\(path.components.joined(separator: "."))' is of a row outside of the closure it stands in")
+                "'\(path.components.joined(separator: "."))' belongs to a row outside its closure")
         }
         return PredicatePath(components: path.components, isCount: isCount, quantifier: quantifier)
     }
@@ -119,7 +121,7 @@ struct PredicateTranslator {
         _ path: Path, _ other: PredicateLiteral, _ op: PredicateOperator, _ literal: PredicateLiteral
     ) throws -> PredicateNode {
         guard let holds = op.holds(other, literal) else {
-            throw Self.refused("'??' of the predicate has other values than what it is compared with")
+            throw Self.refused("'??' has a default of another type than the compared value")
         }
         return .or([
             .and([try compared(path, .notEqual, .null), try compared(path, op, literal)]),
@@ -131,7 +133,9 @@ struct PredicateTranslator {
         let (first, second) = (try meaning(left), try meaning(right))
         switch (first, second) {
         case (.literal(let left), .literal(let right)):
-            guard let holds = op.holds(left, right) else { throw Self.refused("two constants are compared") }
+            guard let holds = op.holds(left, right) else {
+                throw Self.refused("both sides of a comparison are constants")
+            }
             return .constant(holds)
         case (.path(let path), .literal(let literal)): return try compared(path, op, literal)
         case (.literal(let literal), .path(let path)): return try compared(path, op.turned, literal)
@@ -160,7 +164,7 @@ struct PredicateTranslator {
         switch op {
         case .equal: return value ? node : .not(node)
         case .notEqual: return value ? .not(node) : node
-        default: throw Self.refused("'\(op.rawValue)' of the predicate compares conditions")
+        default: throw Self.refused("'\(op.rawValue)' cannot compare conditions")
         }
     }
 
@@ -172,12 +176,12 @@ struct PredicateTranslator {
         case .boolean(true): isEqual = .and([presence, node])
         case .boolean(false): isEqual = .and([presence, .not(node)])
         case .null: isEqual = .not(presence)
-        default: throw Self.refused("a condition of the predicate is compared with \(literal.kind)")
+        default: throw Self.refused("a condition cannot be compared with \(literal.kind)")
         }
         switch op {
         case .equal: return isEqual
         case .notEqual: return .not(isEqual)
-        default: throw Self.refused("'\(op.rawValue)' of the predicate compares conditions")
+        default: throw Self.refused("'\(op.rawValue)' cannot compare conditions")
         }
     }
 
@@ -191,7 +195,7 @@ struct PredicateTranslator {
         case .path(let path) where path.destination == nil: return .path(try named(path), .none)
         case .count(let path): return .path(try named(path, isCount: true), .none)
         case .literal(let literal): return .literal(literal, .none)
-        default: throw Self.refused(expression, "is no value to calculate or compare with")
+        default: throw Self.refused(expression, "is not a value to calculate or compare with")
         }
     }
 }

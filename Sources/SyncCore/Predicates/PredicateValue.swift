@@ -45,7 +45,7 @@ public struct PredicateValue: Sendable, Hashable {
     /// Returns the literal as an element of a list.
     func element(at place: PredicateSourceLocation) throws(SyncError) -> PredicateLiteral {
         let literal = try literal(at: place)
-        if case .list = literal { throw place.error("a list cannot hold a list") }
+        if case .list = literal { throw place.error("a list cannot contain a list") }
         return literal
     }
 }
@@ -83,7 +83,7 @@ extension UInt64: PredicateArgument {}
 extension Double: PredicateArgument {
     /// The shortest digits of the number. A condition with NaN or infinity throws when it is used.
     public var predicateValue: PredicateValue {
-        isFinite ? PredicateValue(.number("\(self)")) : .refused("\(self) is not a number to compare with")
+        isFinite ? PredicateValue(.number("\(self)")) : .refused("\(self) cannot be compared with")
     }
 }
 
@@ -95,7 +95,7 @@ extension Float: PredicateArgument {
 extension Decimal: PredicateArgument {
     /// The digits of the number. A condition with NaN throws when it is used.
     public var predicateValue: PredicateValue {
-        isNaN ? .refused("NaN is not a number to compare with") : PredicateValue(.number(description))
+        isNaN ? .refused("NaN cannot be compared with") : PredicateValue(.number(description))
     }
 }
 
@@ -132,7 +132,8 @@ extension Data: PredicateArgument {
 extension Date: PredicateArgument {
     /// The date in ISO 8601, with milliseconds.
     public var predicateValue: PredicateValue {
-        milliseconds.map { DateText.iso($0).predicateValue } ?? .refused("the date is outside the years 1 to 9999")
+        milliseconds.map { DateText.iso($0).predicateValue }
+            ?? .refused("the date is outside the range of years 1 to 9999")
     }
 }
 
@@ -174,7 +175,7 @@ package enum PredicateLiteral: Sendable, Hashable {
         case .null: "nil"
         case .boolean(let value): value ? "true" : "false"
         case .number(let text): "the number \(text)"
-        case .text: "a text"
+        case .text: "a string"
         case .list(let values): "a list of \(values.count)"
         }
     }

@@ -226,7 +226,7 @@ extension PredicateResolver {
         let types = (try type(of: calculation.left), try type(of: calculation.right))
         // A literal has the type of the other side.
         guard let known = types.0 ?? types.1 else {
-            throw calculation.place.error("both sides are constants", entity: root.name)
+            throw calculation.place.error("both sides of the comparison are constants", entity: root.name)
         }
         let (first, second) = (
             types.0 ?? calculation.left.literalType(beside: known),
@@ -234,16 +234,17 @@ extension PredicateResolver {
         )
         let isMixed = Set([first, second]) == [.integer, .double]
         guard isMixed || first == second else {
-            throw calculation.place.error("\(first.rawValue) and \(second.rawValue) do not compare", entity: root.name)
+            throw calculation.place.error(
+                "values of type \(first.rawValue) and \(second.rawValue) cannot be compared", entity: root.name)
         }
         let type = isMixed ? .double : first
         guard Self.areComparable(type) else {
             throw calculation.place.error(
-                "values of the type \(type.rawValue) are not compared with each other", entity: root.name)
+                "values of type \(type.rawValue) cannot be compared with each other", entity: root.name)
         }
         guard let test = ResolvedCalculation.Test(calculation.operator) else {
             throw calculation.place.error(
-                "\(calculation.operator.rawValue) compares with a constant only", entity: root.name)
+                "\(calculation.operator.rawValue) requires a constant on the right", entity: root.name)
         }
         return ResolvedCalculation(
             left: try resolved(calculation.left, as: type), test: test,
@@ -278,12 +279,12 @@ extension PredicateResolver {
         let types = try [left, right].map { try self.type(of: $0) ?? $0.literalType(beside: .integer) }
         for found in types where found != .integer && found != .double {
             throw place.error(
-                "'\(operation.rawValue)' calculates with integers and doubles, not with \(found.rawValue)",
+                "'\(operation.rawValue)' requires integers or doubles, not \(found.rawValue)",
                 entity: root.name)
         }
         let result: AttributeType = types.contains(.double) ? .double : .integer
         guard operation != .remainder || result == .integer else {
-            throw place.error("MOD is of integers", entity: root.name)
+            throw place.error("MOD requires integers", entity: root.name)
         }
         return result
     }
@@ -293,11 +294,12 @@ extension PredicateResolver {
         _ path: PredicatePath, at place: PredicateSourceLocation
     ) throws -> (term: ResolvedCalculation.Term, type: AttributeType) {
         if let quantifier = path.quantifier {
-            throw place.error("\(quantifier.rawValue) has no place in a calculation", entity: root.name)
+            throw place.error("\(quantifier.rawValue) cannot be used in a calculation", entity: root.name)
         }
         let route = try ResolvedPredicatePath(path, from: root, in: model, at: place)
         if let hop = route.hops.first(where: \.isToMany) {
-            throw place.error("'\(hop.name)' leads to many rows, of which none is calculated with", entity: root.name)
+            throw place.error(
+                "'\(hop.name)' is a to-many relationship and cannot be used in a calculation", entity: root.name)
         }
         switch route.end {
         case .attribute(let slot):
@@ -307,7 +309,7 @@ extension PredicateResolver {
         case .count(let last): return (.count(route.hops, last), .integer)
         case .relationship(let last):
             throw place.error(
-                "'\(last.name)' is a relationship: name an attribute of what it leads to", entity: root.name)
+                "'\(last.name)' is a relationship; name an attribute of its destination", entity: root.name)
         }
     }
 
@@ -317,9 +319,9 @@ extension PredicateResolver {
     private func resolved(_ term: PredicateTerm, as type: AttributeType) throws -> ResolvedCalculation.Term {
         switch term {
         case .literal(let literal, let place):
-            guard literal != .null else { throw place.error("nil is not calculated with", entity: root.name) }
+            guard literal != .null else { throw place.error("nil cannot be used in a calculation", entity: root.name) }
             guard let constant = literal.constant(as: type) else {
-                throw place.error("\(literal.kind) is no \(type.rawValue)", entity: root.name)
+                throw place.error("\(literal.kind) is not a value of type \(type.rawValue)", entity: root.name)
             }
             return .constant(constant)
         case .path(let path, let place):
@@ -341,7 +343,7 @@ extension PredicateResolver {
         let route = try ResolvedPredicatePath(related.path, from: root, in: model, at: related.place)
         guard case .relationship(let last) = route.end else {
             throw related.place.error(
-                "\(quantifier.rawValue) (…) needs a relationship, which '\(route.name)' is not", entity: root.name)
+                "\(quantifier.rawValue) (…) requires a relationship, and '\(route.name)' is not one", entity: root.name)
         }
         let inner = PredicateResolver(model: model, root: model.entities[last.destination])
         return .related(quantifier, route.hops + [last], try inner.resolved(related.condition))

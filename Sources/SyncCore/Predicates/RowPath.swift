@@ -32,7 +32,7 @@ package struct RowPath: Sendable {
             guard let hop = entity.relationship(named: part) else {
                 if entity.slotByName[part] != nil {
                     throw SyncError(
-                        .unknownAttribute, "'\(part)' is an attribute, so no name can follow it in '\(text)'",
+                        .unknownAttribute, "'\(part)' is an attribute; no name can follow it in '\(text)'",
                         entity: entity.name)
                 }
                 throw Self.unknown(part, "relationship", of: entity, in: model)
@@ -48,7 +48,7 @@ package struct RowPath: Sendable {
         } else if let relationship = entity.relationship(named: last) {
             guard relationship.isToMany == isCount else {
                 throw isCount
-                    ? SyncError(.invalidOption, "@count needs a to-many relationship, which '\(last)' is not")
+                    ? SyncError(.invalidOption, "@count requires a to-many relationship, and '\(last)' is not one")
                     : Self.many(relationship, text)
             }
             end = isCount ? .count(relationship) : .target(relationship)
@@ -90,7 +90,9 @@ package struct RowPath: Sendable {
     private static func many(_ relationship: CompiledRelationship, _ path: String) -> SyncError {
         SyncError(
             .invalidOption,
-            "'\(relationship.name)' of '\(path)' leads to many rows; \(relationship.name).@count is how many")
+            "'\(relationship.name)' of '\(path)' is a to-many relationship; use \(relationship.name).@count "
+                + "for the number of rows"
+        )
     }
 
     private static func unknown(
@@ -101,7 +103,7 @@ package struct RowPath: Sendable {
         let known = TruncatedList(names).text
         return SyncError(
             .unknownAttribute,
-            "unknown \(kind) '\(name)'; there are \(known.isEmpty ? "none" : known)"
+            "unknown \(kind) '\(name)'; available: \(known.isEmpty ? "none" : known)"
                 + SimilarName.hint(for: name, among: names), entity: entity.name)
     }
 }
@@ -139,7 +141,8 @@ struct ResolvedPredicatePath {
         let last = path.components.last ?? ""
         if path.isCount {
             guard let relationship = entity.relationship(named: last), relationship.isToMany else {
-                throw place.error("@count needs a to-many relationship, which '\(last)' is not", entity: entity.name)
+                throw place.error(
+                    "@count requires a to-many relationship, and '\(last)' is not one", entity: entity.name)
             }
             end = .count(relationship)
         } else if let slot = entity.slotByName[last] {
@@ -156,7 +159,7 @@ struct ResolvedPredicatePath {
         _ place: PredicateSourceLocation
     ) -> SyncError {
         if entity.slotByName[name] != nil {
-            return place.error("'\(name)' is an attribute, so no name can follow it", entity: entity.name)
+            return place.error("'\(name)' is an attribute; no name can follow it", entity: entity.name)
         }
         let attributes = entity.slots.map { model[entity.table].attributes[$0].name }
         let relationships = entity.relationships.map(\.name)

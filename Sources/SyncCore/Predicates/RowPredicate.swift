@@ -67,7 +67,7 @@ public struct RowPredicate: Sendable, Hashable {
 
     static func nestedTooDeeply(at place: PredicateSourceLocation = .none) -> SyncError {
         SyncError(
-            .invalidPredicate, "the condition is nested deeper than \(maximumNesting) levels", line: place.line,
+            .invalidPredicate, "the condition is nested more than \(maximumNesting) levels deep", line: place.line,
             column: place.column)
     }
 }
@@ -172,15 +172,15 @@ package struct PredicateComparison: Sendable, Hashable {
     private var valueProblem: String? {
         switch (`operator`, literal) {
         case (.in, .list): nil
-        case (.in, _): "IN needs a list, as in {1, 2}, not \(literal.kind)"
+        case (.in, _): "IN requires a list such as {1, 2}, not \(literal.kind)"
         case (.between, .list(let bounds)) where bounds.count == 2: nil
-        case (.between, _): "BETWEEN needs a list of two values, as in {1, 10}, not \(literal.kind)"
-        case (_, .list): "'\(`operator`.rawValue)' needs a single value, not a list; IN takes a list"
+        case (.between, _): "BETWEEN requires a list of two values such as {1, 10}, not \(literal.kind)"
+        case (_, .list): "'\(`operator`.rawValue)' requires a single value, not a list; use IN for a list"
         case (.matches, .text(let pattern)):
             RegularExpression(pattern, ignoringCase: ignoresCase) == nil
-                ? "MATCHES needs a regular expression, which '\(pattern)' is not" : nil
+                ? "'\(pattern)' is not a regular expression" : nil
         case (let op, .text) where op.isTextual: nil
-        case (let op, _) where op.isTextual: "\(op.rawValue) needs a text, not \(literal.kind)"
+        case (let op, _) where op.isTextual: "\(op.rawValue) requires a string, not \(literal.kind)"
         default: nil
         }
     }

@@ -71,5 +71,5 @@ package struct RegularExpression: Sendable, Hashable {
 
     /// The message for a pattern that takes too many steps.
     package static let tooManySteps =
-        "MATCHES takes too many steps: its pattern can take a text apart in too many ways, as (a+)+ can"
+        "MATCHES takes too many steps: avoid nested repetitions such as (a+)+ in its pattern"
 }

@@ -66,7 +66,7 @@ extension PredicateExpressions.Conditional: TranslatedExpression {
 extension PredicateExpressions.OptionalFlatMap: TranslatedExpression {
     func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
         guard case .path(let path) = try translator.meaning(wrapped) else {
-            throw PredicateTranslator.refused(self, "is of no attribute or relationship")
+            throw PredicateTranslator.refused(self, "is not about an attribute or relationship")
         }
         translator.bind(variable.key, to: path)
         let presence = try translator.compared(path, .notEqual, .null)
@@ -79,7 +79,7 @@ extension PredicateExpressions.OptionalFlatMap: TranslatedExpression {
         default:
             throw PredicateTranslator.refused(
                 self,
-                "is translated where it leads to an attribute, or a calculation, of '\(path.components.joined(separator: "."))'"
+                "is only supported for an attribute or a calculation of '\(path.components.joined(separator: "."))'"
             )
         }
     }
@@ -103,7 +103,7 @@ extension PredicateExpressions.NilCoalesce: TranslatedExpression {
         case (.optional(let node, let presence), .literal(.boolean(let value))):
             .condition(value ? .or([.not(presence), node]) : .and([presence, node]))
         default:
-            throw PredicateTranslator.refused("'??' of the predicate is translated for an attribute and a constant")
+            throw PredicateTranslator.refused("'??' is only supported for an attribute and a constant")
         }
     }
 }
@@ -148,7 +148,7 @@ extension PredicateExpressions.SequenceContains: TranslatedExpression {
             return .condition(try translator.isIn(element, lower, upper, isClosed))
         case (.path(let path), .literal(.text(let text))) where path.destination == nil:
             return .condition(try translator.compared(path, .contains, .text(text)))
-        default: throw PredicateTranslator.refused(self, "is translated for a captured list and an attribute")
+        default: throw PredicateTranslator.refused(self, "is only supported for a captured list and an attribute")
         }
     }
 }
@@ -216,7 +216,7 @@ extension PredicateTranslator {
         _ expression: Any, from lower: Any, to upper: Any, isClosed: Bool
     ) throws -> Meaning {
         guard case .literal(let first) = try meaning(lower), case .literal(let last) = try meaning(upper) else {
-            throw Self.refused(expression, "is translated for constants")
+            throw Self.refused(expression, "is only supported for constants")
         }
         return .range(lower: first, upper: last, isClosed: isClosed)
     }
@@ -227,7 +227,7 @@ extension PredicateTranslator {
     ) throws -> Meaning {
         guard case .path(let path) = try meaning(base), path.destination == nil,
             case .literal(.text(let text)) = try meaning(part)
-        else { throw Self.refused(expression, "is translated for an attribute and a constant text") }
+        else { throw Self.refused(expression, "is only supported for an attribute and a constant string") }
         return .condition(try compared(path, op, .text(text)))
     }
 }
@@ -267,7 +267,7 @@ extension PredicateExpressions.FloatDivision: TranslatedExpression {
     /// Division by zero is infinity in Swift, but NULL in SQL. So the divisor must be a constant other than zero.
     func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
         guard case .literal(.number(let text)) = try translator.meaning(rhs), Double(text) != 0 else {
-            throw PredicateTranslator.refused(self, "is translated for a constant divisor other than zero")
+            throw PredicateTranslator.refused(self, "is only supported for a constant divisor other than zero")
         }
         return try translator.calculated(lhs, .dividedBy, rhs, of: Output.self)
     }
@@ -290,7 +290,7 @@ extension PredicateTranslator {
     ) throws -> Meaning {
         guard Self.exactTypes.contains(where: { $0 == type }) else {
             throw Self.refused(
-                "'\(operation.rawValue)' of the predicate calculates with \(type), which a column does otherwise")
+                "'\(operation.rawValue)' of type \(type) differs between Swift and SQLite")
         }
         return .term(.calculated(try term(left), operation, try term(right), .none))
     }
@@ -304,7 +304,7 @@ extension PredicateTranslator {
     fileprivate static func checkOrder(of type: Any.Type) throws {
         let known = exactTypes + [Float.self, String.self, Date.self, Decimal.self, UUID.self]
         guard known.contains(where: { $0 == type }) else {
-            throw refused("values of the type \(type) have an order of their own, which has no translation")
+            throw refused("the order of values of type \(type) is not supported")
         }
     }
 }

@@ -25,17 +25,18 @@ extension PredicateExpressions.KeyPath: TranslatedExpression {
             let isMany = path.components.isEmpty ? false : Root.Output.self is any Collection.Type
             if isMany { return try ofRows(path, translator) }
             guard let property = type.property(keyPath) else {
-                throw PredicateTranslator.refused("\(keyPath) is no attribute or relationship of \(type.entityName)")
+                throw PredicateTranslator.refused(
+                    "\(keyPath) is not an attribute or relationship of \(type.entityName)")
             }
             path.components.append(property.name)
             path.destination = property.destination
             return .path(path)
         case .filtered(let path, let node):
             guard case .collectionIsEmpty = kind else {
-                throw PredicateTranslator.refused("of filtered rows only 'isEmpty' has a translation, not \(keyPath)")
+                throw PredicateTranslator.refused("\(keyPath) of filtered rows is not supported; only 'isEmpty' is")
             }
             return .condition(.not(try translator.related(.any, path, node)))
-        default: throw PredicateTranslator.refused("\(keyPath) is of no row")
+        default: throw PredicateTranslator.refused("\(keyPath) is not a property of a row")
         }
     }
 
@@ -47,7 +48,7 @@ extension PredicateExpressions.KeyPath: TranslatedExpression {
         case .collectionIsEmpty: return .condition(try translator.compared(path, .equal, .null))
         default: break
         }
-        throw PredicateTranslator.refused("\(keyPath) of many rows has no translation")
+        throw PredicateTranslator.refused("\(keyPath) of a to-many relationship is not supported")
     }
 
     /// Translates a property of an attribute's value.
@@ -59,7 +60,7 @@ extension PredicateExpressions.KeyPath: TranslatedExpression {
             return .condition(try translator.compared(path, .equal, .text("")))
         }
         throw PredicateTranslator.refused(
-            "what is asked of the attribute '\(path.components.joined(separator: "."))' has no translation")
+            "this property of the attribute '\(path.components.joined(separator: "."))' is not supported")
     }
 }
 
@@ -79,7 +80,7 @@ extension PredicateExpressions.Value: TranslatedExpression {
             let known = literals.compactMap(\.self)
             if known.count == literals.count { return .list(known) }
         }
-        throw PredicateTranslator.refused("a constant of the type \(Output.self) has no translation")
+        throw PredicateTranslator.refused("a constant of type \(Output.self) is not supported")
     }
 }
 

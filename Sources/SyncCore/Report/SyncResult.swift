@@ -200,11 +200,11 @@ extension SyncResult: CustomStringConvertible {
         if lines.isEmpty {
             let unchanged = self[entity].unchangedCount
             lines.append(
-                "\(entity.isEmpty ? "" : "\(entity): ")nothing changed" + (unchanged > 0 ? " of \(unchanged)" : ""))
+                "\(entity.isEmpty ? "" : "\(entity): ")nothing changed" + (unchanged > 0 ? " (\(unchanged) unchanged)" : ""))
         }
         let rest = [
             Self.count(linksAdded, "link", " added"), Self.count(linksRemoved, "link", " removed"),
-            Self.count(contradictions, "contradiction"), Self.count(unresolved.count, "reference", " waiting"),
+            Self.count(contradictions, "inconsistent record"), Self.count(unresolved.count, "pending reference"),
             Self.count(unmappedKeys.count, "unmapped key"),
             Self.count(diagnostics.count + omittedDiagnostics, "diagnostic"),
         ].compactMap(\.self)

@@ -32,14 +32,14 @@ struct DatePatternScan {
     /// Reads quoted text. Two apostrophes are one literal apostrophe, also in quoted text.
     private mutating func readQuoted() throws(DatePattern.Problem) {
         place += 1
-        guard place < text.count else { throw problem("an apostrophe opens text that does not end") }
+        guard place < text.count else { throw problem("unterminated quoted text") }
         if text[place] == "'" {
             literal.append(.apostrophe)
             place += 1
             return
         }
         while true {
-            guard place < text.count else { throw problem("an apostrophe opens text that does not end") }
+            guard place < text.count else { throw problem("unterminated quoted text") }
             if text[place] == "'" {
                 place += 1
                 guard place < text.count, text[place] == "'" else { return }
@@ -75,27 +75,27 @@ struct DatePatternScan {
         default:
             let known =
                 "y yy yyyy M MM MMM MMMM d dd E EEEE H HH h hh a m mm s ss S…SSSSSSSSS X XX XXX x xx xxx Z ZZZZZ z"
-            throw problem("'\(String(repeating: letter, count: count))' is not known; known are \(known)")
+            throw problem("unknown field '\(String(repeating: letter, count: count))'; use one of \(known)")
         }
     }
 
     private func check() throws(DatePattern.Problem) {
         var kinds: Set<DatePattern.Field.Kind> = []
         for field in found where field.kind != .literal {
-            guard kinds.insert(field.kind).inserted else { throw problem("the \(field.kind) is there twice") }
+            guard kinds.insert(field.kind).inserted else { throw problem("the \(field.kind) occurs twice") }
         }
-        guard kinds.contains(.year) else { throw problem("there is no year") }
+        guard kinds.contains(.year) else { throw problem("the year is missing") }
         let isHalf = found.contains { if case .halfDayHour = $0 { true } else { false } }
         guard isHalf == kinds.contains(.dayPeriod) else {
-            throw problem("hours from 1 to 12 ('h') and before or after noon ('a') need each other")
+            throw problem("12-hour hours ('h') and AM/PM ('a') must be used together")
         }
         let order: [DatePattern.Field.Kind] = [.month, .day, .hour, .minute, .second, .fraction]
         for (larger, smaller) in zip(order, order.dropFirst()) where kinds.contains(smaller) && !kinds.contains(larger)
         {
-            throw problem("there is a \(smaller) without the \(larger)")
+            throw problem("the \(smaller) requires the \(larger)")
         }
         for (field, next) in zip(found, found.dropFirst()) where field.digits == 0 && next.digits != nil {
-            throw problem("digits follow a \(field.kind) of any length; give it a fixed one, as in 'dd'")
+            throw problem("digits follow a \(field.kind) of variable length; use a fixed length such as 'dd'")
         }
     }
 

@@ -210,7 +210,8 @@ package enum JSONCodedValue {
         encoder.dateEncodingStrategy = .custom { date, encoder in
             guard let milliseconds = date.milliseconds else {
                 throw EncodingError.invalidValue(
-                    date, .init(codingPath: encoder.codingPath, debugDescription: "no text says this date"))
+                    date, .init(codingPath: encoder.codingPath, debugDescription: "this date cannot be written as text")
+                )
             }
             var container = encoder.singleValueContainer()
             try container.encode(DateText.iso(milliseconds))
@@ -225,7 +226,7 @@ package enum JSONCodedValue {
             let text = try JSONValue(from: decoder)
             guard let date = Coercion.storedValue(text, as: .date)?.date else {
                 throw DecodingError.dataCorrupted(
-                    .init(codingPath: decoder.codingPath, debugDescription: "no date can be read here"))
+                    .init(codingPath: decoder.codingPath, debugDescription: "this is not a date"))
             }
             return date
         }

@@ -10,7 +10,7 @@ struct AppDatabaseStore {
 
     /// Creates the tables of a model, or migrates existing ones to it.
     func open(_ model: SyncModel, policy: MigrationPolicy) throws -> OpenStore {
-        let message = "the database cannot be given the tables of the model"
+        let message = "cannot create the tables of the model in the database"
         let isAdopted = try DatabaseErrorMapper.mapped(.databaseError, message) {
             try writer.read(StoredModel.isAdopted)
         }
@@ -41,7 +41,7 @@ enum AppConnectionCheck {
         guard encoding == "UTF-8" else {
             throw SyncError(
                 .incompatibleConnection,
-                "the database keeps text as \(encoding), and conditions compare it as UTF-8; make it with "
+                "the database has the encoding \(encoding), and a sync requires UTF-8; create the database with "
                     + "'PRAGMA encoding = \"UTF-8\"'")
         }
     }
@@ -63,7 +63,7 @@ enum AppConnectionCheck {
         guard try Bool.fetchOne(db.cachedStatement(sql: "PRAGMA foreign_keys")) != true else { return }
         throw SyncError(
             .incompatibleConnection,
-            "foreign keys are off on this connection, so that rows could be left that refer to deleted ones; "
+            "foreign keys are disabled on this connection, so deletions could leave dangling links; "
                 + "set 'configuration.foreignKeysEnabled = true', and in a DatabaseMigrator "
                 + "'registerMigration(_, foreignKeyChecks: .immediate)'")
     }
@@ -149,12 +149,12 @@ struct SchemaNames {
         guard !taken.isEmpty else { return }
         throw SyncError(
             .nameCollision,
-            "the database has names already that the model needs; rename the entities, or what has them",
+            "the model needs names that the database already uses; rename the entities, or the tables of the app",
             problems: taken.map { key, found in
                 SyncDiagnostic(
                     .incompatibleTable, path: found.name,
                     message:
-                        "\(Self.thing(found.type)) of the database, and \(Self.thing(wanted[key]?.type ?? "table")) "
+                        "is \(Self.thing(found.type)) of the database and \(Self.thing(wanted[key]?.type ?? "table")) "
                         + "of the model")
             })
     }
@@ -204,7 +204,7 @@ extension DataStack {
     /// - Throws: ``SyncError`` `nameCollision`.
     public static func createTables(of model: SyncModel, in db: Database) throws {
         guard try StoredModel.schema(db, or: .guest) == nil else { return }
-        try DatabaseErrorMapper.mapped(.databaseError, "the tables of the model cannot be made") {
+        try DatabaseErrorMapper.mapped(.databaseError, "cannot create the tables of the model") {
             try StoredModel.create(model, in: db)
         }
     }

@@ -5,16 +5,16 @@ import SyncStore
 /// The conflict log: values that lost, and open conflicts.
 struct ConflictLog {
     /// The reason of edits that were lost because the service deleted the row.
-    static let deleted = "deleted there"
+    static let deleted = "deleted by the service"
     /// The reason of edits that were lost because the service no longer has the row, or hides it from the user.
-    static let missing = "deleted there, or hidden"
+    static let missing = "deleted by the service, or hidden from the user"
     /// The reason of a row without edits that was deleted along with another one. The service does not cascade, so it
     /// still has the row.
-    static let wentAlong = "went along with a row that was deleted there"
+    static let wentAlong = "deleted with a row that the service deleted"
     /// The reason of a preexisting row that the service does not have.
-    static let presumed = "stored before the service was first asked, which does not have it"
+    static let presumed = "preexisting row that the service does not have"
     /// The reason of a row that may have been edited while the triggers were missing.
-    static let audited = "deleted there, and may have been edited here while triggers were missing"
+    static let audited = "deleted by the service; possibly edited while change capture was off"
     /// The SQL list of all reasons above.
     static let gone = [deleted, missing, wentAlong, presumed, audited].map(\.literal).joined(separator: ", ")
 
@@ -108,7 +108,7 @@ struct ConflictLog {
                     arguments: [table.number, key])
                 try close(
                     row.decode(atIndex: 0), isDeletedHere ? .local : .remote,
-                    "the row was deleted \(isDeletedHere ? "here" : "there")")
+                    "the row was deleted \(isDeletedHere ? "locally" : "by the service")")
                 continue
             }
             guard let here = try value(of: row.decode(atIndex: 3), table, key, values) else { continue }
@@ -116,7 +116,7 @@ struct ConflictLog {
                 try show(here, in: row.decode(atIndex: 0))
                 continue
             }
-            try close(row.decode(atIndex: 0), .remote, "the row was edited to what the service has")
+            try close(row.decode(atIndex: 0), .remote, "the row was edited to the service's value")
             try release(table, key)
         }
     }

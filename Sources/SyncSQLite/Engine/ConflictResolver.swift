@@ -72,7 +72,7 @@ struct ConflictResolver {
     func close(_ domain: String, _ row: Subject, _ here: DatabaseValue, _ there: DatabaseValue) throws {
         try db.cachedStatement(
             sql: """
-                UPDATE sync_conflict SET open = 0, winner = 'local', why = 'the server came back to it'
+                UPDATE sync_conflict SET open = 0, winner = 'local', why = 'the service returned to this value'
                 WHERE e = ? AND k = ? AND domain = ? AND open = 1 AND (base IS ? OR ? IS ?)
                 """
         ).execute(arguments: [row.table.number, row.key, domain, there, here, there])

@@ -13,7 +13,7 @@ extension DataStack {
     ///   sees nor sends them. Rows of other entities stay, also in a table that several entities share.
     /// - Throws: ``SyncError`` `engineBusy` while an engine syncs the database.
     public func removeEngine(deletingRows: Bool) async throws {
-        try await DatabaseErrorMapper.mapped(.databaseError, "the engine's tables cannot be removed") {
+        try await DatabaseErrorMapper.mapped(.databaseError, "cannot remove the engine's tables") {
             try await database.write { [self] db in
                 try watch.check(db)
                 guard try EngineSchema.isThere(in: db) else { return }

@@ -8,7 +8,7 @@ import SyncCore
 enum EngineDamage {
     /// A text of the engine's tables is not the JSON that it should be.
     private struct InvalidJSON: LocalizedError {
-        var errorDescription: String? { "a text of the engine's tables is not JSON" }
+        var errorDescription: String? { "a value in the engine's tables is not JSON" }
     }
 
     /// Runs `body`. A value that cannot be decoded becomes an error that names its table, row and column.
@@ -31,7 +31,7 @@ enum EngineDamage {
     }
 
     private static func error(in db: Database) -> SyncError {
-        let place = (try? firstPlace(in: db)) ?? "a value has another type than its column"
+        let place = (try? firstPlace(in: db)) ?? "a value does not have the type of its column"
         return SyncError(.databaseError, "the engine's tables are damaged: \(place)")
     }
 

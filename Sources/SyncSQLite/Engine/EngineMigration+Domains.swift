@@ -37,11 +37,11 @@ extension EngineMigration {
     /// Reports and logs an edit whose field is not in the new model. Edits of a deleted row are not lost.
     private mutating func lose(_ domain: MigratedFields.Domain, _ row: Row, of entity: Registered) throws {
         if isDeleted(row[0], of: entity) { return }
-        lose("entities.\(entity.old.name).\(domain.path)", "an edit of it was not sent", 1, "edit")
+        lose("entities.\(entity.old.name).\(domain.path)", "an edit is still pending", 1, "edit")
         try db.execute(
             sql: """
                 INSERT INTO sync_conflict (at, e, k, domain, base, winner, why)
-                VALUES (?, ?, ?, ?, ?, 'remote', 'an edit that was not sent: it is not in the model any more')
+                VALUES (?, ?, ?, ?, ?, 'remote', 'pending edit of a field that is no longer in the model')
                 """, arguments: [SQLiteEngineStore.now, entity.number, row[0], domain.old, row[2]])
     }
 
@@ -127,7 +127,7 @@ extension EngineMigration {
             } else {
                 try db.execute(
                     sql: """
-                        UPDATE sync_conflict SET open = 0, winner = 'remote', why = 'not in the model any more'
+                        UPDATE sync_conflict SET open = 0, winner = 'remote', why = 'no longer in the model'
                         WHERE id = ? AND open = 1
                         """, arguments: [row[0]])
             }

@@ -36,7 +36,7 @@ extension EngineMigration {
             }
         }
         lose(
-            "entities.\(entity.old.name)", "changes of rows that are told apart by something else now were not sent",
+            "entities.\(entity.old.name)", "the primary key changes, and changes are still pending",
             lost, "change")
         try db.execute(sql: "DELETE FROM sync_sent WHERE request NOT IN (SELECT id FROM sync_request)")
         try db.execute(sql: "DELETE FROM sync_sweep WHERE e = ?", arguments: [entity.number])

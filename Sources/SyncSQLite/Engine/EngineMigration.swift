@@ -96,7 +96,7 @@ struct EngineMigration {
     private mutating func forget(_ number: Int, _ entity: CompiledEntity) throws {
         let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_change WHERE e = ?", arguments: [number]) ?? 0
         lose(
-            "entities.\(entity.name)", "it was kept in step with a service, and has changes that were not sent", count,
+            "entities.\(entity.name)", "the entity is synced with a service, and changes are still pending", count,
             "change")
         // Another entity may get the number.
         try EngineSchema.forgetEntity(number, in: db)
@@ -135,7 +135,7 @@ struct EngineMigration {
             else {
                 let owners = registered.filter { $0.old.table == mine.table }
                 if !owners.contains(where: { isDeleted(row[1], of: $0) }) {
-                    lose("tables.\(name)", "links that were added or removed were not sent", 1, "link")
+                    lose("tables.\(name)", "changes of links are still pending", 1, "link")
                 }
                 continue
             }

@@ -283,7 +283,7 @@ enum EngineSchema {
             try db.execute(sql: knownNames)
             try db.execute(sql: "UPDATE sync_engine SET protocol = ?", arguments: [Self.version])
         default:
-            throw SyncError(.cannotOpenStore, "the engine's tables were made by another version of this library")
+            throw SyncError(.cannotOpenStore, "the engine's tables were created by another version of Sync")
         }
     }
 

@@ -77,7 +77,7 @@ struct EngineSetup {
     /// another.
     private func checkScope() throws {
         let row = try Row.fetchOne(db, sql: "SELECT protocol, service, user FROM sync_engine")
-        guard let row else { throw SyncError(.databaseError, "the engine's table has no row") }
+        guard let row else { throw SyncError(.databaseError, "the engine's tables are damaged: sync_engine has no row") }
         try EngineSchema.upgrade(from: row.decode(atIndex: 0), in: db)
         guard registration.isScopeKnown else { return }
         let (service, user) = try (row.decode(String.self, atIndex: 1), row.decode(String.self, atIndex: 2))
@@ -86,11 +86,11 @@ struct EngineSetup {
             let isMoved = service != registration.service
             throw SyncError(
                 isMoved ? .serviceMismatch : .userMismatch,
-                "the database is in step with "
-                    + (isMoved ? "\(service), and this is \(registration.service)" : "another user of \(service)")
-                    + ": use a file for each service and user, or remove what is of the other one first "
+                "the database belongs to "
+                    + (isMoved ? "\(service), not \(registration.service)" : "another user of \(service)")
+                    + "; use one database for each service and user, or remove the other engine first "
                     + "(DataStack.removeEngine, 'syncdb reset local')"
-                    + (isMoved ? "; a service that has moved keeps its name with 'identity': \"\(service)\"" : ""))
+                    + (isMoved ? "; if the service has moved, set 'identity': \"\(service)\"" : ""))
         }
         try db.execute(
             sql: "UPDATE sync_engine SET service = ?, user = ?, not_before = NULL, attempts = 0",
@@ -112,7 +112,7 @@ struct EngineSetup {
             guard case .single(let type) = table.key.type, ![.uuid, .string, .integer].contains(type) else { continue }
             throw SyncError(
                 .invalidOption,
-                "keys of type \(type.rawValue) cannot be made here for a service that wants them so",
+                "the service requires keys from the client, and keys of type \(type.rawValue) cannot be generated",
                 entity: table.entity.name)
         }
     }
@@ -127,7 +127,8 @@ struct EngineSetup {
                 })
             else { continue }
             throw SyncError(
-                .invalidOption, "its rows are those of '\(other.entity.name)' too: register one of the two",
+                .invalidOption,
+                "the rows of the entity are also rows of '\(other.entity.name)'; register one of the two",
                 entity: table.entity.name)
         }
     }
@@ -144,8 +145,8 @@ struct EngineSetup {
             guard let name = ordered?.relationship.name else { continue }
             throw SyncError(
                 .invalidOption,
-                "the order of its '\(name)' cannot be sent: each of these rows says what it belongs to, and none its place; "
-                    + "leave 'ordered' out of the model, or keep the order on this side with 'export': false",
+                "the order of '\(name)' cannot be sent, since a one-to-many relationship is sent with its rows; "
+                    + "remove 'ordered' from the model, or keep the order local with 'export': false",
                 entity: table.entity.name)
         }
     }

@@ -146,7 +146,7 @@ struct KeyReplacement {
             guard let value = values[domain], !value.isExactly(base) else { continue }
             try ConflictLog(db).add(
                 table, key, domain: domain, base: base, local: value, remote: base,
-                ConflictOutcome(winner: .local, why: "another row made here is the same"))
+                ConflictOutcome(winner: .local, why: "another local row has the same natural key"))
         }
     }
 

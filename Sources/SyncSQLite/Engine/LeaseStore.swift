@@ -21,7 +21,7 @@ enum LeaseStore {
         // No lease lasts longer than that. A later end comes from a wrong clock.
         let isTaken = current.until > now && current.until <= now + duration
         if isTaken, current.holder != holder, !current.holder.isEmpty, !LeaseHolder(current.holder).isDead {
-            throw SyncError(.engineBusy, "another engine is syncing this database; try again once it is done")
+            throw SyncError(.engineBusy, "another engine is syncing this database; try again when it has finished")
         }
         let last: Int64? = try row?.decode(atIndex: 1)
         let token = (last ?? 0) &+ 1
@@ -51,7 +51,7 @@ enum LeaseStore {
         let row = try db.rowCached(sql: "SELECT token, until FROM sync_lease WHERE name = 'run'")
         let token: Int64? = try row?.decode(atIndex: 0)
         guard let row, token == lease.token else {
-            throw SyncError(.engineBusy, "another process took the database over; this run ends here")
+            throw SyncError(.engineBusy, "another engine took over the lease of this database; this engine run stops")
         }
         let now = SQLiteEngineStore.now
         let until: Int64 = try row.decode(atIndex: 1)

@@ -7,7 +7,7 @@ import SyncStore
 ///
 /// An edited row that references a row that never existed is unlinked.
 struct OrphanedRows {
-    static let ruling = ConflictOutcome(winner: .remote, why: "it pointed to a row that is not there")
+    static let ruling = ConflictOutcome(winner: .remote, why: "the referenced row does not exist")
 
     private let engine: SQLiteEngineStore
     private let db: Database

@@ -72,10 +72,10 @@ extension OutgoingRecordBuilder {
         _ value: JSONValue?, _ domain: OutgoingField, _ type: AttributeType
     ) throws -> JSONValue {
         guard let value, Double.fromDatabaseValue(domain.value)?.isFinite != false else {
-            throw Unsendable(reason: "what its '\(domain.name)' holds cannot be written as JSON")
+            throw Unsendable(reason: "the value of '\(domain.name)' cannot be written as JSON")
         }
         guard domain.value.isReadable(as: type) else {
-            throw Unsendable(reason: "what its '\(domain.name)' holds is no \(type.rawValue)")
+            throw Unsendable(reason: "the value of '\(domain.name)' is not of type \(type.rawValue)")
         }
         return value
     }

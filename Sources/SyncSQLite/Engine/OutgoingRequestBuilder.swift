@@ -167,7 +167,7 @@ struct OutgoingRequestBuilder {
     }
 
     /// The prefix of the reason of changes that are blocked by a cycle.
-    static let cycle = "a cycle: "
+    static let cycle = "cycle: "
 
     /// Blocks new rows in a cycle of which none can be sent without its reference. They would wait forever.
     private mutating func blockCycles() throws {
@@ -186,7 +186,7 @@ struct OutgoingRequestBuilder {
         for (change, table, relationship) in stuck {
             try park(
                 change, table,
-                "\(Self.cycle)it and what its '\(relationship)' leads to are new, and wait for each other")
+                "\(Self.cycle)the row and the row referenced by '\(relationship)' are both new and require each other")
         }
     }
 
@@ -246,11 +246,12 @@ struct OutgoingRequestBuilder {
         let isNew = change.kind == "create"
         let remoteID = try isNew ? newID(change, table) : bodies.remoteID(of: change.key, table)
         if isNew, engine.registration.makesIDs, remoteID == nil {
-            return try park(change, table, "its key is a local one, and the service wants an id that is made here")
+            return try park(
+                change, table, "the row has a temporary key, and the service requires the client to create the ID")
         }
         if isNew, remoteID == .null {
             let names = engine.model.compiled.keyNames(of: table.entity).joined(separator: ", ")
-            return try park(change, table, "a part of its key is missing: \(names)")
+            return try park(change, table, "the composite key is incomplete: no value for \(names)")
         }
         do {
             let (body, natural) = try bodies.body(of: change.key, table, domains, newID: remoteID, isNew: isNew)

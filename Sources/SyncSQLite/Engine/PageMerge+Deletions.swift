@@ -13,7 +13,7 @@ extension PageMerge {
         let wentAlong = try isCascade(standing.key)
         let comesBack = isChanged && (wentAlong || table.registration.deletions == .editWins)
         if isChanged {
-            let why = wentAlong ? "nobody deleted it by itself" : comesBack ? "editWins" : "deleteWins"
+            let why = wentAlong ? "the local deletion was a cascade" : comesBack ? "editWins" : "deleteWins"
             let ruling = ConflictOutcome(winner: comesBack ? .remote : .local, why: why)
             try log(
                 standing.key, domain: "", local: .null, remote: (row.record ?? .null).text.databaseValue, ruling)
@@ -182,7 +182,7 @@ extension PageMerge {
         }
         try moved.putBack(taken, since: before)
         if keepsEdits, let (row, standing) = rows.first {
-            return try bringBack(row, standing, "editWins: a row that belongs to it was edited")
+            return try bringBack(row, standing, "editWins: a row that it owns was edited")
         }
         for table in pulledAgain { try table.pullAll(in: db) }
         for name in names { try ConflictLog(db).recordDeleted(name, table, since: before) }

@@ -39,7 +39,7 @@ struct PageMerge {
         let births = try CreationIDs(engine, table, db)
         for row in rows {
             guard var key = try table.key.k(of: row.id, in: db) else {
-                refused.append((row, "its id is no key of \(table.entity.name)"))
+                refused.append((row, "the ID of the record is not a valid key of \(table.entity.name)"))
                 continue
             }
             let marked = try births?.adopt(row, key)
@@ -186,7 +186,7 @@ struct PageMerge {
     ) throws {
         // A surrogate key exists once the row is stored.
         guard let key = try table.key.k(of: row.id, in: db), try table.isStored(key, in: db) else {
-            let reason = result.diagnostics.first?.message ?? "it was not stored"
+            let reason = result.diagnostics.first?.message ?? "the record was not stored"
             refused.append((row, reason))
             return
         }

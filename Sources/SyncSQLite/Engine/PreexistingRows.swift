@@ -14,7 +14,7 @@ struct PreexistingRows {
     /// The condition of such a row in `sync_known`. `seq` -1 says that the service has not confirmed the row.
     static let condition = "\"seq\" < 0 AND \"whole\" <> 3"
 
-    static let ruling = ConflictOutcome(winner: .remote, why: "stored before the service was first asked")
+    static let ruling = ConflictOutcome(winner: .remote, why: "preexisting row")
 
     private let db: Database
     private var rows: [Presumed] = []

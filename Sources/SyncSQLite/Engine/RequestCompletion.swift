@@ -9,7 +9,7 @@ struct RequestCompletion {
     static let patience = 3
     /// The reason of a change that is blocked because the service no longer has the row. Once a run confirms that, the
     /// row is deleted or created again.
-    static let gone = "the server does not have it any more"
+    static let gone = "the service no longer has the row"
     /// The condition that a change is blocked for that reason. It is never NULL.
     static let isGone = CascadeMark.isBlocked(for: gone)
 
@@ -98,7 +98,7 @@ struct RequestCompletion {
         case .gone where reply.request.kind == .create:
             try removeRequest()
             if try table.isStored(key, in: db), try givesOtherID(key) { return }
-            try refuse(key, "the server has no place for it")
+            try refuse(key, "the service does not accept rows at this address")
         case .gone:
             try removeRequest()
             guard isUnchanged else { return }
@@ -295,7 +295,7 @@ struct RequestCompletion {
         let rounds = try Int.fetchOne(
             db, sql: "SELECT rounds FROM sync_change WHERE e = ? AND k = ?", arguments: [table.number, key])
         if let rounds, rounds >= Self.patience, isUnchanged {
-            try park(key, "contended: the server had another version \(rounds) times in a row")
+            try park(key, "contended: the service had another version \(rounds) times in a row")
         }
         // The merge would skip a version that is already known.
         try db.executeCached(

@@ -81,8 +81,8 @@ extension SQLiteEngineStore {
             guard deleted > limit.allowed(of: before) else { continue }
             throw SyncError(
                 .deletionLimitExceeded,
-                "\(deleted) of \(before) \(table.entity.name) rows would be deleted, because the service does not have "
-                    + "them any more, or what they belong to; nothing was deleted", entity: table.entity.name)
+                "the sync would delete \(deleted) of \(before) \(table.entity.name) rows, because the "
+                    + "service no longer has them or their owners; nothing was deleted", entity: table.entity.name)
         }
     }
 

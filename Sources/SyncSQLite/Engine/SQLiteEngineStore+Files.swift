@@ -109,20 +109,22 @@ extension SQLiteEngineStore {
         guard let slot = table.entity.slotByName[attribute] else {
             throw SyncError(
                 .unknownAttribute,
-                "there is no attribute '\(attribute)'"
+                "unknown attribute '\(attribute)'"
                     + SimilarName.hint(for: attribute, among: table.entity.slotByName.keys), entity: name)
         }
         guard model.compiled[table.entity.table].attributes[slot].type == .string, path(of: attribute, table) != nil
         else {
             throw SyncError(
-                .invalidOption, "'\(attribute)' cannot hold the name of a file: make it a string that is exported",
+                .invalidOption,
+                "'\(attribute)' cannot store the name of a file; use an exported attribute of type string",
                 entity: name)
         }
         guard !table.key.isHidden else {
-            throw SyncError(.invalidOption, "files are attached to rows whose key is one attribute", entity: name)
+            throw SyncError(
+                .invalidOption, "files can only be attached to rows whose key is one attribute", entity: name)
         }
         guard let own = try currentKey(key, table, in: db) else {
-            throw SyncError(.rowNotFound, "no row has the key \(key.text)", entity: name)
+            throw SyncError(.rowNotFound, "no row with the key \(key.text)", entity: name)
         }
         return (own, table.table.columns[slot])
     }

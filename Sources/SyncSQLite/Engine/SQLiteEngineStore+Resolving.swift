@@ -7,7 +7,10 @@ extension SQLiteEngineStore {
     package func resolve(_ entity: String, key: JSONValue, domain: String?, takingRemote: Bool) async throws {
         let table = try table(entity)
         guard let own = table.key.rowKey(key) else {
-            throw SyncError(.rowNotFound, "that is no key of \(entity)", entity: entity)
+            throw SyncError(
+                .rowNotFound,
+                "\(key) is not a valid key of \(entity), \(stack.model.compiled.keyDescription(of: table.entity))",
+                entity: entity)
         }
         let name = try domain.map { try stored($0, table) }
         try await transaction { [self] db in
@@ -41,9 +44,9 @@ extension SQLiteEngineStore {
                 SELECT winner FROM sync_conflict WHERE e = ? AND k = ? AND (? IS NULL OR domain = ?) ORDER BY id DESC LIMIT 1
                 """, arguments: [table.number, key, domain, domain])
         let row = "\(table.entity.name) \(own.recordKey(table.key.type).description)"
-        let what = winner.map { "is decided already: the value \($0 == "remote" ? "of the service" : "here") stays" }
+        let what = winner.map { "is already resolved: the \($0 == "remote" ? "remote" : "local") value is kept" }
         return SyncError(
-            .rowNotFound, what.map { "the conflict of \(row) \($0)" } ?? "\(row) has no conflict",
+            .rowNotFound, what.map { "the conflict of \(row) \($0)" } ?? "no conflict of \(row)",
             entity: table.entity.name)
     }
 
@@ -54,7 +57,7 @@ extension SQLiteEngineStore {
         }
         if let pairs = table.pairs.first(where: { $0.isOrdered && $0.relationship == domain }) { return pairs.domain }
         throw SyncError(
-            .invalidOption, "\(table.entity.name) has no attribute, to-one or ordered list '\(domain)' that is in step",
+            .invalidOption, "\(table.entity.name) has no synced field '\(domain)'",
             entity: table.entity.name)
     }
 
@@ -71,7 +74,7 @@ extension SQLiteEngineStore {
             let column = table.columns.first { $0.name == domain }
             guard try column.map({ try isThere(value, $0, in: db) }) ?? true else {
                 throw SyncError(
-                    .rowNotFound, "the row that its '\(domain)' leads to at the service is not stored here",
+                    .rowNotFound, "the row that the service references by '\(domain)' is not stored",
                     entity: table.entity.name)
             }
             try muted(in: db) {
@@ -87,12 +90,16 @@ extension SQLiteEngineStore {
     package func restore(_ entity: String, key: JSONValue) async throws {
         let table = try table(entity)
         guard let own = table.key.rowKey(key) else {
-            throw SyncError(.rowNotFound, "that is no key of \(entity)", entity: entity)
+            throw SyncError(
+                .rowNotFound,
+                "\(key) is not a valid key of \(entity), \(stack.model.compiled.keyDescription(of: table.entity))",
+                entity: entity)
         }
         try await transaction { [self] db in
             let lines = try ConflictLog(db).lastGone(table.key.k(of: own, in: db), table)
             guard !lines.isEmpty else {
-                throw SyncError(.rowNotFound, "the log has no such row that was deleted there", entity: entity)
+                throw SyncError(
+                    .rowNotFound, "the conflict log has no row with this key that the service deleted", entity: entity)
             }
             let values = Dictionary(lines.map { ($0.domain, $0.value) }) { first, _ in first }
             let free = try freeKey(own, table, in: db)
@@ -146,7 +153,7 @@ extension SQLiteEngineStore {
     private func freeKey(_ own: RowKey, _ table: TrackedTable, in db: Database) throws -> RowKey {
         guard let key = try table.key.k(of: own, in: db), try table.isStored(key, in: db) else { return own }
         guard !table.key.hasParts, let free = try RowKey(stack.newKey(for: table.entity, in: db)) else {
-            throw SyncError(.rowNotFound, "another row has its key by now", entity: table.entity.name)
+            throw SyncError(.rowNotFound, "another row has this key now", entity: table.entity.name)
         }
         return free
     }

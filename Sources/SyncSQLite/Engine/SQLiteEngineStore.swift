@@ -33,7 +33,8 @@ package struct SQLiteEngineStore: EngineStore {
 
     func table(_ entity: String) throws -> TrackedTable {
         guard let table = tableByName[entity] else {
-            throw SyncError(.unknownEntity, "'\(entity)' is not registered with the engine", entity: entity)
+            throw SyncError(
+                .unknownEntity, "unknown entity '\(entity)': it is not registered with the engine", entity: entity)
         }
         return table
     }
@@ -124,7 +125,7 @@ package struct SQLiteEngineStore: EngineStore {
         keepsMemory: Bool = false, _ body: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
         let (watch, isAdopted) = (stack.watch, stack.isAdopted)
-        return try await DatabaseErrorMapper.mapped(.databaseError, "the store cannot be written") { [memory] in
+        return try await DatabaseErrorMapper.mapped(.databaseError, "cannot write to the store") { [memory] in
             try await stack.database.write { db in
                 try watch.check(db)
                 return try EngineDamage.located(in: db) {
@@ -158,7 +159,7 @@ extension DataStack {
     ///   `unknownEntity`, `invalidOption` if an entity cannot be synced.
     package func engine(_ registration: EngineRegistration) throws -> SQLiteEngineStore {
         var (tables, others): ([TrackedTable], [TrackedTable]) = ([], [])
-        try DatabaseErrorMapper.mapped(.databaseError, "the engine's tables cannot be created") {
+        try DatabaseErrorMapper.mapped(.databaseError, "cannot create the engine's tables") {
             try database.write { db in
                 try watch.check(db)
                 try EngineDamage.located(in: db) {

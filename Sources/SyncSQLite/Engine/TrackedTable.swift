@@ -55,25 +55,28 @@ struct TrackedTable: Sendable {
         let entity = try compiled.entity(named: registration.name)
         let tree = compiled[entity.table]
         guard let key = TrackedKey(entity, layout, formats: model) else {
-            throw SyncError(.keylessEntity, "rows without a key of their own are not kept in step", entity: entity.name)
+            throw SyncError(
+                .keylessEntity,
+                "'\(entity.name)' has no primary key; register the entity of its owners",
+                entity: entity.name)
         }
         if key.hasParts, !takesParts {
             throw SyncError(
                 .invalidOption,
-                "its rows are told apart by \(compiled.keyNames(of: entity).joined(separator: ", ")), and the service wants "
-                    + "ids of one part", entity: entity.name)
+                "the entity has the composite key \(compiled.keyNames(of: entity).joined(separator: ", ")), "
+                    + "and the service supports only IDs of one value", entity: entity.name)
         }
         for name in registration.naturalKey where entity.slotByName[name] == nil {
             throw SyncError(
                 .unknownAttribute,
-                "the natural key names '\(name)', which is no attribute"
+                "unknown attribute '\(name)' in the natural key"
                     + SimilarName.hint(for: name, among: entity.slotByName.keys),
                 entity: entity.name)
         }
         let family = entity.family.map { compiled.entities[$0] }
         if let other = family.first(where: { $0.keyOwner != entity.keyOwner }) {
             throw SyncError(
-                .invalidOption, "'\(other.name)' has another key: register the entities below it, each by itself",
+                .invalidOption, "the sub-entity '\(other.name)' has another key; register its sub-entities one by one",
                 entity: entity.name)
         }
         let shapes = try family.map { try OutgoingSchema($0, of: model) }
@@ -136,7 +139,7 @@ struct TrackedTable: Sendable {
                 guard let column = known[member] else {
                     throw SyncError(
                         .unknownAttribute,
-                        "a group names '\(member)', which is no attribute or to-one that is in step"
+                        "unknown attribute or to-one relationship '\(member)' in a group"
                             + SimilarName.hint(for: member, among: known.keys), entity: registration.name)
                 }
                 guard seen.insert(column).inserted else {
@@ -172,7 +175,8 @@ struct TrackedTable: Sendable {
     func shape(of key: DatabaseValue, _ model: CompiledModel, in db: Database) throws -> OutgoingSchema {
         let kind = try kind(of: key, model, in: db)
         guard let shape = shapes[kind.id], !kind.isAbstract else {
-            throw SyncError(.unknownEntity, "rows of '\(kind.name)' are none of this list", entity: entity.name)
+            throw SyncError(
+                .unknownEntity, "rows of '\(kind.name)' are not synced with this entity", entity: entity.name)
         }
         return shape
     }
@@ -190,7 +194,8 @@ struct TrackedTable: Sendable {
                     """), arguments: [key])
         guard let name else { return entity }
         guard let id = model.entityID(name) else {
-            throw SyncError(.unknownEntity, "its sync_entity '\(name)' is no entity of the model", entity: entity.name)
+            throw SyncError(
+                .unknownEntity, "unknown entity '\(name)' in the column sync_entity of a row", entity: entity.name)
         }
         return model.entities[id]
     }

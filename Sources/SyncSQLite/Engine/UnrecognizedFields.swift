@@ -35,8 +35,8 @@ struct UnrecognizedFields {
             return Member(
                 domain: column.name,
                 reason:
-                    "it was sent as '\(name)', which the service does not keep; its records have '\(other.key)': say so with a "
-                    + "remoteKey in the model")
+                    "the service does not store '\(name)'; its records have '\(other.key)': set that as the remoteKey "
+                    + "in the model")
         }
     }
 

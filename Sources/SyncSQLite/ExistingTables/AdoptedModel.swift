@@ -26,7 +26,7 @@ public struct AdoptedModel: Sendable {
     /// - Throws: ``SyncError`` `incompatibleTables` if there is no table with such a name, or no suitable table;
     ///   `databaseError`.
     public init(of reader: some DatabaseReader, tables: [String] = []) throws {
-        (model, remarks) = try DatabaseErrorMapper.mapped(.databaseError, "the tables of the database cannot be read") {
+        (model, remarks) = try DatabaseErrorMapper.mapped(.databaseError, "cannot read the tables of the database") {
             try reader.read { db in
                 var draft = try IntrospectedTables(tables, in: db)
                 let model = try draft.model()
@@ -40,11 +40,11 @@ public struct AdoptedModel: Sendable {
     /// - Throws: ``SyncError`` `cannotOpenStore`, and the errors of ``init(of:tables:)``.
     public init(at url: URL, tables: [String] = []) throws {
         guard url.isFileURL, FileStatus(at: url.path)?.isRegular == true else {
-            throw SyncError(.cannotOpenStore, "there is no database at '\(url.path)'")
+            throw SyncError(.cannotOpenStore, "no database at '\(url.path)'")
         }
         var configuration = StoreFile.configuration()
         configuration.readonly = true
-        let queue = try DatabaseErrorMapper.mapped(.cannotOpenStore, "'\(url.path)' cannot be read as a database") {
+        let queue = try DatabaseErrorMapper.mapped(.cannotOpenStore, "cannot read '\(url.path)' as a database") {
             try DatabaseQueue(path: url.path, configuration: configuration)
         }
         defer { try? queue.close() }
@@ -82,7 +82,7 @@ struct IntrospectedTables {
                 add(table)
             } else if row[1] != "shadow" {
                 let kind = row[1] == "view" ? "view" : "virtual table"
-                remark("tables.\(name)", "the \(kind) is left out: it has no rows of its own")
+                remark("tables.\(name)", "the \(kind) is excluded: only tables can be synced")
             }
         }
     }
@@ -90,15 +90,15 @@ struct IntrospectedTables {
     /// Adds a table, without the columns whose names a model cannot have.
     private mutating func add(_ table: ExistingTable) {
         if let problem = IntrospectedNames.problem(with: table.name) {
-            return remark("tables.\(table.name)", "the table is left out: \(problem)")
+            return remark("tables.\(table.name)", "the table is excluded: \(problem)")
         }
         for column in table.columns {
             guard let problem = IntrospectedNames.problem(with: column.name) else { continue }
             if column.keyPosition > 0 {
-                return remark("tables.\(table.name).\(column.name)", "the table is left out: \(problem)")
+                return remark("tables.\(table.name).\(column.name)", "the table is excluded: \(problem)")
             }
             leftOut[table.name, default: []].insert(column.name.foldedForSQL)
-            remark("tables.\(table.name).\(column.name)", "the column is left out: \(problem)")
+            remark("tables.\(table.name).\(column.name)", "the column is excluded: \(problem)")
         }
         tables.append(table)
     }
@@ -123,7 +123,7 @@ struct IntrospectedTables {
             for found in problems { addDeletionCandidate(found, keys, before) }
         }
         throw SyncError(
-            .incompatibleTables, "the database has no table that can be adopted as it is", problems: remarks)
+            .incompatibleTables, "no table of the database can be synced without changes", problems: remarks)
     }
 
     private mutating func remark(_ path: String, _ message: String, _ sql: String? = nil) {
@@ -158,10 +158,10 @@ struct IntrospectedTables {
         let subject = column == nil ? "" : "it "
         if let column = Self.droppable(found.column, of: table, keys) {
             leftOut[table.name, default: []].insert(column.name.foldedForSQL)
-            remark(found.problem.path, "the column is left out: \(subject)\(found.problem.message)")
+            remark(found.problem.path, "the column is excluded: \(subject)\(found.problem.message)")
         } else {
             tables.removeAll { $0.name == table.name }
-            remark(found.problem.path, "the table is left out: \(subject)\(found.problem.message)", found.problem.fixSQL)
+            remark(found.problem.path, "the table is excluded: \(subject)\(found.problem.message)", found.problem.fixSQL)
         }
     }
 }
@@ -213,7 +213,9 @@ struct IntrospectedNames {
     /// Returns why a model cannot have a name; nil if it can.
     static func problem(with name: String) -> String? {
         let folded = name.foldedForSQL
-        if ["sync_", "sqlite_"].contains(where: folded.hasPrefix) { return "names beginning so are reserved" }
+        if ["sync_", "sqlite_"].contains(where: folded.hasPrefix) {
+            return "names that begin with 'sync_' or 'sqlite_' are reserved"
+        }
         let isOdd =
             name.isEmpty || name.unicodeScalars.contains { $0 == "\"" || $0.properties.generalCategory == .control }
         return isOdd ? "a name must not be empty or contain quotes or control characters" : nil

@@ -44,7 +44,7 @@ extension DataStack {
     ///
     /// - Throws: ``SyncError`` `incompatibleTables`, `nameCollision`, `modelMismatch`.
     public static func adoptTables(of model: SyncModel, in db: Database) throws {
-        try DatabaseErrorMapper.mapped(.databaseError, "the tables of the database cannot be adopted") {
+        try DatabaseErrorMapper.mapped(.databaseError, "cannot use the existing tables of the database") {
             try StoredModel.adopt(model, in: db)
         }
     }
@@ -56,7 +56,7 @@ struct ExistingTablesStore {
 
     /// Checks the tables, and stores the model.
     func open(_ model: SyncModel) throws -> OpenStore {
-        let version = try DatabaseErrorMapper.mapped(.databaseError, "the tables of the database cannot be adopted") {
+        let version = try DatabaseErrorMapper.mapped(.databaseError, "cannot use the existing tables of the database") {
             try writer.writeWithoutTransaction { db in
                 SQLFunctionInstaller.install(in: db)
                 try AppConnectionCheck.checkDatabase(db)
@@ -95,7 +95,7 @@ extension StoredModel {
         if kept != nil, try !isAdopted(db) {
             throw SyncError(
                 .modelMismatch,
-                "the database has tables already that were made for a model; open them with 'DataStack(model:in:)'")
+                "the database already has tables that Sync created for a model; open it with 'DataStack(model:in:)'")
         }
         let isSame = try kept?.needsMigration(to: model) == false
         let readsValues = try !isSame || OtherUUIDs.exist(in: db, of: StoreLayout(model.compiled, isAdopted: true))

@@ -28,7 +28,7 @@ struct IntrospectedEntities {
             guard let key = key(of: table) else {
                 unfit.insert(table.name)
                 remarks.append(
-                    ("tables.\(table.name)", "the table is left out: it has no primary key that tells rows apart", nil))
+                    ("tables.\(table.name)", "the table is excluded: it has no primary key", nil))
                 continue
             }
             keyColumns[table.name] = Set(key.map(\.foldedForSQL))
@@ -44,7 +44,7 @@ struct IntrospectedEntities {
                 remarks.append(
                     (
                         "tables.\(table.name).\(key.columns.joined(separator: ", "))",
-                        "the foreign key to \(key.table) is no relationship: it has several columns", nil
+                        "the foreign key to \(key.table) is not a relationship: it has several columns", nil
                     ))
             }
         }
@@ -140,12 +140,12 @@ struct IntrospectedEntities {
             entities[target.name] != nil, let wanted = self.key(of: target)
         else { return nil }
         let path = "tables.\(table.name).\(column.name)"
-        let subject = "the foreign key to \(target.name) is no relationship, and the column an attribute"
-        guard wanted.count == 1 else { return (path, "\(subject): the key there has several parts", nil) }
+        let subject = "the foreign key to \(target.name) is not a relationship, and the column becomes an attribute"
+        guard wanted.count == 1 else { return (path, "\(subject): \(target.name) has a composite key", nil) }
         let leadsTo = key.targets.isEmpty ? target.primaryKey : key.targets
         guard leadsTo.map(\.foldedForSQL) == wanted.map(\.foldedForSQL) else {
             return (
-                path, "\(subject): it leads to \(leadsTo.joined(separator: ", ")) and not to the key, \(wanted[0])", nil
+                path, "\(subject): it references \(leadsTo.joined(separator: ", ")), not the key \(wanted[0])", nil
             )
         }
         guard key.onDelete == "RESTRICT", var definition = TableDefinition(table.sql) else {
@@ -155,7 +155,7 @@ struct IntrospectedEntities {
             "REFERENCES \(target.name.quoted) (\(wanted[0].quoted)) ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED",
             of: column.name)
         return (
-            path, "\(subject): ON DELETE RESTRICT refuses what a sync deletes later",
+            path, "\(subject): ON DELETE RESTRICT rejects deletions of a sync",
             try TableRebuild(table, definition, [], db).sql
         )
     }
@@ -217,7 +217,7 @@ struct IntrospectedEntities {
         let targets = columns.compactMap { target(of: $0, table)?.table.name }
         guard targets.count == 2, let first = entities[targets[0]]?.name, let second = entities[targets[1]]?.name else {
             unfit.insert(table.name)
-            remarks.append(("tables.\(table.name)", "the table is left out: what it joins is left out", nil))
+            remarks.append(("tables.\(table.name)", "the table is excluded: a table that it joins is excluded", nil))
             return
         }
         let isReflexive = first == second

@@ -27,14 +27,14 @@ extension TableCompatibilityCheck {
         if link.first.relationship?.isOptional ?? true {
             found.add(
                 name,
-                "is NOT NULL, and the relationship '\(relationship)' may lead nowhere; "
-                    + "say \"optional\": false, or let the column be NULL",
+                "is NOT NULL, but the relationship '\(relationship)' is optional; "
+                    + "set \"optional\": false, or allow NULL in the column",
                 .definition { $0.dropClauses("NOT", of: name) })
         } else if !link.cascades, link.second.relationship?.deleteRule != .deny {
             found.add(
                 name,
-                "is NOT NULL, so that a row it leads to cannot go alone; the relationship that leads back needs "
-                    + "the deleteRule cascade or deny, or let the column be NULL",
+                "is NOT NULL, so the referenced row cannot be deleted alone; set the deleteRule of the inverse to "
+                    + "cascade or deny, or allow NULL in the column",
                 .definition { $0.dropClauses("NOT", of: name) })
         }
     }
@@ -45,17 +45,17 @@ extension TableCompatibilityCheck {
         let declared = SchemaSQL.columnType(type)
         guard let key = targetColumn(target) else {
             return found.add(
-                name, "leads to rows of \(layout[target].name), which has no INTEGER PRIMARY KEY for a foreign key",
+                name, "references \(layout[target].name), which has no INTEGER PRIMARY KEY for a foreign key",
                 .none)
         }
         let clause =
             "REFERENCES \(layout[target].name.quoted) (\(key.quoted)) ON UPDATE CASCADE "
             + "ON DELETE \(use.actions[0]) DEFERRABLE INITIALLY DEFERRED"
         guard let column = found.table.column(name) else {
-            return found.add(name, "there is no such column", .column("\(name.quoted) \(declared) \(clause)"))
+            return found.add(name, "the column does not exist", .column("\(name.quoted) \(declared) \(clause)"))
         }
         if column.isGenerated {
-            return found.add(name, "its values are generated, so that none can be written", .none)
+            return found.add(name, "is a generated column and cannot be written", .none)
         }
         let keeps = check(name, type, declared, &found)
         let problem = problem(withForeignKeysOf: name, to: target, key, use, found.table)
@@ -97,7 +97,7 @@ extension TableCompatibilityCheck {
         let keys = table.foreignKeys.filter { $0.columns.map(\.foldedForSQL) == [name.foldedForSQL] }
         let place = "\(layout[target].name).\(key)"
         if keys.isEmpty {
-            return ForeignKeyProblem(kind: .noForeignKey, message: "is no foreign key; it has to lead to \(place)")
+            return ForeignKeyProblem(kind: .noForeignKey, message: "is not a foreign key; it must reference \(place)")
         }
         var found: ForeignKeyProblem?
         var leadsToKey = false
@@ -109,7 +109,7 @@ extension TableCompatibilityCheck {
                     found
                     ?? ForeignKeyProblem(
                         kind: isTable && targets.count == 1 ? .otherColumn(targets[0]) : .otherTable,
-                        message: "leads to \(foreignKey.table).\(targets.joined(separator: ", ")) and not to \(place)")
+                        message: "references \(foreignKey.table).\(targets.joined(separator: ", ")), not \(place)")
                 continue
             }
             leadsToKey = true
@@ -118,7 +118,7 @@ extension TableCompatibilityCheck {
                     found
                     ?? ForeignKeyProblem(
                         kind: .clause,
-                        message: "ON DELETE \(foreignKey.onDelete) is not what the model says, which is "
+                        message: "has ON DELETE \(foreignKey.onDelete); the model requires "
                             + use.actions.joined(separator: " or "))
             }
         }
@@ -144,13 +144,15 @@ extension TableCompatibilityCheck {
         case .clause: return (message, .definition(change))
         case .otherColumn(let old):
             guard let app = tables[target], app.column(old) != nil, app.column(key) != nil else {
-                return ("\(message), where its \(Self.count(count)) cannot be looked up", .none)
+                return ("\(message), and its \(Self.count(count)) cannot be converted", .none)
             }
             let lookup = KeyLookup(table: table.name, column: name, target: app.name, oldKey: old, newKey: key)
             let lost = try lookup.lostCount(db)
             guard lost == 0 else {
                 return (
-                    "\(message); \(Self.count(lost)) \(lost == 1 ? "leads" : "lead") to no row with a \(key)", .none
+                    "\(message); \(Self.count(lost)) \(lost == 1 ? "references" : "reference") no row with a "
+                        + "value for \(key)",
+                    .none
                 )
             }
             return (
@@ -161,13 +163,14 @@ extension TableCompatibilityCheck {
                     $0.dropClauses("DEFAULT", of: name)
                 }
             )
-        case .otherTable: return ("\(message), and its \(Self.count(count)) cannot be looked up there", .none)
+        case .otherTable: return ("\(message), and its \(Self.count(count)) cannot be converted", .none)
         case .noForeignKey:
             guard let other = try otherReading(of: name, in: table, to: target, key, count) else {
                 return (message, .definition(change))
             }
             return (
-                "\(message), and its \(Self.count(count)) may be of \(there).\(other): make it a foreign key to one of both",
+                "\(message), and its \(Self.count(count)) may be of \(there).\(other); make it a foreign key "
+                    + "to one of the two",
                 .none
             )
         }
@@ -198,7 +201,7 @@ extension TableCompatibilityCheck {
     /// Checks that all referenced tables exist. Otherwise SQLite rejects writes to the table.
     func checkMissingTargets(_ found: inout TableIncompatibilities) throws {
         for key in found.table.foreignKeys where try !db.tableExists(key.table, in: "main") {
-            let message = "leads to the table '\(key.table)', which is not there, so that nothing can be written"
+            let message = "references the table '\(key.table)', which does not exist, so SQLite rejects every write"
             if let column = key.columns.first, key.columns.count == 1 {
                 found.add(column, message, .definition { $0.dropReferences(of: column) })
             } else {
@@ -215,7 +218,9 @@ extension TableCompatibilityCheck {
             if key.columns.count == 1, known.contains(key.columns[0].foldedForSQL) { continue }
             guard ["CASCADE", "SET NULL", "SET DEFAULT"].contains(key.onDelete) else { continue }
             let names = key.columns.joined(separator: ", ")
-            let message = "ON DELETE \(key.onDelete) changes rows when some of \(key.table) go; make it a relationship"
+            let message =
+                "has ON DELETE \(key.onDelete), which changes rows when rows of \(key.table) are deleted; "
+                + "make it a relationship"
             if let column = key.columns.first, key.columns.count == 1 {
                 found.add(column, message, .definition { $0.dropReferences(of: column) })
             } else {

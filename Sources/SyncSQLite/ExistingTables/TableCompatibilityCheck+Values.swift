@@ -31,11 +31,11 @@ extension TableCompatibilityCheck {
             }
         }
         let values =
-            "\(count) value\(count == 1 ? " is" : "s are") not as a sync writes "
-            + "the type \(type.rawValue), \(Self.form(type))"
-        let some = foreign == count ? "they" : "\(foreign) of them"
+            "\(count) value\(count == 1 ? " is" : "s are") not stored as "
+            + "the type \(type.rawValue) requires: \(Self.form(type))"
+        let some = foreign == count ? "them" : "\(foreign) of them"
         let rest =
-            foreign == 0 || Self.expression(column, type) == nil ? "" : "; \(some) are nothing that is certainly one"
+            foreign == 0 || Self.expression(column, type) == nil ? "" : "; the SQL cannot convert \(some)"
         found.add(name, values + rest, sql.map { .values($0) } ?? .none)
     }
 
@@ -64,8 +64,8 @@ extension TableCompatibilityCheck {
         case .string, .url: "text"
         case .decimal: "a number as text"
         case .json, .transformable: "JSON as text"
-        case .date: "text as in 2024-02-29 18:29:59.999"
-        case .uuid: "text in capitals, for which GRDB has the strategy .uppercaseString"
+        case .date: "text such as 2024-02-29 18:29:59.999"
+        case .uuid: "text in upper case (in GRDB, the strategy .uppercaseString)"
         case .binary: "bytes"
         }
     }
@@ -169,11 +169,13 @@ extension TableCompatibilityCheck {
         for (index, word) in upper.enumerated() where index > begin {
             switch word {
             case "RAISE" where index + 2 < upper.count && upper[index + 2] == "IGNORE":
-                return "can take back what a sync writes, by RAISE(IGNORE)"
+                return "can cancel writes of a sync by RAISE(IGNORE)"
             case "INTO", "FROM":
                 let isDelete = word == "FROM" && upper[index - 1] == "DELETE"
                 guard word == "INTO" || isDelete, let table = known(index + 1) else { continue }
-                return "\(isDelete ? "deletes from" : "inserts into") \(table.name), whose rows a sync says"
+                return
+                    "\(isDelete ? "deletes from" : "inserts into") \(table.name), whose rows only the sync "
+                    + "may insert or delete"
             case "SET":
                 guard let update = upper[..<index].lastIndex(of: "UPDATE"),
                     let table = known(upper[update + 1] == "OR" ? update + 3 : update + 1)

@@ -21,8 +21,8 @@ struct TableCompatibilityCheck {
         guard !found.isEmpty else { return }
         throw SyncError(
             .incompatibleTables,
-            "the tables do not fit the model; change them in a migration of the app's, as the SQL below does, "
-                + "or the model",
+            "the tables do not fit the model; run the SQL below in a migration of the app, "
+                + "or change the model",
             problems: found)
     }
 
@@ -55,7 +55,7 @@ struct TableCompatibilityCheck {
         guard let table = tables[tree.id] else {
             let plain = StoreLayout(layout.model)
             let sql = TableSQL(tree, plain)
-            return add(names.name, "there is no such table", ([sql.table] + sql.indexes))
+            return add(names.name, "the table does not exist", ([sql.table] + sql.indexes))
         }
         guard let table = usable(table) else { return }
         var found = TableIncompatibilities(table)
@@ -74,7 +74,7 @@ struct TableCompatibilityCheck {
     /// Returns the table; nil for a view or virtual table.
     private mutating func usable(_ table: ExistingTable) -> ExistingTable? {
         if table.kind == "table" { return table }
-        add(table.name, "it is a \(table.kind == "view" ? "view" : "virtual table"), which has no rows of its own")
+        add(table.name, "it is a \(table.kind == "view" ? "view" : "virtual table"), not a table")
         return nil
     }
 
@@ -106,7 +106,7 @@ struct TableCompatibilityCheck {
         else { return }
         guard let table = try ExistingTable(name, in: db) else {
             return add(
-                name, "there is no such table", JoinTableSQL.statements(link.id, StoreLayout(layout.model)))
+                name, "the table does not exist", JoinTableSQL.statements(link.id, StoreLayout(layout.model)))
         }
         guard let table = usable(table) else { return }
         var found = TableIncompatibilities(table)
@@ -116,7 +116,8 @@ struct TableCompatibilityCheck {
         }
         if !table.isUnique([first, second]) {
             found.add(
-                "a pair of \(first) and \(second) could be there twice", .statement(unique([first, second], of: table)))
+                "the columns \(first) and \(second) are not unique together",
+                .statement(unique([first, second], of: table)))
         }
         for order in [firstOrder, secondOrder].compactMap(\.self) { checkPlace(order, &found) }
         let known = [first, second, firstOrder, secondOrder].compactMap(\.self).map(\.foldedForSQL)
@@ -143,7 +144,7 @@ extension TableCompatibilityCheck {
         for (index, word) in words.enumerated() where word == "CONFLICT" && index + 1 < words.count {
             guard ["REPLACE", "IGNORE", "ROLLBACK"].contains(words[index + 1]) else { continue }
             found.add(
-                "ON CONFLICT \(words[index + 1]) lets other things happen than a sync says",
+                "ON CONFLICT \(words[index + 1]) changes the writes of a sync",
                 .definition { $0.dropConflictClauses() })
             break
         }
@@ -158,12 +159,12 @@ extension TableCompatibilityCheck {
             let name = names.columns[slot]
             let type = SchemaSQL.columnType(attribute.type)
             guard let column = found.table.column(name) else {
-                found.add(name, "there is no such column", .column(columnSQL(slot, tree)))
+                found.add(name, "the column does not exist", .column(columnSQL(slot, tree)))
                 continue
             }
             if column.isGenerated {
                 found.add(
-                    name, "its values are generated, so that none can be written; leave the attribute out", .none)
+                    name, "is a generated column and cannot be written; remove the attribute", .none)
                 continue
             }
             let keeps = check(name, attribute.type, type, &found)
@@ -171,8 +172,8 @@ extension TableCompatibilityCheck {
             if column.isNotNull, !isRequired, !root.keySlots.contains(slot) {
                 found.add(
                     name,
-                    "is NOT NULL, and the attribute '\(attribute.name)' may be nil; "
-                        + "say \"optional\": false, or let the column be NULL",
+                    "is NOT NULL, but the attribute '\(attribute.name)' is optional; "
+                        + "set \"optional\": false, or allow NULL in the column",
                     .definition { $0.dropClauses("NOT", of: name) })
             }
             if keeps, readsValues { try checkValues(of: name, attribute.type, isKey: slot == tree.keySlot, &found) }
@@ -199,12 +200,12 @@ extension TableCompatibilityCheck {
         if !keeps {
             let now = column.declaredType.isEmpty ? "without a type" : "\(column.declaredType)"
             found.add(
-                name, "is \(now), which does not keep values of the type \(type.rawValue) as they are",
+                name, "is \(now), which does not store values of type \(type.rawValue) unchanged",
                 .definition { $0.setType(declared, of: name) })
         }
         if column.collation != "BINARY" {
             found.add(
-                name, "compares text by \(column.collation), where conditions, orders and keys compare it as it is",
+                name, "has the collation \(column.collation), but a sync requires BINARY",
                 .definition { $0.dropClauses("COLLATE", of: name) })
         }
         return keeps
@@ -214,7 +215,7 @@ extension TableCompatibilityCheck {
     func checkPlace(_ name: String, _ found: inout TableIncompatibilities) {
         if found.table.column(name) == nil {
             found.add(
-                name, "there is no such column, for the places in an ordered list", .column("\(name.quoted) INTEGER"))
+                name, "the column for positions in an ordered list does not exist", .column("\(name.quoted) INTEGER"))
         } else {
             check(name, .integer, "INTEGER", &found)
         }
@@ -228,7 +229,7 @@ extension TableCompatibilityCheck {
             else { continue }
             found.add(
                 column.name,
-                "is NOT NULL without a default, and the model does not know it, so that no row could be inserted",
+                "is NOT NULL without a default and not in the model, so no row can be inserted",
                 .definition { $0.dropClauses("NOT", of: column.name) })
         }
     }
@@ -242,7 +243,7 @@ extension TableCompatibilityCheck {
             guard let column = table.column(names.keyColumn) else { return }
             if !table.isUnique([column.name]) {
                 found.add(
-                    column.name, "is the key, and neither the primary key nor unique",
+                    column.name, "is the key of the entity, but neither the primary key nor unique",
                     .statement(unique([column.name], of: table)))
             }
             let isNeverNull =
@@ -253,18 +254,22 @@ extension TableCompatibilityCheck {
                 if let count, count > 0 {
                     found.add(
                         column.name,
-                        "is the key, and may be NULL; \(count) row\(count == 1 ? " has" : "s have") none, "
-                            + "so give \(count == 1 ? "it one" : "them one each"), or keep them elsewhere", .none)
+                        "is the key of the entity, but allows NULL; \(count) "
+                            + "row\(count == 1 ? " has" : "s have") no key: "
+                            + "assign \(count == 1 ? "one" : "keys"), or delete the row\(count == 1 ? "" : "s")", .none)
                 } else {
                     found.add(
-                        column.name, "is the key, and may be NULL", .definition { $0.add("NOT NULL", to: column.name) })
+                        column.name, "is the key of the entity, but allows NULL",
+                        .definition { $0.add("NOT NULL", to: column.name) })
                 }
             }
             return
         }
         if names.hasEntityColumn {
             return found.add(
-                "entities that inherit and have keys of their own cannot be adopted; give all of them one key", .none)
+                "entities of one hierarchy have different keys, which existing tables do not support; use "
+                    + "one key for all",
+                .none)
         }
         try checkHiddenKey(tree, &found)
     }
@@ -273,22 +278,24 @@ extension TableCompatibilityCheck {
     private func checkHiddenKey(_ tree: EntityHierarchy, _ found: inout TableIncompatibilities) throws {
         let table = found.table
         if !table.hasRowID {
-            found.add("is WITHOUT ROWID, by which rows are told apart here", .definition { $0.dropWithoutRowID() })
+            found.add(
+                "is WITHOUT ROWID, but a table of this entity needs the rowid", .definition { $0.dropWithoutRowID() })
         }
         if let column = table.column("rowid"), column.name != table.rowIDColumn {
-            found.add(column.name, "hides the rowid, by which rows are told apart here; call it something else", .none)
+            found.add(column.name, "hides the rowid, which the table of this entity needs; rename the column", .none)
         }
         if let column = table.rowIDColumn, knownColumns(of: tree).contains(column.foldedForSQL) {
             found.add(
-                column, "is the rowid, which a sync gives to new rows; leave the attribute out of the model", .none)
+                column, "is the rowid, which SQLite assigns; remove the attribute from the model", .none)
         }
         guard let key = KeyColumns(layout.model.entities[tree.root], layout) else {
             if table.rowIDColumn == nil {
-                let message = "has no INTEGER PRIMARY KEY, by which rows of an entity without a key are told apart"
+                let message = "has no INTEGER PRIMARY KEY, which the table of a keyless entity needs"
                 // A new primary key would change the meaning of foreign keys that do not name their columns.
                 if let other = try tableLeadingToPrimaryKey(of: table) {
                     return found.add(
-                        "\(message); a foreign key of \(other) leads to the primary key without its name, so say it there first",
+                        "\(message); a foreign key of \(other) references the primary key without naming its "
+                            + "column: name it first",
                         .none)
                 }
                 found.add(
@@ -303,7 +310,8 @@ extension TableCompatibilityCheck {
         if !table.isUnique(key.columns) {
             let list = key.columns.joined(separator: ", ")
             found.add(
-                "its key, \(list), is neither the primary key nor unique", .statement(unique(key.columns, of: table)))
+                "the key of the entity, \(list), is neither the primary key nor unique",
+                .statement(unique(key.columns, of: table)))
         }
     }
 
@@ -320,9 +328,9 @@ extension TableCompatibilityCheck {
         let name = TableLayout.entityColumn
         guard found.table.column(name) == nil else { return }
         let root = layout.model.entities[tree.root]
-        let message = "there is no such column, which says of which entity a row is"
+        let message = "the column for the entity of a row does not exist"
         guard !root.isAbstract else {
-            return found.add(name, "\(message); add it, and say it of each row there is", .none)
+            return found.add(name, "\(message); add it and set it in every row", .none)
         }
         found.add(name, message, .column("\(name.quoted) TEXT NOT NULL DEFAULT \(root.name.literal)"))
     }

@@ -123,7 +123,8 @@ extension DataStack {
     ) throws {
         let entity = try model.compiled.entity(named: name)
         guard let slot = names.slot(in: entity, of: model.compiled) else {
-            throw SyncError(.unknownAttribute, "\(name) has no such attribute to name its rows by", entity: name)
+            throw SyncError(
+                .unknownAttribute, "'keyedBy' does not name one attribute of \(name)", entity: name)
         }
         let (select, rest, arguments) = try selection(
             of: entity, where: predicate, orderedBy: order, limit: limit, offset: offset)
@@ -136,7 +137,7 @@ extension DataStack {
             let member = try exporter.member(row, of: entity, namedBy: slot)
             if slot != entity.keySlot, !seen.insert(member.key).inserted {
                 throw SyncError(
-                    .typeMismatch, "several rows would stand under one name: name them by another attribute",
+                    .typeMismatch, "several rows have the same member name; key them by another attribute",
                     entity: name)
             }
             text.append(member)
@@ -195,11 +196,12 @@ extension DataStack {
         options: ExportOptions = ExportOptions(), in db: Database, write: (Data) throws -> Void
     ) throws {
         guard form == .json || form == .ndjson else {
-            throw SyncError(.invalidOption, "rows are not exported as \(form.rawValue)")
+            throw SyncError(.invalidOption, "the format \(form.rawValue) is not supported for export")
         }
         if let names = options.keyedBy {
             guard form == .json else {
-                throw SyncError(.invalidOption, "a record a line has no name to stand under")
+                throw SyncError(
+                    .invalidOption, "NDJSON cannot export keyed objects; remove 'keyedBy' or use the JSON format")
             }
             return try exportMembers(
                 entity, namedBy: names, where: predicate, orderedBy: order, limit: limit, offset: offset,

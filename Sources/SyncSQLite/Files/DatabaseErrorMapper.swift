@@ -33,7 +33,7 @@ enum DatabaseErrorMapper {
                 underlyingError: error)
         case .SQLITE_READONLY where error.extendedResultCode != .SQLITE_READONLY_DBMOVED:
             SyncError(
-                .databaseReadOnly, "the store cannot be written to: its file or its folder is read-only for this user",
+                .databaseReadOnly, "cannot write to the store: its file or its folder is read-only for this user",
                 underlying: text(error), underlyingError: error)
         case .SQLITE_ERROR: tooMuch(error)
         default: nil
@@ -44,13 +44,13 @@ enum DatabaseErrorMapper {
     static func naming(_ record: String, in error: any Error) -> any Error {
         guard let error = error as? DatabaseError, error.resultCode == .SQLITE_CONSTRAINT else { return error }
         return DatabaseError(
-            resultCode: error.extendedResultCode, message: "\(error.message ?? "no message"), by the record \(record)",
+            resultCode: error.extendedResultCode, message: "\(error.message ?? "no message"), in the row \(record)",
             sql: error.sql)
     }
 
     /// Returns the error for a violated constraint of an existing table.
     static func constraint(_ error: DatabaseError) -> SyncError {
-        SyncError(.databaseError, "a table refuses what the sync would write", underlying: text(error))
+        SyncError(.databaseError, "a constraint of a table rejected a write", underlying: text(error))
     }
 
     /// Returns the error for an exceeded limit of SQLite; nil for any other error.
@@ -59,7 +59,7 @@ enum DatabaseErrorMapper {
         if message == RegularExpression.tooManySteps { return SyncError(.invalidPredicate, message) }
         let limits: [(begins: String, SyncError.Code, what: String)] = [
             ("too many terms in ORDER BY", .invalidOption, "the order has too many terms"),
-            ("too many columns in result set", .invalidOption, "there are too many columns"),
+            ("too many columns in result set", .invalidOption, "the table has too many columns"),
             ("parser stack overflow", .invalidPredicate, "the condition is nested too deeply"),
             ("Expression tree is too large", .invalidPredicate, "the condition is nested too deeply"),
             ("too many FROM clause terms", .invalidPredicate, "a path of the condition is too long"),
@@ -79,10 +79,10 @@ enum DatabaseErrorMapper {
         let names = entity.slotByName.keys.sorted()
         let known = TruncatedList(names).text
         let hint =
-            relationship(meantBy: name, of: entity).map { "; '\($0)' is a relationship: 'links' takes its rows" }
+            relationship(meantBy: name, of: entity).map { "; '\($0)' is a relationship: set its rows with 'links'" }
             ?? SimilarName.hint(for: name, among: names)
         return SyncError(
-            .unknownAttribute, "unknown attribute '\(name)'; there are \(known.isEmpty ? "none" : known)\(hint)",
+            .unknownAttribute, "unknown attribute '\(name)'; available: \(known.isEmpty ? "none" : known)\(hint)",
             entity: entity.name)
     }
 
@@ -98,7 +98,7 @@ enum DatabaseErrorMapper {
         let known = TruncatedList(entity.relationships.map(\.name)).text
         return SyncError(
             .unknownRelationship,
-            "unknown relationship '\(name)'; there are \(known.isEmpty ? "none" : known)"
+            "unknown relationship '\(name)'; available: \(known.isEmpty ? "none" : known)"
                 + SimilarName.hint(for: name, among: entity.relationships.map(\.name)), entity: entity.name)
     }
 }
@@ -141,7 +141,7 @@ struct ForeignKeyViolations {
     func refuse() throws {
         guard !places.isEmpty else { return }
         throw SyncError(
-            .databaseError, "links to rows that are not stored would be left: \(places.joined(separator: ", "))")
+            .databaseError, "the transaction would leave dangling links: \(places.joined(separator: ", "))")
     }
 }
 

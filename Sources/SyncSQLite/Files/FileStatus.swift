@@ -42,7 +42,7 @@ package struct SystemError: LocalizedError {
 
     package var message: String {
         // The message of the system for this code does not name the problem.
-        code == EILSEQ ? "the name of a file or folder on the way is not UTF-8" : String(cString: strerror(code))
+        code == EILSEQ ? "a file or folder name in the path is not UTF-8" : String(cString: strerror(code))
     }
     package var errorDescription: String? { message }
 

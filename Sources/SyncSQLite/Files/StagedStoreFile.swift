@@ -20,16 +20,17 @@ package struct StagedStoreFile: Sendable {
             target = try ResolvedPath(url.path)
         } catch let failure where [ENOENT, ENOTDIR].contains(failure.code) {
             let folder = url.deletingLastPathComponent().path
-            throw SyncError(.cannotOpenStore, "there is no folder '\(folder)' to make the database in")
+            throw SyncError(.cannotOpenStore, "cannot create the database: no folder '\(folder)'")
         } catch {
-            throw SyncError(.cannotOpenStore, "cannot make the database '\(url.path)'", underlying: error.message)
+            throw SyncError(.cannotOpenStore, "cannot create the database '\(url.path)'", underlying: error.message)
         }
         try Self.refuseLeftovers(target)
         do {
             folder = try DraftFolder(in: target.folder)
         } catch let failure as SystemError {
             throw SyncError(
-                .databaseReadOnly, "no database can be made in the folder '\(target.folder)'", underlying: failure.message)
+                .databaseReadOnly, "cannot create a database in the folder '\(target.folder)'", underlying: failure.message
+            )
         }
     }
 
@@ -41,7 +42,7 @@ package struct StagedStoreFile: Sendable {
         }
         throw SyncError(
             .cannotOpenStore,
-            "'\(leftover)' was left by another database and would be taken for a part of the new one; move it away")
+            "'\(leftover)' belongs to another database and would corrupt the new one; move it away")
     }
 
     /// Moves the store, which must be closed, to its path. A file that another process created there meanwhile is not
@@ -108,7 +109,7 @@ package struct StagedStoreFile: Sendable {
     }
 
     private func unpublished(_ reason: String) -> SyncError {
-        SyncError(.databaseError, "cannot make the database '\(name)'", underlying: reason)
+        SyncError(.databaseError, "cannot create the database '\(name)'", underlying: reason)
     }
 }
 

@@ -68,7 +68,7 @@ package struct StoreFile {
 
     /// Migrates an existing store to another model, in one transaction.
     private func migrate(to model: SyncModel, _ policy: MigrationPolicy) throws -> MigrationReport {
-        let message = "'\(name)' cannot be brought to the new model"
+        let message = "cannot migrate '\(name)' to the new model"
         return try DatabaseErrorMapper.mapped(.databaseError, message) {
             let queue = try DatabaseQueue(path: path, configuration: Self.configuration())
             defer { try? queue.close() }
@@ -78,7 +78,7 @@ package struct StoreFile {
 
     /// Opens an existing store with its own model.
     func open() throws -> OpenStore {
-        guard url.isFileURL, FileStatus(at: path) != nil else { throw unreadable("there is no store at '\(name)'") }
+        guard url.isFileURL, FileStatus(at: path) != nil else { throw unreadable("no store at '\(name)'") }
         try check()
         return try inspected { queue in
             let found = try read(queue) { db in
@@ -113,10 +113,10 @@ package struct StoreFile {
     }
 
     private func write<T>(_ queue: DatabaseQueue, _ body: (Database) throws -> T) throws -> T {
-        try mapped(.databaseError, "'\(name)' cannot be written to") { try queue.inDatabase(body) }
+        try mapped(.databaseError, "cannot write to '\(name)'") { try queue.inDatabase(body) }
     }
 
-    private var unreadableMessage: String { "'\(name)' cannot be read as a store" }
+    private var unreadableMessage: String { "cannot read '\(name)' as a store" }
 
     /// Writes an unchanged page to an empty write-ahead log. Otherwise a pool fills an empty log by changing the schema
     /// back and forth, so that only opening a store would change its file.
@@ -144,11 +144,11 @@ package struct StoreFile {
     }
 
     private func pool(_ prepare: (Database) throws -> Void) throws -> DatabasePool {
-        let pool = try mapped(.cannotOpenStore, "the store at '\(name)' cannot be opened or created") {
+        let pool = try mapped(.cannotOpenStore, "cannot open or create the store at '\(name)'") {
             try DatabasePool(path: path, configuration: Self.configuration())
         }
         do {
-            try mapped(.databaseError, "the tables of '\(name)' cannot be created") { try pool.write(prepare) }
+            try mapped(.databaseError, "cannot create the tables of '\(name)'") { try pool.write(prepare) }
             return pool
         } catch {
             try? pool.close()
@@ -175,7 +175,7 @@ package struct StoreFile {
 
     private func readOnly(_ reason: String) -> SyncError {
         SyncError(
-            .databaseReadOnly, "'\(name)' cannot be written to: it or its folder is read-only for this user",
+            .databaseReadOnly, "cannot write to '\(name)': it or its folder is read-only for this user",
             underlying: reason)
     }
 

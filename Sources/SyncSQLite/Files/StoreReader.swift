@@ -12,18 +12,18 @@ struct StoreReader {
     init(_ url: URL) throws {
         name = url.path
         guard url.isFileURL, let status = FileStatus(at: name) else {
-            throw SyncError(.cannotOpenStore, "there is no store at '\(name)'")
+            throw SyncError(.cannotOpenStore, "no store at '\(name)'")
         }
         guard status.isRegular else { throw SyncError(.cannotOpenStore, "'\(name)' is not a file") }
         do {
             files = StoreFiles(try ResolvedPath(name).path)
         } catch {
-            throw SyncError(.cannotOpenStore, "'\(name)' cannot be read as a store", underlying: error.message)
+            throw SyncError(.cannotOpenStore, "cannot read '\(name)' as a store", underlying: error.message)
         }
     }
 
     func open() throws -> OpenStore {
-        try DatabaseErrorMapper.mapped(.cannotOpenStore, "'\(name)' cannot be read as a store") {
+        try DatabaseErrorMapper.mapped(.cannotOpenStore, "cannot read '\(name)' as a store") {
             if files.isWritable { return try store(connection()) }
             // Without logs the file is the whole store. A normal connection would create logs, to lock the store with
             // them.
@@ -86,7 +86,7 @@ struct StoreReader {
             return try queue.inDatabase(TemporaryStore.copy)
         } catch let failure as SystemError {
             throw SyncError(
-                .cannotOpenStore, "'\(name)' and the files beside it cannot be read as a store",
+                .cannotOpenStore, "cannot read '\(name)' and the files beside it as a store",
                 underlying: failure.message)
         }
     }
@@ -124,7 +124,7 @@ struct UnlockedStore: Sendable {
     }
 
     static var changed: SyncError {
-        SyncError(.databaseBusy, "the store was written to while it was read; try again")
+        SyncError(.databaseBusy, "the store changed while it was read; try again")
     }
 }
 
@@ -171,7 +171,7 @@ extension DataStack {
 
 extension DatabaseQueue {
     fileprivate func migrate(to model: SyncModel, _ policy: MigrationPolicy) throws -> MigrationReport {
-        try DatabaseErrorMapper.mapped(.databaseError, "the store cannot be brought to the new model") {
+        try DatabaseErrorMapper.mapped(.databaseError, "cannot migrate the store to the new model") {
             try inDatabase { db in try StoredModel.migrate(db, to: model, policy: policy) }
         }
     }

@@ -98,7 +98,7 @@ extension StoreMigrator {
         }
         for column in try db.columns(in: table).map(\.name) where !known.contains(column) {
             let count = try Int.fetchOne(db, sql: "SELECT count(\(column.quoted)) FROM \(table.quoted)") ?? 0
-            lose("tables.\(table).\(column)", "a column that is not the library's", count, "value")
+            lose("tables.\(table).\(column)", "a column that Sync did not create", count, "value")
         }
     }
 }

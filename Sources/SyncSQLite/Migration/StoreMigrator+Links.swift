@@ -70,9 +70,9 @@ extension StoreMigrator {
         }
         if let successor = map.linkSuccessors[link.id] {
             let place = path(of: map.new.model[successor], map.new)
-            lose(place, "the relationship has no place for them", lost, "link")
+            lose(place, "the relationship cannot store them", lost, "link")
         } else {
-            lose(path(of: link, map.old), "the relationship is not in the model", lost, "link")
+            lose(path(of: link, map.old), "the relationship is no longer in the model", lost, "link")
         }
     }
 
@@ -163,7 +163,7 @@ extension StoreMigrator {
             }
         }
         for (path, count) in lost.sorted(by: { $0.key < $1.key }) {
-            lose(path, "its rows are not in the model, or told apart by something else now", count, "waiting link")
+            lose(path, "the rows are no longer in the model or have another primary key", count, "pending reference")
         }
         // Names can be exchanged, so all rows are deleted before the first is inserted.
         try db.execute(sql: "DELETE FROM sync_pending")

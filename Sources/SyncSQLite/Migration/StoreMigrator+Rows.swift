@@ -51,7 +51,7 @@ extension StoreMigrator {
             let place = try insertion.insert(key, values, db)
             keys.record(oldKey, of: before.table, at: .init(table: entity.table, key: place))
         }
-        lose("entities.\(entity.name)", "rows without a key of their own", lostRows, "row")
+        lose("entities.\(entity.name)", "rows without a key", lostRows, "row")
         for (slot, count) in misfits.sorted(by: { $0.key < $1.key }) {
             let type = map.new.model[entity.table].attributes[slot].type
             lose(path(of: slot, entity), "values that do not fit \(type)", count, "value")
@@ -60,7 +60,7 @@ extension StoreMigrator {
             let rows = "\(count) row\(count == 1 ? " has" : "s have")"
             missing.append(
                 .init(
-                    .missingRequiredValue, path: path(of: slot, entity), message: "is required now, but \(rows) no value; a default would help"
+                    .missingRequiredValue, path: path(of: slot, entity), message: "is required now, but \(rows) no value; add a default"
                 )
             )
         }
@@ -176,7 +176,8 @@ extension StoreMigrator {
                 try Int.fetchOne(
                     db, sql: "SELECT count(\(column.quoted)) FROM \(current(table.name).quoted)\(condition)") ?? 0
             let name = map.old.model[entity.table].attributes[slot].name
-            lose("entities.\(entity.name).attributes.\(name)", "the attribute is not in the model", count, "value")
+            lose(
+                "entities.\(entity.name).attributes.\(name)", "the attribute is no longer in the model", count, "value")
         }
     }
 
@@ -187,7 +188,7 @@ extension StoreMigrator {
             if let successor, !successor.isAbstract { continue }
             let rows = try Row.fetchAll(db, sql: select(entity))
             for row in rows { keys.recordLost(row[0], of: entity.table) }
-            let what = successor == nil ? "the entity is not in the model" : "the entity is abstract now"
+            let what = successor == nil ? "the entity is no longer in the model" : "the entity is abstract now"
             lose("entities.\(entity.name)", what, rows.count, "row")
         }
     }

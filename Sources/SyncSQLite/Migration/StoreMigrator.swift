@@ -137,7 +137,7 @@ struct StoreMigrator {
             do {
                 try db.execute(sql: extra.sql)
             } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-                lose("schema.\(extra.name)", "an index or trigger that is not the library's fits no table", 1, "object")
+                lose("schema.\(extra.name)", "an index or trigger that Sync did not create fits no table", 1, "object")
             }
         }
     }
@@ -160,7 +160,7 @@ struct StoreMigrator {
     private func refuseLosses() throws {
         guard policy == .keepingData, !losses.isEmpty else { return }
         throw SyncError(
-            .modelMismatch, "the store was made with another model, and rows of it have no place in this one",
+            .modelMismatch, "the store has another model, and opening it with this one would lose data",
             problems: losses)
     }
 

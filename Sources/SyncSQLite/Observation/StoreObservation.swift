@@ -22,7 +22,7 @@ public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
         let database = stack.database
         let watch = stack.watch
         let observation = ValueObservation.tracking { db in
-            try DatabaseErrorMapper.mapped(.databaseError, "the store cannot be read") {
+            try DatabaseErrorMapper.mapped(.databaseError, "cannot read the store") {
                 SQLFunctionInstaller.install(in: db)
                 try watch.check(db)
                 return try fetch(db)

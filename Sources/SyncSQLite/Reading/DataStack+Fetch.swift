@@ -112,7 +112,7 @@ extension DataStack {
 
     func reading<T>(_ body: (Database) throws -> T) throws -> T {
         try unchanged {
-            try DatabaseErrorMapper.mapped(.databaseError, "the store cannot be read") {
+            try DatabaseErrorMapper.mapped(.databaseError, "cannot read the store") {
                 try database.read { db in
                     SQLFunctionInstaller.install(in: db)
                     try watch.check(db)
@@ -125,7 +125,7 @@ extension DataStack {
     func reading<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         let watch = watch
         return try await unchanged {
-            try await DatabaseErrorMapper.mapped(.databaseError, "the store cannot be read") {
+            try await DatabaseErrorMapper.mapped(.databaseError, "cannot read the store") {
                 try await database.read { db in
                     SQLFunctionInstaller.install(in: db)
                     try watch.check(db)
@@ -158,7 +158,9 @@ extension CompiledModel {
     func keyedEntity(named name: String) throws -> CompiledEntity {
         let entity = try entity(named: name)
         guard entity.isKeyed else {
-            throw SyncError(.keylessEntity, "its rows have no key to find them by", entity: entity.name)
+            throw SyncError(
+                .keylessEntity, "'\(entity.name)' has no primary key; its rows cannot be fetched by key",
+                entity: entity.name)
         }
         return entity
     }

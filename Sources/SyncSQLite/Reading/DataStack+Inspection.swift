@@ -32,7 +32,8 @@ extension DataStack {
     package func danglingLinks() async throws -> [String] {
         try await reading { db in
             let dangling = try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map { row in
-                "a row of \(row["table"] as String? ?? "?") refers to a missing row of \(row["parent"] as String? ?? "?")"
+                "a row of \(row["table"] as String? ?? "?") references a missing row of "
+                    + "\(row["parent"] as String? ?? "?")"
             }
             return Array(Set(dangling)).sorted()
         }

@@ -137,7 +137,8 @@ struct RecordSQL {
             layout.model.entities[id].table == tree.id
         else {
             throw SyncError(
-                .databaseError, "a row of table '\(table.name)' is of no entity of the model", entity: entity.name)
+                .databaseError, "a row of the table '\(table.name)' is of an entity that is not in the model",
+                entity: entity.name)
         }
         return layout.model.entities[id]
     }

@@ -103,18 +103,18 @@ extension RowOrder.Term {
             guard comparator == .lexical else {
                 throw SyncError(
                     .invalidOption,
-                    "the order of a language cannot be asked of the store; 'comparator: .lexical' can",
+                    "the store cannot order by the rules of a language; use 'comparator: .lexical'",
                     entity: Value.entityName)
             }
         }
         guard let path = descriptor.keyPath else {
             throw SyncError(
-                .invalidOption, "an order by a comparator of an app's own cannot be asked of the store",
+                .invalidOption, "the store cannot order by a custom comparator",
                 entity: Value.entityName)
         }
         guard let property = Value.syncProperties[path] else {
             throw SyncError(
-                .unknownAttribute, "\(path) is no attribute of \(Value.entityName)", entity: Value.entityName)
+                .unknownAttribute, "\(path) is not an attribute of \(Value.entityName)", entity: Value.entityName)
         }
         self.init(property.name, ascending: descriptor.order == .forward)
     }

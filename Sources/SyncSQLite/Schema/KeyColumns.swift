@@ -125,7 +125,7 @@ struct KeyColumns: Sendable {
     func values(of key: RowKey, entity: String, in db: Database) throws -> [DatabaseValue] {
         guard case .composite(let types) = type else { return [key.databaseValue] }
         guard let values = key.parts(types), values.count == parts.count else {
-            throw SyncError(.typeMismatch, "it is no key", entity: entity)
+            throw SyncError(.typeMismatch, "the value is not a valid key", entity: entity)
         }
         return try zip(parts, values).map { part, value in
             guard case .target(_, let target) = part else { return value.databaseValue }
@@ -136,7 +136,7 @@ struct KeyColumns: Sendable {
                     + target.condition(of: target.table.name, equals: bound.map(\.sql)),
                 arguments: StatementArguments(bound.map(\.value)))
             guard let found else {
-                throw SyncError(.rowNotFound, "a row that its key is made of is not stored", entity: entity)
+                throw SyncError(.rowNotFound, "a row referenced by the key is not stored", entity: entity)
             }
             return found
         }

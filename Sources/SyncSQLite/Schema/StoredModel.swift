@@ -25,7 +25,8 @@ enum StoredModel {
             do {
                 return try SyncModel(schema: Data(text.utf8))
             } catch {
-                throw SyncError(.cannotOpenStore, "the model the store keeps cannot be read", underlying: "\(error)")
+                throw SyncError(
+                    .cannotOpenStore, "cannot read the model that is stored in the store", underlying: "\(error)")
             }
         }
 
@@ -50,16 +51,16 @@ enum StoredModel {
             if empty == .guest { return nil }
             let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") == 0
             if isEmpty, empty == .empty { return nil }
-            throw SyncError(.cannotOpenStore, "the file is a database, but not a store of this library")
+            throw SyncError(.cannotOpenStore, "the file is a database, but not a Sync store")
         }
         guard let row = try Row.fetchOne(db, sql: "SELECT \"schema\", \"version\" FROM \"sync_model\""),
             let schema = String.fromDatabaseValue(row[0]), let version = Int.fromDatabaseValue(row[1])
-        else { throw SyncError(.cannotOpenStore, "the store does not say what its model is") }
+        else { throw SyncError(.cannotOpenStore, "the store has no stored model") }
         guard version <= SchemaSQL.adoptedVersion else {
             throw SyncError(
                 .cannotOpenStore,
-                "the store was made by a later version of this library (layout \(version), "
-                    + "known: \(SchemaSQL.adoptedVersion))"
+                "the store was created by a later version of Sync (layout \(version), "
+                    + "supported: \(SchemaSQL.adoptedVersion))"
             )
         }
         return Schema(text: schema)

@@ -317,7 +317,7 @@ final class RowColumns: Sendable {
         guard let column else { return tree.root }
         guard let id = model.entityID(statement.string(column)), model.entities[id].table == tree.id else {
             throw SyncError(
-                .databaseError, "a row of table \(table) is of no entity of the model",
+                .databaseError, "a row of the table '\(table)' is of an entity that is not in the model",
                 entity: model.entities[tree.root].name)
         }
         return id

@@ -82,10 +82,10 @@ extension DataStack {
     package func newKey(for entity: CompiledEntity, in db: Database) throws -> DatabaseValue {
         guard entity.compositeKey == nil else {
             throw SyncError(
-                .primaryKeyMissing, "a key of several parts cannot be made here; give one", entity: entity.name)
+                .primaryKeyMissing, "a composite key cannot be generated; pass one", entity: entity.name)
         }
         guard let slot = entity.keySlot, let owner = entity.keyOwner else {
-            throw SyncError(.keylessEntity, "the entity has no key attribute", entity: entity.name)
+            throw SyncError(.keylessEntity, "'\(entity.name)' has no primary key", entity: entity.name)
         }
         let attribute = model.compiled[entity.table].attributes[slot]
         switch attribute.type {
@@ -108,7 +108,7 @@ extension DataStack {
             return UUID().uuidString.databaseValue
         case .date, .decimal, .double, .boolean, .url, .binary, .json, .transformable:
             throw SyncError(
-                .primaryKeyMissing, "a key of type \(attribute.type.rawValue) cannot be made here; give one",
+                .primaryKeyMissing, "a key of type \(attribute.type.rawValue) cannot be generated; pass one",
                 entity: entity.name, path: attribute.name)
         }
     }
@@ -116,7 +116,7 @@ extension DataStack {
     // MARK: Errors
 
     func writing<T>(_ body: (Database) throws -> T) throws -> T {
-        try DatabaseErrorMapper.mapped(.databaseError, "the store cannot be written") {
+        try DatabaseErrorMapper.mapped(.databaseError, "cannot write to the store") {
             try database.write { db in
                 try watch.check(db)
                 return try DeferredForeignKeys.during(db, isAdopted) { try body(db) }
@@ -126,7 +126,7 @@ extension DataStack {
 
     func writing<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         let (watch, isAdopted) = (watch, isAdopted)
-        return try await DatabaseErrorMapper.mapped(.databaseError, "the store cannot be written") {
+        return try await DatabaseErrorMapper.mapped(.databaseError, "cannot write to the store") {
             try await database.write { db in
                 try watch.check(db)
                 return try DeferredForeignKeys.during(db, isAdopted) { try body(db) }
@@ -147,7 +147,8 @@ struct RowInserter {
     init(_ stack: DataStack, _ name: String, _ db: Database) throws {
         let entity = try stack.model.compiled.entity(named: name)
         guard !entity.isAbstract else {
-            throw SyncError(.abstractEntity, "only its sub-entities have rows", entity: name)
+            throw SyncError(
+                .abstractEntity, "'\(name)' is abstract; insert a row of one of its sub-entities", entity: name)
         }
         self.stack = stack
         self.entity = entity
@@ -208,7 +209,7 @@ struct RowInserter {
                 }
             guard let part else {
                 throw SyncError(
-                    .primaryKeyMissing, "a new row needs '\(name)', which is a part of its key", entity: entity.name,
+                    .primaryKeyMissing, "a new row requires '\(name)', a part of its key", entity: entity.name,
                     path: name)
             }
             return part
@@ -240,20 +241,22 @@ struct RowInserter {
         value = ColumnValue.databaseValue(fallback ?? .null, as: attribute.type)
         guard !value.isNull else {
             throw SyncError(
-                .typeMismatch, "a value is required", entity: entity.name, path: attribute.name)
+                .typeMismatch, "a value for '\(attribute.name)' is required", entity: entity.name,
+                path: attribute.name)
         }
         return value
     }
 
     private func misfit(_ name: String, _ type: AttributeType) -> SyncError {
-        SyncError(.typeMismatch, "the value does not fit type \(type.rawValue)", entity: entity.name, path: name)
+        SyncError(
+            .typeMismatch, "the value of '\(name)' is not of type \(type.rawValue)", entity: entity.name, path: name)
     }
 
     // MARK: Links
 
     private func link(_ row: DatabaseValue, by relationship: CompiledRelationship, to targets: [SyncRow]) throws {
         guard relationship.isToMany || targets.count <= 1 else {
-            throw misfit("a to-one relationship has one target, not \(targets.count)", relationship)
+            throw misfit("a to-one relationship takes one row, not \(targets.count)", relationship)
         }
         for target in targets { try check(target, relationship) }
         guard let row = RowKey(row) else { return }
@@ -265,12 +268,12 @@ struct RowInserter {
         let model = stack.model.compiled
         guard model.entity(target.type.id, isKindOf: relationship.destination) else {
             let expected = model.entities[relationship.destination].name
-            throw misfit("the targets are of entity \(expected), not \(target.entity)", relationship)
+            throw misfit("the rows must be of entity \(expected), not \(target.entity)", relationship)
         }
         let stored = try RowKey(target.rowKey).flatMap { try session.identities(of: [$0], in: target.type.table)[0] }
         guard stored != nil else {
             throw SyncError(
-                .rowNotFound, "a target is not stored any more", entity: target.entity, path: relationship.name)
+                .rowNotFound, "a row to link is no longer stored", entity: target.entity, path: relationship.name)
         }
     }
 
@@ -285,7 +288,7 @@ struct RowInserter {
         let records = try select.fetch(
             db, "SELECT \(select.columns) FROM \(select.from) WHERE \(select.rowKey) = ?", [rowKey])
         guard let record = records.first else {
-            throw SyncError(.databaseError, "the new row is not there", entity: entity.name)
+            throw SyncError(.databaseError, "the new row was not stored", entity: entity.name)
         }
         return record
     }

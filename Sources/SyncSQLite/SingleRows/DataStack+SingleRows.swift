@@ -76,14 +76,14 @@ extension DataStack {
                 return .commit
             }
         }
-        guard let applied else { throw SyncError(.databaseError, "the row is not there", entity: entity.name) }
+        guard let applied else { throw SyncError(.databaseError, "the row was not stored", entity: entity.name) }
         return applied
     }
 
     private func refusal(_ entity: CompiledEntity, _ result: SyncResult) -> SyncError {
         let reason = result.diagnostics.first { $0.kind == .missingRequiredValue || $0.kind == .entityMismatch }
         let code: SyncError.Code = reason?.kind == .entityMismatch ? .entityMismatch : .typeMismatch
-        return SyncError(code, reason?.message ?? "the record was refused", entity: entity.name, path: reason?.path)
+        return SyncError(code, reason?.message ?? "the record was rejected", entity: entity.name, path: reason?.path)
     }
 }
 
@@ -197,13 +197,13 @@ extension DataStack {
         let rows = try fetch(entity, where: predicate, limit: 2, in: db)
         guard rows.count == 1, let row = rows.first else {
             throw SyncError(
-                .rowNotFound, "\(rows.isEmpty ? "no row matches" : "several rows match"); one is to be filled",
+                .rowNotFound, "\(rows.isEmpty ? "no row matches" : "several rows match"); exactly one must match",
                 entity: entity)
         }
         let mapped = try AttributeMapper(record, of: row.type, in: model)
         let key = try write(mapped.values, to: row, row.type, db)
         guard let filled = try self.row(row.type, key, db) else {
-            throw SyncError(.rowNotFound, "the row is gone", entity: entity)
+            throw SyncError(.rowNotFound, "the row is no longer stored", entity: entity)
         }
         return (filled, mapped.diagnostics)
     }

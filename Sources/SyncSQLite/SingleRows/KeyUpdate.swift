@@ -83,7 +83,7 @@ extension DataStack {
         let sql = "SELECT 1 FROM \(columns.table.name.quoted) WHERE \(condition)"
         guard try Row.fetchOne(db, sql: sql, arguments: StatementArguments(values.map(\.value))) != nil else { return }
         throw SyncError(
-            .duplicateKey, "there is a row with this key already", entity: entity.name,
+            .duplicateKey, "another row has this key", entity: entity.name,
             path: model.compiled.keyNames(of: entity).joined(separator: ", "))
     }
 }

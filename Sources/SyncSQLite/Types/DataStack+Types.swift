@@ -119,7 +119,8 @@ extension DataStack {
                 return try JSONCodedValue.value(.object(members))
             } catch {
                 let error = SyncError(
-                    .typeMismatch, "the row \(record.key) is no \(Value.self): \(error)", entity: record.entity)
+                    .typeMismatch, "cannot decode the row \(record.key) as \(Value.self): \(error)",
+                    entity: record.entity)
                 guard let skip else { throw error }
                 skip(UnreadableRow(entity: record.entity, key: record.key, error: error))
                 return nil

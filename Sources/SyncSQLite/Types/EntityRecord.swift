@@ -110,7 +110,8 @@ public struct EntityRowEncoder {
         do {
             try set(attribute, to: JSONCodedValue.json(value), in: column)
         } catch {
-            throw SyncError(.typeMismatch, "a \(Value.self) is no JSON: \(error)", entity: entity, path: attribute)
+            throw SyncError(
+                .typeMismatch, "cannot encode a \(Value.self) as JSON: \(error)", entity: entity, path: attribute)
         }
     }
 
@@ -147,7 +148,8 @@ public struct EntityRowEncoder {
         }
         if case .string(let text) = stored.storage, text.utf8.contains(0) {
             throw SyncError(
-                .typeMismatch, "GRDB cannot bind a text with a NUL; a sync can", entity: entity, path: name)
+                .typeMismatch, "GRDB cannot bind a string with a NUL character; write the row with a sync",
+                entity: entity, path: name)
         }
         return stored
     }
@@ -218,7 +220,8 @@ public struct EntityRowDecoder {
         let value: DatabaseValue = row[column]
         let found = value.isNull ? "nil" : "\(value)"
         return SyncError(
-            .typeMismatch, "\(found) in the column '\(column)' is no \(type)", entity: entity, path: column)
+            .typeMismatch, "the value \(found) in the column '\(column)' is not of type \(type)", entity: entity,
+            path: column)
     }
 }
 

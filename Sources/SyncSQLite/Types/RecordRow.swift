@@ -67,7 +67,8 @@ struct RecordRow: Sendable {
         guard let key = try key(of: Value.self, values) else {
             guard needsKey else { return nil }
             throw SyncError(
-                .keylessEntity, "its rows have no key to find them by; use SQL, or sync their owner",
+                .keylessEntity,
+                "'\(Value.entityName)' has no primary key; update its rows with SQL, or sync their owner",
                 entity: Value.entityName)
         }
         // Several rows may lack a part of the key, so it does not identify a row.

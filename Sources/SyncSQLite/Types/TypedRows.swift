@@ -38,7 +38,8 @@ struct TypedRows<Value: EntityRecord>: Sendable {
                 let destination = property.destination as? any EntityRecord.Type
             else {
                 throw SyncError(
-                    .unknownRelationship, "\(path) is no relationship of \(Value.entityName)", entity: Value.entityName)
+                    .unknownRelationship, "\(path) is not a relationship of \(Value.entityName)",
+                    entity: Value.entityName)
             }
             return Loaded(relationship: property.name, destination: destination)
         }
@@ -160,7 +161,7 @@ struct TypedSource: ExportSource {
         for (name, value, _) in given.attributes {
             guard let slot = entity.slotByName[name] else { continue }
             guard value.hasJSONForm else {
-                throw SyncError(.typeMismatch, "\(value) is nothing that JSON has", entity: entity.name, path: name)
+                throw SyncError(.typeMismatch, "\(value) cannot be written as JSON", entity: entity.name, path: name)
             }
             values[slot] = value
         }

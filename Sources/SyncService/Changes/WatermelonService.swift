@@ -140,11 +140,11 @@ struct PulledChanges {
     /// - Throws: ``ServiceError`` `malformed`.
     init(_ json: JSONValue, _ place: String) throws {
         guard let changes = json["changes"], case .object = changes else {
-            throw ServiceError.malformed("there is no object at 'changes' (\(place))")
+            throw ServiceError.malformed("no object at 'changes' (\(place))")
         }
         switch json["timestamp"] {
         case .number(let text)?, .string(let text)?: timestamp = text
-        default: throw ServiceError.malformed("there is no 'timestamp' (\(place))")
+        default: throw ServiceError.malformed("no 'timestamp' (\(place))")
         }
         self.changes = changes
         strategy = json["experimentalStrategy"]
@@ -168,7 +168,7 @@ struct PulledChanges {
             switch changes[name] {
             case .array(let elements)?: return elements
             case nil, .null?: return []
-            default: throw ServiceError.malformed("'\(name)' of '\(table)' is no list")
+            default: throw ServiceError.malformed("'\(name)' of '\(table)' is not a list")
             }
         }
         let there = try (list("created") + list("updated")).map { record in
@@ -180,7 +180,7 @@ struct PulledChanges {
                 version: WatermelonService.version(of: record))
         }
         let gone = try list("deleted").map { id in
-            guard id.isID else { throw ServiceError.malformed("'deleted' of '\(table)' has what is no id") }
+            guard id.isID else { throw ServiceError.malformed("'deleted' of '\(table)' has a value that is not an ID") }
             return RemoteRecord(id: id, record: nil)
         }
         return there + gone
@@ -220,7 +220,7 @@ extension WatermelonService {
     private func changes(_ operations: [PushOperation]) throws -> JSONValue {
         var changes: [String: [PushOperation.Kind: [JSONValue]]] = [:]
         for operation in operations {
-            guard let id = operation.id else { throw ServiceError.malformed("a row has no id") }
+            guard let id = operation.id else { throw ServiceError.malformed("a row has no ID") }
             changes[table(of: operation.entity), default: [:]][operation.kind, default: []]
                 .append(operation.kind == .delete ? id : row(operation, id))
         }
@@ -244,11 +244,13 @@ extension WatermelonService {
         // A proxy may have sent the response. The service sends no body, or JSON.
         let isBlank = answer.body.allSatisfy { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D }
         let said: JSONValue = isBlank ? [:] : try answer.json()
-        guard case .object = said else { throw ServiceError.malformed("it is no object (\(answer.place))") }
+        guard case .object = said else {
+            throw ServiceError.malformed("the response is not an object (\(answer.place))")
+        }
         let rejected = said["experimentalRejectedIds"]
         return operations.map { operation in
             if let id = operation.id, case .array(let ids)? = rejected?[table(of: operation.entity)], ids.contains(id) {
-                return .rejected("the service does not take it (experimentalRejectedIds)")
+                return .rejected("the service rejected the row (experimentalRejectedIds)")
             }
             guard operation.kind != .delete, let id = operation.id else { return .applied(nil) }
             return .applied(RemoteRecord(id: id, record: nil, version: Self.version(of: row(operation, id))))

@@ -69,8 +69,9 @@ extension EngineRun {
         else { return }
         throw SyncError(
             .invalidOption,
-            "lastWriterWins needs the time of every record, and \(entity) \(row.id.description) of the service has none: "
-                + (row.version.map { "'\($0)' is no time" } ?? "it says no version"), entity: entity)
+            "lastWriterWins requires the time of every record, and the service's \(entity) "
+                + "\(row.id.description) has none: "
+                + (row.version.map { "its version '\($0)' is not a time" } ?? "it has no version"), entity: entity)
     }
 
     /// - Parameter count: The number of records of the pages before.
@@ -165,7 +166,7 @@ extension EngineRun {
         var operation = operation
         try await findCursor()
         operation.cursor = operation.cursor ?? cursor.value
-        let outcome = try await service.pushed([operation]).first ?? .unknown("there was no answer")
+        let outcome = try await service.pushed([operation]).first ?? .unknown("the service did not answer")
         let rows: [PulledPage.Record]
         switch outcome {
         case .applied(let row):
@@ -186,11 +187,12 @@ extension EngineRun {
             } else {
                 rows = []
             }
-        case .conflict, .exists: throw SyncError(.serviceFailure, "the service has another version of the row")
+        case .conflict, .exists:
+            throw SyncError(.serviceFailure, "the service has another version of the row; sync, then try again")
         case .gone:
-            throw SyncError(.rowNotFound, "the service does not have the row any more", entity: operation.entity)
-        case .retry: throw SyncError(.serviceFailure, "the service asks to try again later")
-        case .silent: throw SyncError(.serviceFailure, "the answer does not say what became of it")
+            throw SyncError(.rowNotFound, "the service no longer has the row", entity: operation.entity)
+        case .retry: throw SyncError(.serviceFailure, "the service asks to retry later")
+        case .silent: throw SyncError(.serviceFailure, "the response does not tell the outcome of the change")
         case .rejected(let reason), .unknown(let reason): throw SyncError(.serviceFailure, reason)
         }
         let page = PulledPage(entity: operation.entity, rows: rows, end: .none, isListing: false, serverTime: nil)
@@ -231,7 +233,7 @@ extension EngineRun {
             pages = try await self.pages(since: nil)
         }
         if let page = pages.values.first(where: { $0.next != nil }) {
-            throw ServiceError.malformed("what changed of all entities goes on at '\(page.next ?? "")'")
+            throw ServiceError.malformed("a pull of all entities has a next page, '\(page.next ?? "")'")
         }
         for entity in entities where pages[entity]?.isListing == true {
             try await store.beginListing(of: entity, lease)

@@ -111,7 +111,7 @@ extension EngineRun {
                 }
                 try await isolate(batch, .rejected(reason), &rest, &batchSize)
             } catch ServiceError.outdated where rounds >= Self.mostRounds {
-                let reason = "the service has another version, though it was pulled \(rounds) times"
+                let reason = "the service has another version, even after \(rounds) pulls"
                 try await isolate(batch, .failing(reason), &rest, &batchSize)
             } catch let failure as ServiceError where failure.isTransient {
                 do {
@@ -185,7 +185,7 @@ extension EngineRun {
     /// Resolves a request that the service rejected as too large. A deletion has no large body, so the reason may be
     /// another one that passes.
     func settle(tooLarge request: OutgoingRequest) async throws {
-        let reason = "the service takes no request of this size"
+        let reason = "the service rejected the request as too large (HTTP 413)"
         let outcome: RequestOutcome.Outcome = request.kind == .delete ? .failing(reason) : .rejected(reason)
         record(try await store.settle([RequestOutcome(request: request, outcome: outcome)], serverTime: nil, lease))
     }
@@ -200,8 +200,8 @@ extension EngineRun {
         var failure: ServiceError?
         for (index, request) in requests.enumerated() {
             // A missing outcome is unknown.
-            let outcome = index < outcomes.count ? outcomes[index] : .unknown("there was no answer to it")
-            if case .retry(let after) = outcome { failure = .busy(after: after, "it asked to try again later") }
+            let outcome = index < outcomes.count ? outcomes[index] : .unknown("the service did not answer")
+            if case .retry(let after) = outcome { failure = .busy(after: after, "the service asks to retry later") }
             let settled = try await settled(outcome, request, isReplay: isReplay)
             switch settled {
             case .applied:
@@ -231,7 +231,7 @@ extension EngineRun {
             return .refusedAgain(reason)
         case .gone where !isReplay:
             leftOpen.withLock { $0.insert(request.id) }
-            return .refusedAgain("the server has no place for it")
+            return .refusedAgain("the service does not accept rows at this address")
         case .postponed: return .unknown
         default: return settled
         }
@@ -255,7 +255,7 @@ extension EngineRun {
         case .retry: return .postponed
         case .conflict(let row?), .exists(let row?): return .conflict(PulledPage.Record(row))
         case .conflict(nil), .exists(nil):
-            guard let id = request.remoteID else { return .rejected("there is such a row already") }
+            guard let id = request.remoteID else { return .rejected("the service already has such a row") }
             switch try await fetch(id, request.entity) {
             case .found(let row)?: return .conflict(PulledPage.Record(row))
             case .forbidden?: return .rejected(FetchOutcome.forbiddenReason)

@@ -108,7 +108,7 @@ extension EngineRun {
             let requests = try await taken()
             guard !requests.isEmpty else { return isAnyListed }
             let seconds = settings.settleTime.seconds * part
-            guard try await patience.pauses(seconds, "the service took a row that it does not list yet") else {
+            guard try await patience.pauses(seconds, "the service accepted a row that it does not list yet") else {
                 return isAnyListed
             }
             for request in requests {
@@ -138,7 +138,7 @@ extension EngineRun {
 
     private func park(notListed request: OutgoingRequest) async throws {
         leftOpen.withLock { $0.insert(request.id) }
-        let reason = "the service said that it took the row, and does not list it; it is not sent again"
+        let reason = "the service accepted the row but does not list it; the row is not sent again"
         record(
             try await store.settle(
                 [RequestOutcome(request: request, outcome: .notListed(reason))], serverTime: nil, lease))
@@ -207,7 +207,7 @@ extension EngineRun {
                 return try await again(request)
             }
         case .update:
-            guard let id = request.remoteID else { return .rejected("it has no id") }
+            guard let id = request.remoteID else { return .rejected("the row has no ID") }
             switch try await fetch(id, request.entity) {
             case .found(let row)? where row.version != nil && row.version == request.version:
                 return try await again(request)
@@ -215,7 +215,7 @@ extension EngineRun {
             case .found(let row)?: return .conflict(row)
             case .forbidden?: return .rejected(FetchOutcome.forbiddenReason)
             case .absent?: return .gone
-            case nil: return .unknown("the service was asked for a row, and answered with another one")
+            case nil: return .unknown("the service returned another row than the requested one")
             }
         case .delete: return try await again(request)
         }
@@ -244,13 +244,13 @@ extension EngineRun {
         // The lost request created this row.
         case .exists(let row?): return .conflict(row)
         case .exists(nil):
-            guard let id = request.remoteID else { return .rejected("there is such a row already") }
+            guard let id = request.remoteID else { return .rejected("the service already has such a row") }
             guard case .found(let row)? = try await fetch(id, request.entity) else {
-                return .unknown("the service has the row, and has not")
+                return .unknown("the service reports that the row exists, but does not return it")
             }
             return .conflict(row)
         case let outcome?: return outcome
-        case nil: return .unknown("no answer")
+        case nil: return .unknown("the service did not answer")
         }
     }
 
@@ -259,7 +259,7 @@ extension EngineRun {
         let settled = sent.addingTimeInterval(settings.settleTime.seconds)
         let rest = settled.timeIntervalSince(settings.clock.now())
         guard rest > 0, rest <= settings.settleTime.seconds else { return }
-        try await patience.wait(until: settled, "a request whose answer was lost may still be carried out")
+        try await patience.wait(until: settled, "an in-doubt request may still be executed")
     }
 
     /// Looks for the row that a request created: by its marker, or by its values among the rows that the store does not
@@ -297,7 +297,7 @@ extension PushOutcome {
     fileprivate var refusal: String? {
         switch self {
         case .rejected(let reason): reason
-        case .gone: "the server has no place for it"
+        case .gone: "the service does not accept rows at this address"
         case .applied, .conflict, .exists, .retry, .unknown, .silent: nil
         }
     }

@@ -67,7 +67,7 @@ extension EngineRun {
     /// Lists all IDs. Rows that are not stored in the listed version are taken from the listing, or fetched.
     private func list(_ entity: String) async throws {
         try await store.beginListing(of: entity, lease)
-        var trail = PageLoopDetector("ids of \(entity)")
+        var trail = PageLoopDetector("IDs of \(entity)")
         var comparesVersions = true
         while true {
             let request = SweepRequest(entity: entity, page: trail.page)

@@ -54,7 +54,8 @@ final class EngineRun: Sendable {
             if let notBefore = start.notBefore, settings.earlierWaits.keeps(isAsked: start.isAsked) {
                 try await patience.wait(
                     until: Date(timeIntervalSince1970: Double(notBefore) / 1000),
-                    start.isAsked ? "it asked to be left alone" : "it failed in an earlier run", isAsked: start.isAsked)
+                    start.isAsked ? "the service asked to wait" : "the service failed in an earlier engine run",
+                    isAsked: start.isAsked)
             }
         } catch {
             throw await fail(error)
@@ -214,7 +215,7 @@ actor RetryBackoff {
     private static let mostAsked = 86_400.0
 
     private static let advice =
-        "try again then, or wait longer (EngineSettings.patience, --wait of syncdb), or not at all "
+        "try again then, wait longer (EngineSettings.patience, --wait of syncdb), or skip the wait "
         + "(EngineSettings.earlierWaits, --now of syncdb)"
 
     private let settings: EngineSettings
@@ -273,7 +274,7 @@ actor RetryBackoff {
         guard seconds <= settings.patience.seconds else {
             throw SyncError(
                 .serviceFailure,
-                "the service is left alone until \(date.isoText): \(reason); \(Self.advice)")
+                "the engine waits until \(date.isoText): \(reason); \(Self.advice)")
         }
         try await pause(seconds, reason)
         (notBefore, self.isAsked) = (nil, false)
@@ -342,14 +343,16 @@ struct PageLoopDetector {
     mutating func goes(on next: String?, after ids: [JSONValue]) throws -> Bool {
         guard let next else { return false }
         guard seen.insert(next).inserted else {
-            throw ServiceError.malformed("its pages of \(name) go round in a circle: '\(next)'")
+            throw ServiceError.malformed("its pages of \(name) form a loop: '\(next)'")
         }
         guard !isCircle(ids) else {
             throw ServiceError.malformed(
-                "its pages of \(name) go round in a circle: the page that begins with \(ids.first ?? .null) came "
+                "its pages of \(name) form a loop: the page that begins with \(ids.first ?? .null) came "
                     + "\(Self.mostReturns + 1) times")
         }
-        guard seen.count < Self.longest else { throw ServiceError.malformed("its list of \(name) has no end") }
+        guard seen.count < Self.longest else {
+            throw ServiceError.malformed("its list of \(name) has more than \(Self.longest) pages")
+        }
         page = next
         return true
     }

@@ -220,7 +220,7 @@ extension SyncEngine {
     public func reset(_ kind: EngineReset, only entities: [String]? = nil) async throws {
         guard kind != .local || entities == nil else {
             throw SyncError(
-                .invalidOption, "rows of one entity belong to those of others: only all of them can be reset")
+                .invalidOption, "'reset' with '.local' requires all entities, because their rows reference each other")
         }
         let names = try registration.names(entities)
         try await alone { [store, name] in try await store.reset(kind, of: names, holder: name) }
@@ -268,10 +268,10 @@ extension SyncEngine {
 
     private func fileKeepers() throws -> (FileStore, any FileService) {
         guard let service = service as? any FileService else {
-            throw SyncError(.invalidOption, "the service keeps no files")
+            throw SyncError(.invalidOption, "the service does not support files")
         }
         guard let files = settings.files else {
-            throw SyncError(.invalidOption, "there is no place for files: set EngineSettings.files to a FileStore")
+            throw SyncError(.invalidOption, "no folder for files: set EngineSettings.files to a FileStore")
         }
         return (files, service)
     }

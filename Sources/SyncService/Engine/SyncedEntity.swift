@@ -131,7 +131,7 @@ extension EngineRegistration {
     /// - Throws: ``SyncError`` `invalidOption`.
     init(_ entities: [SyncedEntity], _ service: any SyncService, _ settings: EngineSettings) throws {
         let capabilities = service.capabilities
-        guard !entities.isEmpty else { throw SyncError(.invalidOption, "an engine needs an entity to keep in step") }
+        guard !entities.isEmpty else { throw SyncError(.invalidOption, "an engine requires at least one entity") }
         var seen: Set<String> = []
         for entity in entities {
             guard seen.insert(entity.name).inserted else {
@@ -140,7 +140,8 @@ extension EngineRegistration {
             if (entity.policy ?? settings.policy) == .lastWriterWins, !capabilities.givesTimes {
                 throw SyncError(
                     .invalidOption,
-                    "lastWriterWins needs a service that says when records were changed: name its 'version'",
+                    "lastWriterWins requires the time of every record: set 'version' to the member with the "
+                        + "time of a change",
                     entity: entity.name)
             }
         }
@@ -169,7 +170,7 @@ extension EngineRegistration {
         guard let only else { return all }
         for name in only where !all.contains(name) {
             throw SyncError(
-                .unknownEntity, "the engine does not keep '\(name)' in step; it does \(TruncatedList(all).text)",
+                .unknownEntity, "unknown entity '\(name)': the engine syncs \(TruncatedList(all).text)",
                 entity: name)
         }
         return all.filter(only.contains)

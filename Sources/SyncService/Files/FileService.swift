@@ -109,7 +109,7 @@ extension EngineRun {
 
     private func upload(_ file: PendingUpload, _ files: FileStore, _ service: any FileService) async throws {
         guard let url = await files.waitingFile(file.content.hash) else {
-            return try await park(file, "its bytes are not in the folder of files any more: attach it again")
+            return try await park(file, "the file is no longer in the folder for files; attach it again")
         }
         switch try checked(await service.fetch([file.remoteID], of: file.entity).first, file.remoteID, file.entity) {
         case .found(let row)?:
@@ -126,18 +126,20 @@ extension EngineRun {
                 guard let name = file.name(in: row, of: service) else {
                     return try await park(
                         file,
-                        "the service did not keep it: is '\(file.path.joined(separator: "."))' a field for a file?")
+                        "the service did not store the file; check that "
+                            + "'\(file.path.joined(separator: "."))' is a file field"
+                    )
                 }
                 try await adopt(file, name, row, files, service)
             case .rejected(let reason): try await park(file, service.hidingSecrets(in: reason))
             case .unknown(let reason): throw ServiceError.unreachable(reason)
-            case .retry(let after): throw ServiceError.busy(after: after, "it asked to try again later")
+            case .retry(let after): throw ServiceError.busy(after: after, "the service asks to retry later")
             case .gone: return
             case .applied(nil), .conflict, .exists, .silent:
-                throw ServiceError.unreachable("the answer does not say what became of it")
+                throw ServiceError.unreachable("the response does not tell the outcome of the upload")
             }
         } catch ServiceError.tooLarge {
-            try await park(file, "the service takes no file of this size")
+            try await park(file, "the service rejected the file as too large (HTTP 413)")
         }
     }
 

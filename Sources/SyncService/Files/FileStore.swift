@@ -194,10 +194,10 @@ public enum FileError: LocalizedError, Sendable, Hashable, CustomStringConvertib
     /// The description of the error.
     public var description: String {
         switch self {
-        case .missing(let place): "the service has no file '\(place)', or does not show it to the user"
-        case .elsewhere(let address): "the file is not at the service but at '\(address)', which is not asked"
+        case .missing(let place): "the service has no file '\(place)', or hides it from the user"
+        case .elsewhere(let address): "the file is not at the service but at '\(address)'; it is not downloaded"
         case .unusableFolder(let reason):
-            "the folder of files cannot be used; is it there, and is there room? \(reason)"
+            "cannot use the folder for files; check that it exists and has space: \(reason)"
         }
     }
 

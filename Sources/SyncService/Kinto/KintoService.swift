@@ -81,7 +81,8 @@ public struct KintoService: SyncService {
             // Errors of Kinto have a number. Other servers send none.
             guard case .number? = (try? answer.json())?["errno"] else {
                 throw ServiceError.malformed(
-                    "no Kinto server answers at \(exchange.base.absoluteString): its address ends with /v1 (\(answer.place))"
+                    "no Kinto server at \(exchange.base.absoluteString): the address of one ends with /v1 "
+                        + "(\(answer.place))"
                 )
             }
             return PullPage(rows: [], cursor: request.cursor ?? "0", isListing: false, time: answer.time)
@@ -89,7 +90,7 @@ public struct KintoService: SyncService {
         default: throw answer.refusal
         }
         guard case .array(let records)? = try answer.json()["data"] else {
-            throw ServiceError.malformed("there is no list at 'data'")
+            throw ServiceError.malformed("no list at 'data'")
         }
         // The timestamp of a collection only grows.
         let (now, known) = (tag(answer).flatMap { Int64($0) }, request.cursor.flatMap { Int64($0) })
@@ -132,7 +133,7 @@ public struct KintoService: SyncService {
             switch answer.status {
             case 200..<300:
                 guard let row = try answer.json()["data"].flatMap(row) else {
-                    throw ServiceError.malformed("a record without id or last_modified")
+                    throw ServiceError.malformed("a record has no 'id' or no 'last_modified'")
                 }
                 rows.append(.found(row))
             case 404, 410: rows.append(.absent)
@@ -180,13 +181,14 @@ public struct KintoService: SyncService {
             throw answer.refusal
         }
         guard case .array(let responses)? = try answer.json()["responses"] else {
-            throw ServiceError.malformed("the answer to a batch has no 'responses'")
+            throw ServiceError.malformed("the response to a batch has no 'responses'")
         }
         // Responses are in the order of the requests. A missing one leaves the outcome unknown.
         var answers = responses[...]
         return operations.enumerated().map { index, operation in
             if let outcome = refused[index] { return outcome }
-            return answers.popFirst().map { outcome($0, operation) } ?? .unknown("the batch has no answer for it")
+            return answers.popFirst().map { outcome($0, operation) }
+                ?? .unknown("the response to the batch does not include the change")
         }
     }
 
@@ -222,7 +224,7 @@ public struct KintoService: SyncService {
 
     private func outcome(_ response: JSONValue, _ operation: PushOperation) -> PushOutcome {
         guard case .number(let text)? = response["status"], let status = Int(text) else {
-            return .unknown("an answer of the batch has no status")
+            return .unknown("a response in the batch has no status")
         }
         let body = response["body"]
         let row = body?["data"].flatMap(row)

@@ -318,7 +318,7 @@ extension ParseRecords {
     private static func isIncomplete(_ object: JSONValue, _ keys: [String]) -> String? {
         let isPlace = object["__type"] == "GeoPoint" || Set(keys).isSubset(of: ["latitude", "longitude"])
         return isPlace && Set(keys) != ["latitude", "longitude"]
-            ? "is a place: it needs a latitude and a longitude, or neither" : nil
+            ? "is a GeoPoint: set both latitude and longitude, or neither" : nil
     }
 }
 

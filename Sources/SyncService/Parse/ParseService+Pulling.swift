@@ -40,7 +40,7 @@ extension ParseService {
         // A cursor without an ID is the time of the request: the pull returned no rows.
         guard let last, last.id != nil else { return known }
         guard let newest = Date(isoText: last.time) else {
-            throw ServiceError.malformed("'\(last.time)' is no time")
+            throw ServiceError.malformed("'\(last.time)' is not a time")
         }
         let next = TimeCursor(began: began ?? newest, newest: newest, hasRows: true)
             .next(after: Date(isoText: known), overlap: options.overlap, margin: options.overlap)
@@ -89,7 +89,7 @@ extension ParseService {
 
     private func row(_ record: JSONValue, of entity: String) async throws -> RemoteRecord {
         guard case .string(let id)? = record[ParseRecords.id], case .string(let version)? = record["updatedAt"] else {
-            throw ServiceError.malformed("a record of \(className(of: entity)) has no objectId or no updatedAt")
+            throw ServiceError.malformed("a record of \(className(of: entity)) has no 'objectId' or no 'updatedAt'")
         }
         let records = records(of: entity)
         var lists: [String: [JSONValue]] = [:]
@@ -122,7 +122,7 @@ extension ParseService {
             let page = answer.results.compactMap { $0[ParseRecords.id] }
             guard !page.isEmpty else { return ids }
             if let last = ids.last, let id = page.first(where: { !IDOrder.isAfter($0, last) }) {
-                throw endless(field, of: row, "does not go forward: \(id) comes behind \(last)")
+                throw endless(field, of: row, "is not in order: \(id) comes after \(last)")
             }
             ids += page
             if answer.isAll { return ids }
@@ -159,7 +159,7 @@ extension ParseService {
         let answer = try await exchange.send(.get, exchange.url(path(of: className), query.parameters))
         let json = try answered(answer)
         guard case .array(let results)? = json["results"] else {
-            throw ServiceError.malformed("there is no list at 'results' (\(answer.place))")
+            throw ServiceError.malformed("no list at 'results' (\(answer.place))")
         }
         var count: Int?
         if case .number(let text)? = json["count"] { count = Int(text) }
@@ -227,7 +227,7 @@ struct ParseCursor {
         let json = try JSONValue(parsing: text)
         guard case .string(let time)? = json["t"], case .string(let id)? = json["i"],
             case .number(let full)? = json["n"]
-        else { throw ServiceError.malformed("'\(text)' is no page") }
+        else { throw ServiceError.malformed("'\(text)' is not a page") }
         (self.time, self.id, self.full) = (time, id, Int(full))
         if case .string(let text)? = json["b"] { began = Date(isoText: text) } else { began = nil }
     }

@@ -87,7 +87,7 @@ extension ParseService {
                 outcomes.append(try await otherwise(answer, operation, guessed) ?? outcome(answer, operation))
             } else {
                 // A missing answer leaves the outcome unknown.
-                outcomes.append(.unknown("the batch has no answer for it"))
+                outcomes.append(.unknown("the response to the batch does not include the change"))
             }
         }
         return outcomes
@@ -167,7 +167,7 @@ extension ParseService {
             throw try refusal(answer)
         }
         guard case .array(let answers) = try answer.json() else {
-            throw ServiceError.malformed("the answer to a batch is no list")
+            throw ServiceError.malformed("the response to a batch is not a list")
         }
         return answers
     }
@@ -210,7 +210,7 @@ extension ParseService {
     func outcome(_ answer: JSONValue, _ operation: PushOperation) -> PushOutcome {
         if let success = answer["success"] { return done(success, operation) }
         guard let error = answer["error"].flatMap({ ParseError($0) }) else {
-            return .unknown("an answer of the batch is neither success nor error")
+            return .unknown("a response in the batch is neither success nor error")
         }
         switch error.meaning {
         case .failed, .repeated: return .unknown(error.reason)
@@ -234,7 +234,9 @@ extension ParseService {
         case .update:
             return .applied(operation.id.map { RemoteRecord(id: $0, record: nil, version: version, time: time) })
         case .create:
-            guard let id = success[ParseRecords.id] else { return .unknown("a new row was answered without objectId") }
+            guard let id = success[ParseRecords.id] else {
+                return .unknown("the response to a new row has no 'objectId'")
+            }
             return .applied(RemoteRecord(id: id, record: nil, version: version, time: time))
         }
     }

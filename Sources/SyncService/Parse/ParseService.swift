@@ -250,7 +250,7 @@ extension ParseService: FileService {
     /// only with its master key.
     public func upload(_ file: FileUpload) async throws -> PushOutcome {
         guard let field = Self.field(at: file.path) else {
-            return .rejected("'\(file.path.joined(separator: "."))' is a part of an object, which holds no file")
+            return .rejected("'\(file.path.joined(separator: "."))' is a member of an object and cannot store a file")
         }
         do {
             let id = try RowAddress(file.id).parts
@@ -258,7 +258,7 @@ extension ParseService: FileService {
             let stored = try await exchange.send(.post, url, content: .init(data: file.data, type: file.type))
             guard (200..<300).contains(stored.status) else { return try refused(stored) }
             guard case .string(let name)? = try stored.json()["name"] else {
-                return .unknown("the answer to a file has no name")
+                return .unknown("the response to an upload has no 'name'")
             }
             let reference: JSONValue = ["__type": "File", "name": .string(name)]
             let naming = Request(

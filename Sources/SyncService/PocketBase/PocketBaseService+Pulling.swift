@@ -85,7 +85,7 @@ extension PocketBaseService {
         }
         let json = try answer.json()
         guard case .array(let items)? = json["items"], case .number(let size)? = json["perPage"], let size = Int(size)
-        else { throw ServiceError.malformed("there is no list at 'items' (\(answer.place))") }
+        else { throw ServiceError.malformed("no list at 'items' (\(answer.place))") }
         var total: Int?
         if case .number(let text)? = json["totalItems"], let number = Int(text), number >= 0 { total = number }
         return List(
@@ -97,9 +97,9 @@ extension PocketBaseService {
         let name = "'\(collection(of: entity))'"
         return switch status {
         case 400:
-            options.updated.map { "; does the collection \(name) have a field '\($0)' of the type autodate?" } ?? ""
-        case 403: "; does the collection \(name) have a list rule?"
-        case 404: "; is there a collection \(name)?"
+            options.updated.map { "; check that the collection \(name) has a field '\($0)' of type autodate" } ?? ""
+        case 403: "; check the list rule of the collection \(name)"
+        case 404: "; check that the collection \(name) exists"
         default: ""
         }
     }
@@ -107,11 +107,11 @@ extension PocketBaseService {
     private func rows(_ list: List, of entity: String) throws -> [RemoteRecord] {
         let rows = list.items.compactMap { row($0, of: entity) }
         guard rows.count == list.items.count else {
-            throw ServiceError.malformed("a record of '\(collection(of: entity))' has no id")
+            throw ServiceError.malformed("a record of '\(collection(of: entity))' has no 'id'")
         }
         if let updated = options.updated, rows.contains(where: { $0.version == nil }) {
             throw ServiceError.malformed(
-                "a record of '\(collection(of: entity))' has no '\(updated)': is the field hidden?")
+                "a record of '\(collection(of: entity))' has no '\(updated)'; check that the field is not hidden")
         }
         return rows
     }
@@ -162,7 +162,7 @@ extension PocketBaseService {
         switch answer.status {
         case 200..<300:
             guard let row = row(try answer.json(), of: entity) else {
-                throw ServiceError.malformed("a row of \(entity) was answered without an id")
+                throw ServiceError.malformed("a record of \(entity) has no 'id'")
             }
             return .found(row)
         case 404: return .absent

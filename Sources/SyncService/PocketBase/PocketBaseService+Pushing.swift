@@ -22,7 +22,7 @@ extension PocketBaseService {
         var done = try await batch(whole)
         if done == nil { done = try await single(whole) }
         for (index, outcome) in zip(fresh, done ?? []) { outcomes[index] = outcome }
-        return operations.indices.map { outcomes[$0] ?? .unknown("there was no answer to it") }
+        return operations.indices.map { outcomes[$0] ?? .unknown("the service did not answer") }
     }
 
     /// Fetches rows that have another version than their change is based on. The server supports no preconditions. A
@@ -101,12 +101,12 @@ extension PocketBaseService {
         default: throw answer.refusal
         }
         guard case .array(let replies)? = try? answer.json() else {
-            return operations.map { _ in .unknown("the answer to a batch is no list") }
+            return operations.map { _ in .unknown("the response to a batch is not a list") }
         }
         return zip(operations.indices, operations).map { index, operation in
             guard index < replies.count, case .number(let text)? = replies[index]["status"], let status = Int(text),
                 (200..<300).contains(status)
-            else { return .unknown("the batch has no answer for it") }
+            else { return .unknown("the response to the batch does not include the change") }
             return .applied(
                 operation.kind == .delete ? nil : replies[index]["body"].flatMap { row($0, of: operation.entity) })
         }
@@ -121,7 +121,7 @@ extension PocketBaseService {
                 outcomes.append(try await single(operation))
             } catch ServiceError.tooLarge where operations.count > 1 {
                 // The next run sends it again, alone.
-                outcomes.append(.unknown("the server takes no request of this size"))
+                outcomes.append(.unknown("the service rejected the request as too large (HTTP 413)"))
             } catch let failure as ServiceError where !outcomes.isEmpty {
                 // The earlier changes are applied. This one and the later ones are not.
                 var rest: Duration?
@@ -141,7 +141,7 @@ extension PocketBaseService {
             guard (200..<300).contains(answer.status) else { return try await refused(answer, operation) }
             if operation.kind == .delete { return .applied(nil) }
             guard let row = row(try answer.json(), of: operation.entity) else {
-                return .unknown("the answer is no record")
+                return .unknown("the response is not a record")
             }
             return .applied(row)
         } catch ServiceError.unreachable(let text) {
@@ -162,13 +162,13 @@ extension PocketBaseService {
         case (.create, .found(let row)?): return .exists(row)
         case (.create, _):
             let isTaken = answer.isTaken("id")
-            return .rejected(isTaken ? "its id is that of a row that the user may not see" : reason)
+            return .rejected(isTaken ? "another row, hidden from the user, has this ID" : reason)
         case (.update, .found?) where answer.status == 404:
-            return .rejected("the update rule of '\(collection(of: operation.entity))' does not let it be changed")
+            return .rejected("the update rule of '\(collection(of: operation.entity))' does not allow the change")
         case (.update, .absent?): return .gone
         case (.delete, .absent?): return .applied(nil)
         case (.delete, .found?) where answer.status == 404:
-            return .rejected("the delete rule of '\(collection(of: operation.entity))' does not let it be deleted")
+            return .rejected("the delete rule of '\(collection(of: operation.entity))' does not allow the deletion")
         case (.update, _), (.delete, _): return .rejected(reason)
         }
     }

@@ -133,7 +133,7 @@ extension PocketBaseService {
             let answer = try await body()
             guard isDoubtful(answer), let token else { return answer }
             guard let account = Self.accounts(ofToken: token) else {
-                throw ServiceError.unauthorized("what 'Authorization' holds is no token of PocketBase's")
+                throw ServiceError.unauthorized("'Authorization' is not a PocketBase token")
             }
             // After a 401, the client refreshes the token, and throws `unauthorized` if that fails.
             let url = try exchange.url(["api", "collections", account, "auth-refresh"])
@@ -141,7 +141,7 @@ extension PocketBaseService {
             guard (200..<300).contains(known.status) else { throw ServiceError.unauthorized(known.message) }
             if try await exchange.authorization().generation == generation { return answer }
         }
-        throw ServiceError.unauthorized("every token ran out at once")
+        throw ServiceError.unauthorized("every new token is already expired")
     }
 
     /// Returns the collection of the user of a token; nil if the text is no token of PocketBase.
@@ -175,7 +175,7 @@ extension PocketBaseService {
                 .post, url, ["identity": .string(identity), "password": .string(password)])
             guard (200..<300).contains(answer.status), case .string(let token)? = try answer.json()["token"] else {
                 throw ServiceError.unauthorized(
-                    "signing in as '\(identity)' of '\(collection)' failed: \(answer.message)")
+                    "cannot sign in as '\(identity)' of '\(collection)': \(answer.message)")
             }
             return [.authorization: token]
         }
@@ -238,7 +238,9 @@ extension PocketBaseService: FileService {
                     entity: file.entity, kind: .update, id: file.id, body: [:], version: nil, idempotencyKey: "")
                 return try await refused(answer, operation)
             }
-            guard let row = row(try answer.json(), of: file.entity) else { return .unknown("the answer is no record") }
+            guard let row = row(try answer.json(), of: file.entity) else {
+                return .unknown("the response is not a record")
+            }
             return .applied(row)
         } catch let refusal as RowAddress.Refusal {
             return .rejected(refusal.description)

@@ -24,7 +24,7 @@ extension RESTService {
         let (rows, skipped) = PullPage.rows(of: records) { row($0, of: request.entity) }
         if !records.isEmpty, rows.isEmpty {
             throw ServiceError.malformed(
-                "no record has a member '\(idNames(of: request.entity))'")
+                "no record has an ID at '\(idNames(of: request.entity))'")
         }
         place.seen.record(rows.map(\.time), hasRows: !rows.isEmpty, clock: answer.time)
         var next = try next(after: place, json, count: records.count, answer)
@@ -37,10 +37,10 @@ extension RESTService {
     }
 
     private static func noList(at path: String, _ json: JSONValue, _ answer: ServiceHTTPClient.Response) -> String {
-        var text = path.isEmpty ? "it is no list" : "there is no list at '\(path)'"
+        var text = path.isEmpty ? "the response is not a list" : "no list at '\(path)'"
         if case .object(let members) = json {
             let lists = members.filter { if case .array = $0.value { true } else { false } }.map { "'\($0.key)'" }
-            if !lists.isEmpty { text += "; there is one at \(lists.joined(separator: ", "))" }
+            if !lists.isEmpty { text += "; a list is at \(lists.joined(separator: ", "))" }
         }
         return text + " (\(answer.place))"
     }

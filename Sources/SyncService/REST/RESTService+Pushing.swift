@@ -66,7 +66,7 @@ extension RESTService {
                 return answer.status == 200 ? .silent : .applied(nil)
             }
             guard let id = row?.id ?? operation.id else {
-                throw ServiceError.malformed("a new row of \(operation.entity) was answered without an id")
+                throw ServiceError.malformed("the response to a new row of \(operation.entity) has no ID")
             }
             return .applied(row ?? RemoteRecord(id: id, record: nil))
         case 409, 412:
@@ -126,7 +126,7 @@ extension RESTService {
     }
 
     private func update(_ operation: PushOperation) async throws -> PushOutcome {
-        guard let id = operation.id else { return .rejected("it has no id") }
+        guard let id = operation.id else { return .rejected("the row has no ID") }
         if operation.body == .object([]) {
             // The only changed field is the version, which is not sent.
             switch try await fetch([id], of: operation.entity).first {
@@ -161,7 +161,7 @@ extension RESTService {
         switch answer.status {
         case 204: return .applied(nil)
         case 200..<300:
-            guard let row = try record(answer, operation.entity) else { return .unknown("the answer has no record") }
+            guard let row = try record(answer, operation.entity) else { return .unknown("the response has no record") }
             return .applied(row)
         case 404, 410:
             // A service without this method answers 404 too.
@@ -173,14 +173,15 @@ extension RESTService {
     }
 
     private func delete(_ operation: PushOperation) async throws -> PushOutcome {
-        guard let id = operation.id else { return .rejected("it has no id") }
+        guard let id = operation.id else { return .rejected("the row has no ID") }
         let answer = try await exchange.send(.delete, url(id, operation), headers: precondition(operation))
         switch answer.status {
         case 202, 204, 404, 410: return .applied(nil)
         case 200..<300:
             // A proxy may have sent the response, so check that the row is gone.
             let rows = try await fetch([id], of: operation.entity)
-            return rows == [.absent] ? .applied(nil) : .unknown("it was answered, and the row is still there")
+            return rows == [.absent]
+                ? .applied(nil) : .unknown("the service confirmed the deletion but still has the row")
         case 409: return try await contested(answer, operation)
         case 412: return .conflict(nil)
         default: return try refusal(answer)
@@ -199,7 +200,7 @@ extension RESTService {
             switch answer.status {
             case 200..<300:
                 guard let row = try record(answer, entity) else {
-                    throw ServiceError.malformed("a row of \(entity) was answered without an id")
+                    throw ServiceError.malformed("a record of \(entity) has no ID")
                 }
                 rows.append(row.record == nil && row.id.isSpelling(of: id) ? .absent : .found(row))
             case 404, 410: rows.append(.absent)

@@ -26,7 +26,7 @@ public struct RowAddress: Sendable, Hashable {
         public var errorDescription: String? { description }
 
         fileprivate init(_ id: JSONValue, _ reason: String) {
-            description = "its id \(id.description.prefix(100)) cannot stand in an address: \(reason)"
+            description = "the ID \(id.description.prefix(100)) cannot be used in a URL: \(reason)"
         }
     }
 
@@ -55,11 +55,13 @@ public struct RowAddress: Sendable, Hashable {
         guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
             throw Refusal(id, "it has a control character")
         }
-        guard !hasEscape(Array(text.utf8)) else { throw Refusal(id, "it has an escape, as '%2F' is one") }
+        guard !hasEscape(Array(text.utf8)) else { throw Refusal(id, "it has an escape such as '%2F'") }
         for segment in text.utf8.split(omittingEmptySubsequences: false, whereSeparator: isSlash) {
             let name = String(decoding: segment, as: UTF8.self).trimmingCharacters(in: .whitespaces)
-            guard !name.isEmpty else { throw Refusal(id, "it begins or ends with a slash, or has two in a row") }
-            guard name != ".", name != ".." else { throw Refusal(id, "'\(name)' leads to another place") }
+            guard !name.isEmpty else {
+                throw Refusal(id, "it begins or ends with a slash, or has two slashes in a row")
+            }
+            guard name != ".", name != ".." else { throw Refusal(id, "'\(name)' leads to another path") }
         }
         return text
     }

@@ -240,7 +240,7 @@ public struct RemoteRecord: Sendable, Hashable {
     }
 
     /// The reason for ignoring a response that has this row instead of the requested one.
-    var otherRowReason: String { "the answer has another row than was asked for: \(id)" }
+    var otherRowReason: String { "the service returned another row than the requested one: \(id)" }
 }
 
 /// The response to a fetch by ID.
@@ -253,7 +253,7 @@ public enum FetchOutcome: Sendable, Hashable {
     case forbidden
 
     /// The reason for blocking a change of a row that the user must not see.
-    static let forbiddenReason = "the user may not see the row"
+    static let forbiddenReason = "the row is hidden from the user"
 }
 
 extension JSONValue {

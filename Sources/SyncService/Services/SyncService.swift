@@ -206,24 +206,25 @@ public enum ServiceError: LocalizedError, Sendable, Hashable, CustomStringConver
     /// The failure as an error of the engine.
     var error: SyncError {
         switch self {
-        case .unreachable(let text): SyncError(.serviceFailure, "the service fails: \(text)")
+        case .unreachable(let text): SyncError(.serviceFailure, "the service failed: \(text)")
         case .busy(_, let text): SyncError(.serviceFailure, "the service asks to wait: \(text)")
-        case .unauthorized(let text): SyncError(.unauthorized, "the service does not accept the credentials: \(text)")
-        case .cursorInvalid: SyncError(.serviceFailure, "the service does not know where the last pull ended")
+        case .unauthorized(let text): SyncError(.unauthorized, "the service rejected the credentials: \(text)")
+        case .cursorInvalid: SyncError(.serviceFailure, "the service rejected the cursor of the last pull")
         case .restored:
             SyncError(
                 .serverRestored,
-                "the service has less than it had: it seems to have been restored from an older copy; nothing was deleted"
+                "the service seems to have been restored from an older copy; nothing was deleted"
             )
-        case .tooLarge: SyncError(.serviceFailure, "the service takes no request of this size")
+        case .tooLarge:
+            SyncError(.serviceFailure, "the service rejected the request as too large (HTTP 413); lower the batch size")
         case .outdated:
-            SyncError(.serviceFailure, "the service has changes that are not here yet: sync again")
-        case .refusedTogether(let text): SyncError(.serviceFailure, "the service refuses the changes: \(text)")
-        case .malformed(let text): SyncError(.serviceFailure, "the service's answer cannot be read: \(text)")
+            SyncError(.serviceFailure, "the service has changes that were not pulled yet; sync again")
+        case .refusedTogether(let text): SyncError(.serviceFailure, "the service rejected the changes: \(text)")
+        case .malformed(let text): SyncError(.serviceFailure, "invalid response of the service: \(text)")
         case .refused(let status, let text) where status >= 500:
             SyncError(.serviceFailure, "the service failed with status \(status): \(text)")
         case .refused(let status, let text):
-            SyncError(.serviceFailure, "the service refuses with status \(status): \(text)")
+            SyncError(.serviceFailure, "the service rejected the request with status \(status): \(text)")
         }
     }
 }

@@ -85,7 +85,7 @@ enum IDOrder {
         let isAfter = row.time == last.time ? isAfter(row.id, last.id) : (row.time ?? "") > (last.time ?? "")
         guard isAfter else {
             throw ServiceError.malformed(
-                "its list of \(list) does not go forward: '\(row.id)' comes behind '\(last.id)'")
+                "its list of \(list) is not in order: '\(row.id)' comes after '\(last.id)'")
         }
     }
 }

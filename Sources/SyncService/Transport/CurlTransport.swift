@@ -43,7 +43,7 @@
         private func sendNow(_ request: HTTPRequest, _ body: Data?, _ flag: Flag) throws -> (HTTPResponse, Data) {
             guard let connection = connections.take() else {
                 throw ServiceError.unreachable(
-                    "libcurl.so.4 cannot be loaded; install libcurl4, or give another transport")
+                    "cannot load libcurl.so.4; install libcurl4, or pass another transport")
             }
             defer { connections.put(connection) }
             var answer = sync_curl_answer()

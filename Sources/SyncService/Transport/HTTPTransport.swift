@@ -41,11 +41,11 @@ public enum ResponseSizeLimit {
     static let totalFactor = 10
 
     static func exceeded(_ bytes: Int) -> ServiceError {
-        .malformed("it has more than \(bytes) bytes: ask for smaller pages")
+        .malformed("the response has more than \(bytes) bytes; request smaller pages")
     }
 
     static func exceededHead(_ bytes: Int) -> ServiceError {
-        .malformed("its head and its trailers have more than \(bytes) bytes")
+        .malformed("the headers and trailers have more than \(bytes) bytes")
     }
 
     /// Counts the values of JSON before it is parsed.
@@ -56,7 +56,7 @@ public enum ResponseSizeLimit {
         guard body.count / 2 >= limit else { return }
         let count = body.withContiguousStorageIfAvailable { countValues(of: $0) } ?? countValues(of: body)
         guard count > limit else { return }
-        throw ServiceError.malformed("it has more than \(limit) values: ask for smaller pages")
+        throw ServiceError.malformed("the response has more than \(limit) values; request smaller pages")
     }
 
     /// A comma follows a value, and each list or object that is not empty has one value after its last comma.

@@ -31,7 +31,7 @@ public struct ServiceCredentials: Sendable {
     ) -> ServiceCredentials {
         ServiceCredentials { isRefresh in
             guard let name = HTTPField.Name(name) else {
-                throw ServiceError.unauthorized("'\(name)' is no name of a header")
+                throw ServiceError.unauthorized("'\(name)' is not a valid header name")
             }
             return [name: try await value(isRefresh)]
         }

@@ -28,7 +28,7 @@ public struct ServiceHTTPClient: Sendable {
             do {
                 return try JSONValue(parsing: body)
             } catch {
-                throw ServiceError.malformed("it is no JSON but '\(start(60))' (status \(status), \(place))")
+                throw ServiceError.malformed("expected JSON, found '\(start(60))' (status \(status), \(place))")
             }
         }
 
@@ -78,7 +78,7 @@ public struct ServiceHTTPClient: Sendable {
         if !query.isEmpty {
             text += "?" + query.map { "\($0.escapedForURL)=\($1.escapedForURL)" }.joined(separator: "&")
         }
-        guard let url = URL(string: text) else { throw ServiceError.malformed("'\(text)' is no address") }
+        guard let url = URL(string: text) else { throw ServiceError.malformed("'\(text)' is not a URL") }
         return url
     }
 
@@ -88,7 +88,7 @@ public struct ServiceHTTPClient: Sendable {
     /// - Throws: ``ServiceError`` `malformed` for another origin.
     public func url(following text: String, from answer: URL) throws -> URL {
         guard let url = URL(string: text, relativeTo: answer)?.absoluteURL, url.isSameOrigin(as: base) else {
-            throw ServiceError.malformed("its next page is at another place: '\(secrets.hiding(text))'")
+            throw ServiceError.malformed("its next page is at another host or path: '\(secrets.hiding(text))'")
         }
         return url
     }
@@ -188,7 +188,7 @@ extension ServiceHTTPClient.Response {
     public var refusal: ServiceError {
         var text = message
         if let location = headers[.location], (300..<400).contains(status) {
-            text = "it is at \(secrets.hiding(location)) now"
+            text = "redirected to \(secrets.hiding(location))"
         }
         return .refused(status: status, text.isEmpty ? "(\(place))" : "\(text) (\(place))")
     }

@@ -35,8 +35,8 @@ extension SyncTransaction {
         let count = dangling.pairs.count
         report.add(
             .danglingLinks, side.entity, key: nil, path: "",
-            "\(count) link\(count == 1 ? "" : "s") of \(name) led to rows that are not stored, and "
-                + "\(count == 1 ? "was" : "were") removed")
+            "\(count) dangling link\(count == 1 ? "" : "s") of \(name) \(count == 1 ? "was" : "were") removed: "
+                + "the referenced row\(count == 1 ? " is" : "s are") not stored")
     }
 
     /// Removes foreign keys and references that were read before the rows lost their links.

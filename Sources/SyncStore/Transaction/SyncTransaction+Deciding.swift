@@ -113,20 +113,29 @@ extension SyncTransaction {
     )? {
         let entity = rule.entity
         if entity.isAbstract {
-            return (.entityMismatch, "\(entity.name) is abstract, so a new row of it cannot be stored")
+            return (.entityMismatch, "cannot insert a row of \(entity.name): the entity is abstract")
         }
         if table.batch.nodes[node.index].ownerPlace != nil, let slot = entity.keySlot {
             let type = table.tree.attributes[slot].type
             if ![.integer, .string, .uuid].contains(type) {
-                return (.cannotGenerateKey, "a new \(entity.name) needs its key: one of type \(type) cannot be made here")
+                return (
+                    .cannotGenerateKey,
+                    "cannot insert a row of \(entity.name) without a key: a key of type \(type) cannot be generated"
+                )
             }
         }
         if table.batch.nodes[node.index].ownerPlace != nil, entity.compositeKey != nil {
-            return (.cannotGenerateKey, "a new \(entity.name) needs its key: one of several parts cannot be made here")
+            return (
+                .cannotGenerateKey,
+                "cannot insert a row of \(entity.name) without a key: a composite key cannot be generated"
+            )
         }
         for slot in rule.required where table.lacksValue(slot, of: node) {
             let name = table.tree.attributes[slot].name
-            return (.missingRequiredValue, "a new \(entity.name) needs a value for \(name); the record is refused")
+            return (
+                .missingRequiredValue,
+                "cannot insert a row of \(entity.name) without a value for '\(name)'; the record is skipped"
+            )
         }
         return nil
     }
@@ -144,7 +153,7 @@ extension SyncTransaction {
                     let key = RowKey(table.batch.nodes[node.index].key, pool)
                     report.add(
                         .missingKeyPart, table.wantedEntity(of: node).id, key: key, path: path(of: node, table),
-                        "its \(name), which is a part of its key, is not stored; the record is refused")
+                        "the row referenced by '\(name)', a part of the key, is not stored; the record is skipped")
                 }
             }
         }

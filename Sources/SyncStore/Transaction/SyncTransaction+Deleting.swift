@@ -151,7 +151,8 @@ extension SyncTransaction {
                 let name = "\(entity).\(end.link.side(end.end).relationship?.name ?? "")"
                 throw SyncError(
                     .deletionDenied,
-                    "\(entity) \(found.key) cannot be deleted: denied by \(name), which still has \(staying.count)",
+                    "cannot delete \(entity) \(found.key): denied by \(name), which still has \(staying.count) "
+                        + "row\(staying.count == 1 ? "" : "s")",
                     entity: entity)
             }
         }

@@ -33,7 +33,7 @@ extension SyncTransaction {
             report.add(
                 .entityMismatch, table.wantedEntity(of: node).id,
                 key: RowKey(table.batch.nodes[node.index].key, pool), path: path(of: node, table),
-                "the stored row is a \(model.entities[entity].name); the record is skipped")
+                "the stored row with this key is of entity \(model.entities[entity].name); the record is skipped")
         }
         table.met.mismatches = []
     }

@@ -191,7 +191,8 @@ extension SyncTransaction {
             let name = model.entities[id].name
             throw SyncError(
                 .deletionLimitExceeded,
-                "\(deleted) of \(before) \(name) rows would be deleted, more than the \(allowed) allowed; nothing was \(options.payloadKind.run == nil ? "written" : "deleted")",
+                "the sync would delete \(deleted) of \(before) \(name) rows, more than the \(allowed) "
+                    + "allowed; nothing was \(options.payloadKind.run == nil ? "written" : "deleted")",
                 entity: name)
         }
     }
@@ -264,10 +265,10 @@ extension SyncTransaction {
         for root in plan.roots {
             guard let rows = skippedDeletions.removeValue(forKey: root.entity), rows > 0 else { continue }
             let (count, first) = unread(root)
-            let found = count == 1 ? "a record has a key" : "\(count) records have keys"
+            let found = count == 1 ? "1 record has an unreadable key" : "\(count) records have unreadable keys"
             report.add(
                 .deletionsSkipped, root.entity, key: nil, path: first,
-                "\(found) that cannot be read; so \(rows) left out \(rows == 1 ? "row is" : "rows are") not deleted")
+                "\(found); the \(rows) omitted \(rows == 1 ? "row was" : "rows were") not deleted")
         }
     }
 }

@@ -119,7 +119,7 @@ struct SyncTransaction {
         else {
             throw SyncError(
                 .parentNotFound,
-                "the parent \(entity.name) \(key.map { $0.recordKey(nil).description } ?? "") is not stored",
+                "the parent \(entity.name) \(key.map { $0.recordKey(nil).description } ?? "") is not stored; sync it first",
                 entity: entity.name)
         }
         parentRows = try run?.parentRows ?? links.targets(of: found, parent.link, from: parent.end)

@@ -31,7 +31,7 @@ struct ExpectationMatcher<Source: RowSource> {
                     ? try toMany(member.value, targets, at: path)
                     : try await toOne(member.value, targets, at: path)
             } else {
-                throw ScenarioError("entity \(entity.name) has neither attribute nor relationship '\(member.key)'")
+                throw ScenarioError("entity \(entity.name) has no attribute or relationship '\(member.key)'")
             }
         }
         return mismatches
@@ -87,7 +87,7 @@ struct ExpectationMatcher<Source: RowSource> {
     private func key(of row: StoredRowView) throws -> StoredValue {
         if let name = try keyName(of: row) { return row.values[name] ?? .null }
         guard try model.compiled.entity(named: row.entity).isKeyed, let key = row.record?.key else {
-            throw ScenarioError("entity \(row.entity) has no primary key: its rows have no ids")
+            throw ScenarioError("entity \(row.entity) has no primary key; its rows have no IDs")
         }
         return .json(key.json)
     }

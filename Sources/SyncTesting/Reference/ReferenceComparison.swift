@@ -87,7 +87,7 @@ private struct RowCorrespondence {
             }
             if !same {
                 differences.append(
-                    "\(text(id)).\(relationship.name) leads to \(actualText), expected \(expectedText)")
+                    "\(text(id)).\(relationship.name) references \(actualText), expected \(expectedText)")
             }
         }
         return found
@@ -116,7 +116,7 @@ private struct RowCorrespondence {
             }
             left.remove(at: place)
         }
-        differences += left.map { "\($0) should not be there" }
+        differences += left.map { "\($0) is unexpected" }
     }
 
     private func text(_ id: ReferenceRow.ID) -> String {

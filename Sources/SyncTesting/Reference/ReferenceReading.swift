@@ -226,14 +226,16 @@ struct ReferenceCall {
     ) throws {
         let compiled = store.model.compiled
         entity = try compiled.entity(named: name)
-        guard entity.isKeyed else { throw SyncError(.keylessEntity, "it has no key", entity: name) }
+        guard entity.isKeyed else { throw SyncError(.keylessEntity, "the entity has no key", entity: name) }
         switch json {
         case .array(let elements): (records, isLoneObject) = (elements, false)
         case .object: (records, isLoneObject) = ([json], true)
-        default: throw SyncError(.recordExpected, "an array of records is expected", entity: name)
+        default: throw SyncError(.recordExpected, "expected an array of records", entity: name)
         }
         for record in records {
-            guard case .object = record else { throw SyncError(.recordExpected, "a record is expected", entity: name) }
+            guard case .object = record else {
+                throw SyncError(.recordExpected, "expected a record (JSON object)", entity: name)
+            }
         }
         self.predicate = predicate
         self.operations = operations
@@ -274,13 +276,14 @@ struct ReferenceCall {
     ) throws -> CompiledRelationship {
         if let name {
             guard let found = owner.relationship(named: name) else {
-                throw SyncError(.unknownRelationship, "there is no '\(name)'", entity: owner.name)
+                throw SyncError(.unknownRelationship, "\(owner.name) has no relationship '\(name)'", entity: owner.name)
             }
             return found
         }
         let candidates = owner.relationships.filter { model.entity(entity.id, isKindOf: $0.destination) }
         guard let found = candidates.first else {
-            throw SyncError(.unknownRelationship, "none leads to \(entity.name)", entity: owner.name)
+            throw SyncError(
+                .unknownRelationship, "\(owner.name) has no relationship to \(entity.name)", entity: owner.name)
         }
         guard candidates.count == 1 else {
             let names = candidates.map(\.name).joined(separator: ", ")

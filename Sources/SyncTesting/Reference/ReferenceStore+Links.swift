@@ -209,7 +209,7 @@ extension ReferenceStore {
             }
             let repeats = call.repeats(ReferenceSync(self, operations: operations, refused: [], inserted: []))
             if options.isStrict, repeats.contradictions > 0 {
-                throw SyncError(.inconsistentRecords, "records contradict each other", entity: name)
+                throw SyncError(.inconsistentRecords, "inconsistent records", entity: name)
             }
             self = attempt.store
             var result = result(since: before, name)

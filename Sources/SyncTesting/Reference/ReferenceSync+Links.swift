@@ -242,7 +242,7 @@ extension ReferenceSync {
             guard let row = store.rows[id] else { continue }
             for relationship in row.entity.relationships where relationship.relationship.deleteRule == .deny {
                 guard store.targets(of: id, relationship).allSatisfy(going.contains) else {
-                    throw SyncError(.deletionDenied, "\(relationship.name) denies it", entity: row.entity.name)
+                    throw SyncError(.deletionDenied, "denied by \(relationship.name)", entity: row.entity.name)
                 }
             }
         }

@@ -310,7 +310,7 @@ extension JSONValue {
         var value = self
         for key in path.split(separator: ".") {
             guard let next = value[String(key)] else {
-                throw SyncError(.keyPathNotFound, "the payload has nothing at '\(path)'", path: path)
+                throw SyncError(.keyPathNotFound, "the payload has no value at '\(path)'", path: path)
             }
             value = next
         }

@@ -162,7 +162,7 @@ struct StepExecution: Sendable {
         }
         guard let before else { return }
         let differences = try await stack.contents().differences(from: before)
-        try compare("rows that a step with noWrites left otherwise", expected: 0, found: differences.count)
+        try compare("rows changed by a step with noWrites", expected: 0, found: differences.count)
     }
 
     /// Repeats a sync that succeeded. The second sync must write nothing.
@@ -170,7 +170,7 @@ struct StepExecution: Sendable {
         guard case .sync(let call) = step.action, !call.isDryRun, step.expectedError == nil else { return }
         let changes = try await stack.totalChanges()
         _ = try await result(of: call)
-        try compare("rows written by the same sync again", expected: 0, found: try await stack.totalChanges() - changes)
+        try compare("rows written by repeating the sync", expected: 0, found: try await stack.totalChanges() - changes)
     }
 
     private func expectError(_ hint: String) async throws {
@@ -230,7 +230,7 @@ struct StepExecution: Sendable {
         case .export(let call, let expected, let isOrdered):
             try await export(call, expected, isOrdered: isOrdered)
         case .reopen:
-            throw ScenarioError("a store is reopened between steps, not in one")
+            throw ScenarioError("a store can only be reopened between steps")
         }
     }
 

@@ -242,7 +242,7 @@ enum ScenarioFiles {
     static func files(at path: URL) throws(ScenarioError) -> [URL] {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path.path, isDirectory: &isFolder) else {
-            throw ScenarioError("there is no such file or folder")
+            throw ScenarioError("no such file or folder")
         }
         guard isFolder.boolValue else { return [path] }
         let cases = path.appendingPathComponent("cases")

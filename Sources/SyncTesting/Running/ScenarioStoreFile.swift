@@ -90,7 +90,7 @@ struct ReferenceCheck {
             let differences = try ReferenceComparison.differences(reference, actions.stack)
             guard differences.isEmpty else {
                 throw ScenarioReport.Failure(
-                    expected: "what the reference has", found: differences.joined(separator: "; "),
+                    expected: "the rows of the reference", found: differences.joined(separator: "; "),
                     message: "the store after the sync")
             }
             self.reference = reference

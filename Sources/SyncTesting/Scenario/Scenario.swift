@@ -38,7 +38,7 @@ extension Scenario {
         model = try fields.optionalString("model")
         hook = try Self.hook(&fields)
         if hook != nil, !needs.contains(ScenarioFeatures.willInsertHook) {
-            throw ScenarioError("the case has a hook, but does not need '\(ScenarioFeatures.willInsertHook)'")
+            throw ScenarioError("the case has a hook; add '\(ScenarioFeatures.willInsertHook)' to its 'needs'")
         }
         if fields.has("function") {
             body = .function(try ScenarioFunction(&fields, hasModel: model != nil))

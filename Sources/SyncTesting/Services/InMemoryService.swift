@@ -136,7 +136,7 @@ public actor InMemoryService: SyncService {
         for operation in due { _ = carryOut(operation) }
         let fault = fault?(request, requests.count)
         switch fault {
-        case .dropBefore?: throw ServiceError.unreachable("the connection broke")
+        case .dropBefore?: throw ServiceError.unreachable("the connection was closed")
         case .busy?: throw ServiceError.busy(after: .zero, "busy")
         case .dropAfter?, .late?, .refuse?, nil: return fault
         }

@@ -64,9 +64,9 @@ public struct ServiceConformance: Sendable {
 
     private var checks: [(String, @Sendable () async throws -> Void)] {
         [
-            ("a row that is created", created), ("pages", pages), ("a change", changed), ("a stale change", stale),
-            ("a deletion", deleted), ("a row that is created twice", twice), ("several at once", batch),
-            ("all or nothing", together),
+            ("creation", created), ("pages", pages), ("change", changed), ("stale change", stale),
+            ("deletion", deleted), ("repeated creation", twice), ("batch", batch),
+            ("atomic push", together),
         ]
     }
 
@@ -75,20 +75,20 @@ public struct ServiceConformance: Sendable {
     @Sendable private func created() async throws {
         let id = try await create(1)
         guard case .found(let row)? = try await service.fetch([id], of: entity).first else {
-            throw fail("a row that is created", "it cannot be fetched by its id")
+            throw fail("creation", "the row cannot be fetched by its ID")
         }
         try expect(
-            row.record?[member] == "value 1", "a row that is created", "its member is \(row.record?[member] ?? .null)")
-        try expect(row.id == id, "a row that is created", "fetched by \(id) it calls itself \(row.id)")
+            row.record?[member] == "value 1", "creation", "the member is \(row.record?[member] ?? .null)")
+        try expect(row.id == id, "creation", "the row fetched by \(id) has the ID \(row.id)")
         if capabilities.hasPreconditions {
-            try expect(row.version != nil, "a row that is created", "it has no version")
+            try expect(row.version != nil, "creation", "the row has no version")
         }
-        try expect(try await whole().contains(row.id), "a row that is created", "a pull does not have it")
+        try expect(try await whole().contains(row.id), "creation", "a pull does not return the row")
         try expect(
             try await service.fetch([newID(99_999)], of: entity) == [.absent] || capabilities.ids == .server,
-            "a row that is created", "one that nobody created is not absent")
+            "creation", "a fetch of an unknown ID does not return 'absent'")
         // This check is last, so that a service whose versions are not times still passes through all the others.
-        if capabilities.givesTimes { try expect(row.time != nil, "a row that is created", "it has no time") }
+        if capabilities.givesTimes { try expect(row.time != nil, "creation", "the row has no time") }
     }
 
     @Sendable private func pages() async throws {
@@ -107,16 +107,16 @@ public struct ServiceConformance: Sendable {
             ids += answer.ids
             page = answer.next
         } while page != nil
-        for (list, name) in [(rows, "a whole pull"), (ids, "the list of ids")] {
+        for (list, name) in [(rows, "a full pull"), (ids, "the list of IDs")] {
             let times = Dictionary(list.map { ($0, 1) }, uniquingKeysWith: +)
             for id in made {
-                try expect(times[id] != nil, "pages", "\(name) does not have \(id)")
+                try expect(times[id] != nil, "pages", "\(name) lacks \(id)")
             }
             for (id, count) in times {
                 try expect(count == 1, "pages", "\(name) has \(id) \(count) times")
             }
         }
-        try expect(Set(ids) == Set(rows), "pages", "the list of ids is another one")
+        try expect(Set(ids) == Set(rows), "pages", "the list of IDs differs from a full pull")
     }
 
     @Sendable private func changed() async throws {
@@ -124,16 +124,18 @@ public struct ServiceConformance: Sendable {
         let cursor = try await end()
         let row = try await found(id)
         let outcome = try await push(.update, id, [member: "changed"], row.version)
-        guard case .applied = outcome else { throw fail("a change", "it is answered \(outcome)") }
+        guard case .applied = outcome else { throw fail("change", "the outcome is \(outcome)") }
         let now = try await found(id)
-        try expect(now.record?[member] == "changed", "a change", "it did not happen")
-        try expect(now.record?[other] == "other 30", "a change", "it took another member along")
+        try expect(now.record?[member] == "changed", "change", "the member was not changed")
+        try expect(now.record?[other] == "other 30", "change", "another member was changed")
         if capabilities.hasPreconditions {
-            try expect(now.version != row.version, "a change", "the version is the same")
+            try expect(now.version != row.version, "change", "the version did not change")
         }
         guard let cursor else { return }
         let news = try await pull(from: cursor)
-        try expect(news.contains { $0.id == id && $0.record != nil }, "a change", "a pull since then does not have it")
+        try expect(
+            news.contains { $0.id == id && $0.record != nil }, "change",
+            "a pull since the change does not return the row")
     }
 
     @Sendable private func stale() async throws {
@@ -142,11 +144,11 @@ public struct ServiceConformance: Sendable {
         let row = try await found(id)
         _ = try await push(.update, id, [member: "first"], row.version)
         let outcome = try await push(.update, id, [member: "second"], row.version)
-        guard case .conflict = outcome else { throw fail("a stale change", "it is answered \(outcome)") }
-        try expect(try await found(id).record?[member] == "first", "a stale change", "it happened")
+        guard case .conflict = outcome else { throw fail("stale change", "the outcome is \(outcome), not 'conflict'") }
+        try expect(try await found(id).record?[member] == "first", "stale change", "the change was applied")
         let deletion = try await push(.delete, id, [:], row.version)
         guard case .conflict = deletion else {
-            throw fail("a stale change", "a stale deletion is answered \(deletion)")
+            throw fail("stale change", "the outcome of a stale deletion is \(deletion), not 'conflict'")
         }
     }
 
@@ -154,19 +156,20 @@ public struct ServiceConformance: Sendable {
         let id = try await create(50)
         let cursor = try await end()
         let outcome = try await push(.delete, id, [:], try await found(id).version)
-        guard case .applied = outcome else { throw fail("a deletion", "it is answered \(outcome)") }
-        try expect(try await service.fetch([id], of: entity) == [.absent], "a deletion", "the row is still there")
+        guard case .applied = outcome else { throw fail("deletion", "the outcome is \(outcome)") }
+        try expect(try await service.fetch([id], of: entity) == [.absent], "deletion", "the row still exists")
         if case .applied? = try? await push(.update, id, [member: "x"], nil, since: cursor) {
-            throw fail("a deletion", "the row can be changed")
+            throw fail("deletion", "the deleted row can be changed")
         }
         guard case .applied = try await push(.delete, id, [:], nil) else {
-            throw fail("a deletion", "once more it is not what was asked for")
+            throw fail("deletion", "a repeated deletion is not 'applied'")
         }
-        try expect(try await !whole().contains(id), "a deletion", "a whole pull has the row")
+        try expect(try await !whole().contains(id), "deletion", "a full pull returns the deleted row")
         guard capabilities.deletions == .tombstones, let cursor else { return }
         let news = try await pull(from: cursor)
         try expect(
-            news.contains { $0.id == id && $0.record == nil }, "a deletion", "a pull since then has no tombstone")
+            news.contains { $0.id == id && $0.record == nil }, "deletion",
+            "a pull since the deletion returns no tombstone")
     }
 
     @Sendable private func twice() async throws {
@@ -175,17 +178,17 @@ public struct ServiceConformance: Sendable {
         let before = Set(try await whole()).count
         let operation = creation(60)
         guard case .applied(let row)? = try await pushNow([operation]).first else {
-            throw fail("a row that is created twice", "it is not created once")
+            throw fail("repeated creation", "the row is not created")
         }
         let again = try await pushNow([operation]).first
         switch again {
         case .applied(let second)?, .exists(let second)?:
             if let row, let second {
-                try expect(row.id == second.id, "a row that is created twice", "they have different ids")
+                try expect(row.id == second.id, "repeated creation", "the outcomes have different IDs")
             }
-        default: throw fail("a row that is created twice", "the second time is answered \(String(describing: again))")
+        default: throw fail("repeated creation", "the outcome of the repeated creation is \(String(describing: again))")
         }
-        try expect(Set(try await whole()).count == before + 1, "a row that is created twice", "there are two")
+        try expect(Set(try await whole()).count == before + 1, "repeated creation", "the service has two rows")
     }
 
     @Sendable private func batch() async throws {
@@ -196,15 +199,15 @@ public struct ServiceConformance: Sendable {
                     entity: entity, kind: .update, id: $0, body: .object([.init(member, "batch")]), version: nil,
                     idempotencyKey: "batch")
             } + [creation(72)])
-        try expect(outcomes.count == 3, "several at once", "there are \(outcomes.count) answers for 3 operations")
+        try expect(outcomes.count == 3, "batch", "\(outcomes.count) outcomes for 3 operations")
         for outcome in outcomes {
-            guard case .applied = outcome else { throw fail("several at once", "one is answered \(outcome)") }
+            guard case .applied = outcome else { throw fail("batch", "an outcome is \(outcome)") }
         }
     }
 
     @Sendable private func together() async throws {
         guard capabilities.pushesTogether else { return }
-        let check = "all or nothing"
+        let check = "atomic push"
         let ids = [try await create(80), try await create(81)]
         let cursor = try await end()
         _ = try await push(.update, ids[0], [member: "theirs"], nil)
@@ -218,16 +221,19 @@ public struct ServiceConformance: Sendable {
         }
         do {
             let outcomes = try await service.push(operations)
-            throw fail(check, "a change of what was changed since the pull is answered \(outcomes)")
+            throw fail(
+                check, "the outcomes of a change of rows that changed since the pull are \(outcomes), not 'outdated'")
         } catch ServiceError.outdated {
             for (id, value) in zip(ids, ["theirs", "value 81"]) {
                 let found = try await found(id).record?[member]
-                try expect(found == .string(value), check, "a row has \(found ?? .null), and not \(value)")
+                try expect(found == .string(value), check, "a row has \(found ?? .null), expected \(value)")
             }
         }
         guard capabilities.pullsTogether else { return }
         let pages = try await service.pull([entity], since: cursor)
-        try expect(pages[entity]?.rows.map(\.id) == [ids[0]], check, "a pull of all since then has not what changed")
+        try expect(
+            pages[entity]?.rows.map(\.id) == [ids[0]], check,
+            "a pull of all entities since the change does not return the changed row")
     }
 
     // MARK: Requests
@@ -247,7 +253,7 @@ public struct ServiceConformance: Sendable {
         let operation = creation(number)
         let outcome = try await pushNow([operation]).first
         guard case .applied(let row)? = outcome, let id = row?.id ?? operation.id else {
-            throw fail("a row that is created", "it is answered \(String(describing: outcome))")
+            throw fail("creation", "the outcome is \(String(describing: outcome))")
         }
         return id
     }
@@ -260,7 +266,7 @@ public struct ServiceConformance: Sendable {
         let operation = PushOperation(
             entity: entity, kind: kind, id: id, body: .object(members), version: version, cursor: cursor,
             idempotencyKey: "\(kind) \(id)")
-        return try await pushNow([operation]).first ?? .unknown("no answer")
+        return try await pushNow([operation]).first ?? .unknown("the service did not answer")
     }
 
     /// Pushes with what the engine would add: the cursor, and complete records.
@@ -281,7 +287,7 @@ public struct ServiceConformance: Sendable {
 
     private func found(_ id: JSONValue) async throws -> RemoteRecord {
         guard case .found(let row)? = try await service.fetch([id], of: entity).first else {
-            throw fail("a row by its id", "it is not there")
+            throw fail("fetch by ID", "the row is not found")
         }
         return row
     }

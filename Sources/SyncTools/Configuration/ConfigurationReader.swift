@@ -11,7 +11,7 @@ struct ConfigurationReader {
 
     init(_ value: JSONValue, _ path: String, _ variables: ConfigurationVariables) throws {
         guard case .object = value else {
-            throw SyncError(.invalidConfiguration, "an object is expected", path: path.isEmpty ? "$" : path)
+            throw SyncError(.invalidConfiguration, "expected an object", path: path.isEmpty ? "$" : path)
         }
         (self.value, self.path, self.variables) = (value, path, variables)
     }
@@ -35,7 +35,7 @@ struct ConfigurationReader {
                 if !hint.isEmpty { throw wrong(member.key, "unknown member" + hint) }
             }
         }
-        throw wrong(key, "it is missing")
+        throw wrong(key, "the member is missing")
     }
 
     /// Throws an error if the object has unknown members. Call it after reading all known members.
@@ -45,7 +45,7 @@ struct ConfigurationReader {
             throw wrong(
                 member.key,
                 "unknown member" + SimilarName.hint(for: member.key, among: known)
-                    + "; there are \(TruncatedList(known).text)")
+                    + "; use one of \(TruncatedList(known).text)")
         }
     }
 
@@ -71,12 +71,12 @@ struct ConfigurationValue {
     func object() throws -> ConfigurationReader { try ConfigurationReader(value, path, variables) }
 
     func members() throws -> [(key: String, value: ConfigurationValue)] {
-        guard case .object(let members) = value else { throw wrong("an object is expected") }
+        guard case .object(let members) = value else { throw wrong("expected an object") }
         return members.map { ($0.key, ConfigurationValue($0.value, "\(path).\($0.key)", variables)) }
     }
 
     func elements() throws -> [ConfigurationValue] {
-        guard case .array(let elements) = value else { throw wrong("a list is expected") }
+        guard case .array(let elements) = value else { throw wrong("expected an array") }
         return elements.enumerated().map { ConfigurationValue($0.element, "\(path)[\($0.offset)]", variables) }
     }
 
@@ -95,16 +95,16 @@ struct ConfigurationValue {
     ///
     /// - Returns: The text, and an error if a variable is not set.
     private func filled() throws -> (text: String, error: SyncError?) {
-        guard case .string(let text) = value else { throw wrong("a string is expected") }
+        guard case .string(let text) = value else { throw wrong("expected a string") }
         var result = ""
         var error: SyncError?
         var rest = text[...]
         while let start = rest.range(of: "${") {
-            guard let end = rest[start.upperBound...].firstIndex(of: "}") else { throw wrong("'${' has no '}'") }
+            guard let end = rest[start.upperBound...].firstIndex(of: "}") else { throw wrong("'${' without '}'") }
             let name = String(rest[start.upperBound..<end])
             let value = variables.values[name]
             if value == nil {
-                let missing = wrong("the environment has no variable '\(name)'")
+                let missing = wrong("the environment variable '\(name)' is not set")
                 try variables.record(missing)
                 error = missing
             }
@@ -119,7 +119,7 @@ struct ConfigurationValue {
         guard case .string(let text) = value else { return nil }
         let names = text.matches(of: /\$\{([^}]*)\}/).map { String($0.1) }
         return names.first { variables.values[$0]?.isEmpty == true }
-            .map { "the variable '\($0)' of the environment is empty" }
+            .map { "the environment variable '\($0)' is empty" }
     }
 
     func choice<Choice: RawRepresentable & CaseIterable>(_ type: Choice.Type) throws -> Choice
@@ -128,21 +128,22 @@ struct ConfigurationValue {
         guard let choice = Choice(rawValue: text) else {
             let names = type.allCases.map(\.rawValue)
             throw wrong(
-                "'\(text)' is none of \(names.joined(separator: ", "))" + SimilarName.hint(for: text, among: names))
+                "unknown value '\(text)'; use one of \(names.joined(separator: ", "))"
+                    + SimilarName.hint(for: text, among: names))
         }
         return choice
     }
 
     func count() throws -> Int {
         guard case .number(let text) = value, let count = Int(text), count > 0 else {
-            throw wrong("a whole number above 0 is expected")
+            throw wrong("expected a positive integer")
         }
         return count
     }
 
     func duration() throws -> Duration {
         guard case .number(let text) = value, let seconds = Double(text), seconds >= 0, seconds < 1e9 else {
-            throw wrong("a number of seconds is expected")
+            throw wrong("expected a number of seconds")
         }
         return .milliseconds(Int64(seconds * 1000))
     }
@@ -155,26 +156,26 @@ struct ConfigurationValue {
         if error != nil { return URL(fileURLWithPath: "/") }
         guard let url = URL(string: text), let scheme = url.scheme, ["http", "https"].contains(scheme), url.host != nil
         else {
-            throw wrong("\(spelled) is no address of a service, such as https://api.example.com/v1")
+            throw wrong("\(spelled) is not a service URL such as https://api.example.com/v1")
         }
         // Requests use the address followed by a path. The rest of the URL would be lost silently.
         if url.query != nil || url.fragment != nil || text.contains("?") || text.contains("#") {
-            throw wrong("\(spelled) has a query or a fragment, which no request would have; leave it out")
+            throw wrong("\(spelled) has a query or a fragment, which requests do not use; remove it")
         }
         if url.user != nil || url.password != nil {
-            throw wrong("\(spelled) has a user's name, which no request would have; put it into headers.Authorization")
+            throw wrong("\(spelled) has a user name or password, which requests do not use; set headers.Authorization")
         }
         return url
     }
 
     /// The text before replacement, because the values of variables may be secrets.
-    private var spelled: String { if case .string(let text) = value { "'\(text)'" } else { "it" } }
+    private var spelled: String { if case .string(let text) = value { "'\(text)'" } else { "the value" } }
 
     /// Returns a path below the address of the service.
     func pathBelow() throws -> String {
         let text = try text()
         if text.contains("?") || text.contains("#") {
-            throw wrong("\(spelled) has a query or a fragment, which no request would have; leave it out")
+            throw wrong("\(spelled) has a query or a fragment, which requests do not use; remove it")
         }
         return text
     }

@@ -66,7 +66,7 @@ public struct ServiceConfigurationFile: Sendable {
             data = try FileContents.read(url.path)
         } catch {
             throw SyncError(
-                .unreadableFile, "the configuration '\(url.path)' cannot be read",
+                .unreadableFile, "cannot read the configuration '\(url.path)'",
                 underlying: (error as? SyncError)?.underlying ?? error.localizedDescription, underlyingError: error)
         }
         try self.init(data, environment: environment, makesRequests: makesRequests)
@@ -112,18 +112,26 @@ public struct ServiceConfigurationFile: Sendable {
         unset = variables.unset.first
         let scope = settings.identity == nil ? Self.scope : Self.namedScope
         settings.isScopeKnown = !variables.unset.contains { scope.contains($0.path ?? "") }
-        if kind != .rest, reader.has("rest") { throw reader.wrong("rest", "this is no REST service") }
-        if kind != .kinto, reader.has("kinto") { throw reader.wrong("kinto", "this is no Kinto server") }
+        if kind != .rest, reader.has("rest") {
+            throw reader.wrong("rest", "the service is not of type rest; remove the member")
+        }
+        if kind != .kinto, reader.has("kinto") {
+            throw reader.wrong("kinto", "the service is not of type kinto; remove the member")
+        }
         if kind != .pocketbase, reader.has("pocketbase") {
-            throw reader.wrong("pocketbase", "this is no PocketBase server")
+            throw reader.wrong("pocketbase", "the service is not of type pocketbase; remove the member")
         }
         if pocketBase.login != nil, reader.has("credentials") || headers[.authorization] != nil {
             throw reader.wrong(
-                "pocketbase.login", "who signs in is said twice: leave out 'credentials' and the header Authorization")
+                "pocketbase.login", "two sources of credentials; remove 'credentials' and the header Authorization")
         }
-        if kind != .parse, reader.has("parse") { throw reader.wrong("parse", "this is no Parse server") }
-        if kind != .changes, reader.has("changes") { throw reader.wrong("changes", "this is no changes endpoint") }
-        if kind == .parse, parse == nil { throw reader.wrong("parse", "it is missing: name the applicationID") }
+        if kind != .parse, reader.has("parse") {
+            throw reader.wrong("parse", "the service is not of type parse; remove the member")
+        }
+        if kind != .changes, reader.has("changes") {
+            throw reader.wrong("changes", "the service is not of type changes; remove the member")
+        }
+        if kind == .parse, parse == nil { throw reader.wrong("parse", "the member is missing; set 'applicationID'") }
     }
 
     /// The members that identify the service and the user.
@@ -219,11 +227,12 @@ extension ConfigurationValue {
     func headers() throws -> [HTTPField.Name: String] {
         var headers: [HTTPField.Name: String] = [:]
         for (key, value) in try members() {
-            guard let name = HTTPField.Name(key) else { throw value.wrong("'\(key)' is no name of a header") }
+            guard let name = HTTPField.Name(key) else { throw value.wrong("'\(key)' is not a valid header name") }
             let text = try value.text()
             if text.isEmpty { throw value.wrong(value.emptyVariable ?? "the header is empty") }
             guard HTTPField.isValidValue(text) else {
-                throw value.wrong(value.emptyVariable ?? "a header is one line of text, without blanks at its ends")
+                throw value.wrong(
+                    value.emptyVariable ?? "a header must be one line of text without leading or trailing spaces")
             }
             headers[name] = text
         }
@@ -233,7 +242,7 @@ extension ConfigurationValue {
     /// Returns the identity under which the store records the service.
     func identity() throws -> String {
         let text = try text()
-        if text.isEmpty { throw wrong(emptyVariable ?? "it is empty") }
+        if text.isEmpty { throw wrong(emptyVariable ?? "the value is empty") }
         return text
     }
 
@@ -262,7 +271,7 @@ extension ConfigurationValue {
             try reader.end()
             return (entity, path)
         }
-        if entities.isEmpty { throw wrong("there is no entity") }
+        if entities.isEmpty { throw wrong("no entities are configured") }
         return entities
     }
 
@@ -294,7 +303,7 @@ extension ConfigurationValue {
 
     private func headerName() throws -> String {
         let text = try neededText()
-        guard HTTPField.Name(text) != nil else { throw wrong("'\(text)' is no name of a header") }
+        guard HTTPField.Name(text) != nil else { throw wrong("'\(text)' is not a valid header name") }
         return text
     }
 
@@ -361,9 +370,9 @@ extension ConfigurationValue {
     /// Returns text for the value of a header.
     private func secret() throws -> String {
         let text = try text()
-        if text.isEmpty { throw wrong(emptyVariable ?? "it is empty") }
+        if text.isEmpty { throw wrong(emptyVariable ?? "the value is empty") }
         guard HTTPField.isValidValue(text) else {
-            throw wrong(emptyVariable ?? "it is no single line of text, without blanks at its ends")
+            throw wrong(emptyVariable ?? "the value must be one line of text without leading or trailing spaces")
         }
         return text
     }
@@ -371,7 +380,7 @@ extension ConfigurationValue {
     private func field() throws -> String {
         let text = try neededText()
         guard text.wholeMatch(of: /[A-Za-z][A-Za-z0-9_]*/) != nil else {
-            throw wrong("'\(text)' is no name of a field: letters, digits and _")
+            throw wrong("'\(text)' is not a valid field name: use letters, digits and _")
         }
         return text
     }

@@ -71,17 +71,17 @@ struct EntityDiscovery {
     }
 
     private func checkSize() throws {
-        let advice = "; where such keys are data, write a model that reads what holds them as JSON"
+        let advice = "; if such keys are data, write a model with an attribute of type json for their object"
         guard order.count <= Self.mostEntities else {
             throw SyncError(
                 .invalidModel,
-                "the sample has more than \(Self.mostEntities) kinds of objects, and no more are inferred" + advice,
+                "the sample has more than the \(Self.mostEntities) kinds of objects that inference supports" + advice,
                 entity: roots.first?.entity)
         }
         if let wide = order.first(where: { objects[$0].map { $0.keys.count > Self.mostMembers } ?? false }) {
             throw SyncError(
                 .invalidModel,
-                "the sample has objects with more than \(Self.mostMembers) keys, and a table has no more columns"
+                "the sample has objects with more than \(Self.mostMembers) keys, the most columns of a table"
                     + advice,
                 entity: wide)
         }
@@ -262,7 +262,8 @@ struct EntityDiscovery {
         }
         own[place] = name
         let other = destinations[place] ?? ""
-        remarks.append(.init("\(place.entity).\(place.key)", "\(name): these are other things than \(other)"))
+        remarks.append(
+            .init("\(place.entity).\(place.key)", "\(name): its records are distinct from those of \(other)"))
     }
 
     // MARK: Duplicate entities

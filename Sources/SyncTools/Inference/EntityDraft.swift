@@ -261,12 +261,13 @@ extension EntityDraft {
 
     var remarks: [InferenceNote] {
         var remarks: [InferenceNote] = []
-        if let keys = entity.keys { remarks.append(.init(entity.name, "keys are spelled in \(keys.word)")) }
+        if let keys = entity.keys { remarks.append(.init(entity.name, "keys are written in \(keys.word)")) }
         if isKeyless {
             remarks.append(
                 .init(
                     entity.name,
-                    "keyless: \(inferred.object.count) objects without an id; each belongs to the row it is in"))
+                    "keyless: \(inferred.object.count) objects without an ID; each belongs to the row that contains it")
+            )
         } else {
             let found = inferred.key.map { inferred.object.members[$0]?.scalars.count ?? 0 }.min() ?? 0
             let missing = inferred.object.count - found
@@ -276,9 +277,9 @@ extension EntityDraft {
         }
         remarks += members.map { .init("\(entity.name).\($0.name)", evidence($0.member, $0.name)) }
         if !nameAttribute.isEmpty {
-            remarks.append(.init("\(entity.name).\(nameAttribute)", "string: the names under which the objects stand"))
+            remarks.append(.init("\(entity.name).\(nameAttribute)", "string: the member names of the objects"))
         }
-        remarks += left.map { .init(entity.name, "the key '\($0)' is left out: nothing can be read from it") }
+        remarks += left.map { .init(entity.name, "the key '\($0)' is excluded: it has no usable values") }
         return remarks + notes
     }
 

@@ -23,7 +23,7 @@ struct InferenceRoots {
         for (entity, lists) in Dictionary(grouping: sample.entities, by: \.value).sorted(by: { $0.key < $1.key })
         where lists.count > 1 {
             let names = lists.map { "'\($0.key)'" }.sorted().joined(separator: " and ")
-            remarks.append(.init(entity, "of the lists \(names) together: records with the same key are one row"))
+            remarks.append(.init(entity, "merged from the lists \(names): records with the same key are one row"))
         }
         try records.forEach { record in
             guard let place = places[record.entity] else { return }
@@ -46,7 +46,7 @@ struct InferenceRoots {
         }
         if resources.objects.isEmpty {
             throw SyncError(
-                .noRecords, "there are no records from which a model could be inferred", entity: sample.entity)
+                .noRecords, "cannot infer a model without records", entity: sample.entity)
         }
     }
 
@@ -69,7 +69,7 @@ struct RootKeys {
     /// - Throws: ``SyncError`` `noRecords`, or `primaryKeyMissing` with the possible keys.
     mutating func key(of entity: String, _ object: ObservedObject, named: [String]?) throws -> [String]? {
         guard object.count > 0 else {
-            throw SyncError(.noRecords, "there are no records from which a model could be inferred", entity: entity)
+            throw SyncError(.noRecords, "cannot infer a model without records", entity: entity)
         }
         if let named {
             // With several lists, a key applies to the lists that have it.
@@ -77,7 +77,7 @@ struct RootKeys {
             if named.allSatisfy({ object.members[$0]?.isKeyOfSome == true }) { return named }
             guard isForSome else {
                 if samples.contains(where: \.admitsNoKey) { return nil }
-                throw missing(named, in: object, of: entity, ". There is \(Self.list(object.keys))")
+                throw missing(named, in: object, of: entity, ". The keys are \(Self.list(object.keys))")
             }
         }
         if let key = wordedKey(of: object) { return try sound(key, in: object, of: entity) }
@@ -103,7 +103,7 @@ struct RootKeys {
         if object.things.mixesKinds, let type = ["type", "__typename"].first(where: { isKind($0, object) }) {
             remarks.append(
                 .init(
-                    key: "'\(type)' and '\(key)': the same '\(key)' stands for things of several types", of: entity))
+                    key: "'\(type)' and '\(key)': one '\(key)' occurs with several types", of: entity))
             return [type, key]
         }
         guard !KeyNames.ids.contains(key) else { return [key] }
@@ -128,7 +128,7 @@ struct RootKeys {
         if case .unique(let keys) = outcome {
             let evidence = "\(Self.list(keys)) \(keys.count > 1 ? "are" : "is") unique in all \(count(object))"
             if samples.contains(where: \.sample.infersKey) {
-                remarks.append(.init(key: "what the values show: \(evidence)", of: entity))
+                remarks.append(.init(key: "inferred from values: \(evidence)", of: entity))
                 return keys
             }
             let option = keys.map { ShellWord.quoted($0) }.joined(separator: ",")
@@ -138,13 +138,13 @@ struct RootKeys {
     }
 
     private func text(_ outcome: KeySearch.Outcome, _ object: ObservedObject) -> String {
-        let known = ". There is \(Self.list(object.keys))"
+        let known = ". The keys are \(Self.list(object.keys))"
         switch outcome {
         case .unique: return known
         case .tooFew: return "; name one with --primary-key" + known
-        case .none: return ", and none that could: a key is a text or a whole number that every record has" + known
+        case .none: return ", and no other key can: a key is a string or an integer that every record has" + known
         case .nearest(let keys, let alone):
-            return ", and no one, two or three keys are unique; the nearest is \(Self.list(keys)): "
+            return ", and no combination of up to three keys is unique; the closest is \(Self.list(keys)): "
                 + "\(Self.grouped(alone)) of \(Self.grouped(object.count)) records" + known
         }
     }

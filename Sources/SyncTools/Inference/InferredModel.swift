@@ -125,7 +125,7 @@ struct InferredModelBuilder {
             break
         }
         origins = drafts.flatMap(\.origins)
-        let rule = spelling.ofModel.map { InferenceNote("keys", "spelled in \($0.word)") }
+        let rule = spelling.ofModel.map { InferenceNote("keys", "written in \($0.word)") }
         remarks = [rule].compactMap(\.self) + drafts.sorted { $0.entity.name < $1.entity.name }.flatMap(\.remarks)
     }
 

@@ -146,8 +146,10 @@ enum InferredInverses {
                 guard isOwned, !isMixed else {
                     let reason =
                         member.value.isShared
-                        ? "some rows are listed twice"
-                        : isMixed ? "some lists are of ids" : "\(rows) rows of \(owners) owners are no proof of more"
+                        ? "some rows are listed by several owners"
+                        : isMixed
+                            ? "some lists contain IDs"
+                            : "\(rows) rows of \(owners) owners do not suffice to infer one-to-many"
                     drafts[owner].notes.append(.init(place, "many-to-many: \(reason); nothing is deleted"))
                     continue
                 }
@@ -160,7 +162,7 @@ enum InferredInverses {
                     .init(
                         place,
                         "one-to-many: none of \(member.value.owners.count) rows is listed by two of \(owners) owners; "
-                            + "a row that its owner's list leaves out is deleted"))
+                            + "a row that its owner's list omits is deleted"))
             }
         }
     }

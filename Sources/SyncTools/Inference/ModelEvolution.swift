@@ -114,7 +114,7 @@ public struct ModelEvolution: Sendable {
                 if attribute.isTypeOpen {
                     entities[index].attributes[place].type = type
                     entities[index].attributes[place].sourceType = nil
-                    addNote("\(current).\(name)", "\(type), of which only null was seen")
+                    addNote("\(current).\(name)", "\(type), previously only null")
                     return
                 }
                 guard let wider = Self.wider(attribute.type, for: type), attribute.transformers.isEmpty,
@@ -188,7 +188,7 @@ public struct ModelEvolution: Sendable {
         if added.remoteKey == nil {
             for key in AttributeNaming.keys(for: added, rule) { addedKeys[entity, default: [:]][key] = destination }
         }
-        let reason = attribute == nil ? "new" : "of which only null was seen"
+        let reason = attribute == nil ? "new" : "previously only null"
         addNote("\(entity).\(added.name)", "to \(added.isToMany ? "many" : "one") \(destination), \(reason)")
     }
 

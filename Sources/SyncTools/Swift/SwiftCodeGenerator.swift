@@ -205,10 +205,12 @@ struct SwiftWriter {
         if attribute.type == .transformable { marks.append("@Stored(as: .transformable)") }
         let isKey = isKey(attribute, of: entity)
         if isKey, !attribute.isOptional {
-            remarks.append("\(entity.name).\(attribute.name): that the key must not be nil is not said in Swift")
+            remarks.append(
+                "\(entity.name).\(attribute.name): the Swift code does not express that the key must not be nil")
         }
         if let source = attribute.sourceType {
-            remarks.append("\(entity.name).\(attribute.name): the source type '\(source)' is not said in Swift")
+            remarks.append(
+                "\(entity.name).\(attribute.name): the Swift code does not include the source type '\(source)'")
         }
         let isOptional = attribute.isOptional && !isKey
         var line = "var \(SwiftName.property(name)): \(swiftType(attribute.type))\(isOptional ? "?" : "")"
@@ -224,7 +226,7 @@ struct SwiftWriter {
 
     private mutating func remarkRenamed(_ name: String, of entity: SyncModel.Entity) {
         remarks.append(
-            "\(entity.name).\(name): is called '\(SwiftName.member(name))', since Swift means something else by its name"
+            "\(entity.name).\(name): is renamed to '\(SwiftName.member(name))', because Swift reserves its name"
         )
     }
 
@@ -311,7 +313,7 @@ struct SwiftWriter {
         let type = SwiftName.type(entity.name)
         let columns = columns(of: entity)
         var lines = [
-            "/// The rows of \(entity.name), as the store has them.",
+            "/// The stored rows of \(entity.name).",
             "struct \(type): Codable, Hashable, Sendable, FetchableRecord, PersistableRecord {",
         ]
         lines += columns.map { "    var \(SwiftName.property($0.name)): \($0.type)" }

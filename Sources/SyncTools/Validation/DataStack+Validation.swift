@@ -20,14 +20,12 @@ extension DataStack {
         let dangling = try await danglingLinks().map {
             SyncDiagnostic(
                 .danglingLinks, message: $0,
-                suggestion:
-                    "import: a sync that meets such a link removes all of them; whatever left it there should delete "
-                    + "rows with foreign keys on")
+                suggestion: "an import removes dangling links; delete rows only with foreign keys enabled")
         }
         let broken = try await brokenPages().map {
             SyncDiagnostic(
                 .integrityViolation, message: $0,
-                suggestion: "restore a copy, or make a new database and import again")
+                suggestion: "restore a backup, or create a new database and import again")
         }
         let pending = try await unresolvedReferences().map { SyncDiagnostic($0, path: "") }
         return (model.validate() + dangling + broken + (try await missingValues()) + pending).groupedByKind
@@ -82,9 +80,9 @@ extension SyncDiagnostic {
     init(_ reference: SyncResult.UnresolvedReference, path: String) {
         self.init(
             .pendingReference, entity: reference.entity, path: path,
-            message: "\(reference.entity) \(reference.key) names \(reference.target) as its "
-                + "\(reference.relationship), which is not stored",
-            suggestion: "sync the row it names too, before or after; the link waits for it")
+            message: "\(reference.entity) \(reference.key) references \(reference.target) by "
+                + "'\(reference.relationship)', which is not stored",
+            suggestion: "sync the referenced row too, before or after; the link is pending until then")
     }
 }
 
@@ -92,23 +90,23 @@ extension SyncDiagnostic.Kind {
     /// How to fix what a plan reports; nil for kinds that only validation finds.
     fileprivate var suggestion: String? {
         switch self {
-        case .typeMismatch: "change the type of the attribute, or name a transformer; the stored value stays"
+        case .typeMismatch: "change the attribute's type or add a transformer; the stored value is unchanged"
         case .missingPrimaryKey, .cannotGenerateKey:
-            "name the JSON key of the primary key with \"remoteKey\", or mark another attribute"
+            "set the \"remoteKey\" of the primary key, or choose another primary key"
         case .deletionsSkipped:
-            "correct the record; --deletes-beside-unread and deletesBesideUnread delete omitted rows nevertheless"
+            "fix the record; --deletes-beside-unread and deletesBesideUnread delete the omitted rows anyway"
         case .missingKeyPart:
-            "sync the row that the key contains too, before or in the same payload, or name it as the parent"
-        case .invalidRelationshipValue: "check \"many\" of the relationship; the links stay"
-        case .missingRequiredValue: "make the attribute optional or give it a default"
-        case .danglingLinks: "import: it removes them; and delete rows with foreign keys on"
+            "sync the row that the key references before or in the same payload, or name it as the parent"
+        case .invalidRelationshipValue: "check \"many\" of the relationship; the links are unchanged"
+        case .missingRequiredValue: "make the attribute optional or add a default"
+        case .danglingLinks: "an import removes them; delete rows only with foreign keys enabled"
         case .unknownDiscriminatorValue:
-            "give the value an entity, in \"discriminator\" or as its \"type\", or skip it explicitly"
-        case .objectKeyMismatch: "check which one is right; the name of the member is stored"
+            "add the value to the \"discriminator\" or as the \"type\" of an entity, or ignore such records"
+        case .objectKeyMismatch: "check which is right; the member name is stored"
         case .inconsistentRecords:
-            "check which one is right: the last one is stored; --strict and isStrict reject such a payload"
+            "check which is right; the last one is stored. --strict and isStrict reject such a payload"
         case .entityMismatch:
-            "sync the record as the entity of its row; to change the entity of a row, delete the row first"
+            "sync the record as the entity of its row, or delete the row first"
         default: nil
         }
     }

@@ -28,8 +28,8 @@ struct KeyNameValidator {
             let names = TruncatedList(owners).text(between: " and ")
             return SyncDiagnostic(
                 .ambiguousKey, entity: entity.name, path: "entities.\(entity.name)",
-                message: "the JSON key '\(key)' is a name of \(names)",
-                suggestion: "rename one of them, or give one a remoteKey that the other does not answer to")
+                message: "the JSON key '\(key)' matches \(names)",
+                suggestion: "rename one of them, or set another remoteKey")
         }
     }
 
@@ -87,15 +87,16 @@ struct InverseValidator {
             guard hop.isToMany, destination.isKeyed else { return nil }
             return SyncDiagnostic(
                 .missingInverse, entity: entity.name, path: path,
-                message: "\(name) leads to many and has no inverse, so it is many-to-many and never deletes",
-                suggestion: "if a \(destination.name) has one \(entity.name), give \(destination.name) a relationship back "
+                message: "\(name) is a to-many relationship without inverse, so it is many-to-many and deletes no rows",
+                suggestion:
+                    "if a \(destination.name) has one \(entity.name), add a to-one relationship to \(destination.name) "
                     + "and name it as the inverse")
         }
         let others = TruncatedList(candidates, upTo: nil, of: count).text(between: " or ")
         return SyncDiagnostic(
             .missingInverse, entity: entity.name, path: path,
-            message: "\(name) names no inverse, and \(others) could be it",
-            suggestion: "say which with \"inverse\"; without one the two are kept apart")
+            message: "\(name) has no inverse, and \(others) could be it",
+            suggestion: "name it with \"inverse\"; otherwise they are two associations")
     }
 
     /// Returns the names of the first candidates, and the number of all candidates.
@@ -136,8 +137,8 @@ struct ConversionValidator {
                 .missingTransformer, entity: missing.entity,
                 path: "entities.\(missing.entity).attributes.\(missing.attribute).transformer",
                 message: "\(missing.entity).\(missing.attribute) names the transformer '\(missing.name)', "
-                    + "which nobody registered: its values are taken without it",
-                suggestion: "an app registers it on the model; built in are "
+                    + "which is not registered: its values are stored untransformed",
+                suggestion: "register it on the model, or use one of "
                     + StandardTransformer.allCases.map(\.rawValue).joined(separator: ", "))
         }
     }

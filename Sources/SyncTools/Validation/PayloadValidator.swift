@@ -98,7 +98,7 @@ struct PayloadValidator {
         guard kinds.contains(finding.kind), let owner = ownerless[finding.path] else { return finding }
         var finding = finding
         finding.suggestion =
-            "if all records are of one \(owner), name it as their parent (--parent \(owner):id); or "
+            "if all records belong to one \(owner), name it as the parent (--parent \(owner):id); or "
             + (finding.suggestion ?? "")
         return finding
     }
@@ -108,7 +108,7 @@ struct PayloadValidator {
     private var advised: [SyncDiagnostic] {
         var findings = findings
         for (index, likely) in likely where !isTaken(likely) {
-            findings[index].suggestion = "did you mean '\(likely.name)'? If so, give it the remoteKey '\(likely.key)'"
+            findings[index].suggestion = "did you mean '\(likely.name)'? If so, set its remoteKey to '\(likely.key)'"
         }
         return findings
     }
@@ -133,8 +133,8 @@ struct PayloadValidator {
                     SyncDiagnostic(
                         .unusedAttribute, entity: entity.name,
                         path: "entities.\(entity.name).attributes.\(attribute.name)",
-                        message: "no record gives \(entity.name).\(attribute.name)",
-                        suggestion: "if the JSON has it under another key, name that key with \"remoteKey\"")
+                        message: "no record has a value for \(entity.name).\(attribute.name)",
+                        suggestion: "if the JSON uses another key, set it as \"remoteKey\"")
                 }
         }
     }
@@ -146,7 +146,7 @@ struct PayloadValidator {
         for key in keys {
             var finding = key
             finding.suggestion =
-                "add an attribute for it (a relationship, if it is among the relationships), or let it be"
+                "add an attribute (or a relationship, if it is in 'relationships'), or ignore the key"
             findings.append(finding)
         }
     }
@@ -161,8 +161,9 @@ struct PayloadValidator {
             likely[findings.count] = Likely(name: like, entity: entity.id, key: name)
         }
         add(
-            .unmappedKey, entity, bytes, "nothing in \(entity.name) takes the key '\(name)'",
-            "add \(tape.hasRecords(at: value) ? "a relationship or a json attribute" : "an attribute") for it, or let it be"
+            .unmappedKey, entity, bytes, "\(entity.name) has no attribute or relationship for the key '\(name)'",
+            "add \(tape.hasRecords(at: value) ? "a relationship or a json attribute" : "an attribute"), or "
+                + "ignore the key"
         )
     }
 
@@ -174,7 +175,7 @@ struct PayloadValidator {
         add(
             .duplicateKeys, entity, bytes,
             conflict(earlier, later, entity, model[entity.table].attributes[slot].name, "values"),
-            "give the attribute the remoteKey that is to count, and the other value an attribute of its own")
+            "set the remoteKey of the attribute to one key, and add an attribute for the other")
     }
 
     mutating func addConflict(
@@ -184,7 +185,7 @@ struct PayloadValidator {
         guard isNew(seen) else { return }
         add(
             .duplicateKeys, entity, bytes, conflict(earlier, later, entity, hop.name, "rows"),
-            "give the relationship the remoteKey that is to count, and the other value a member of its own")
+            "set the remoteKey of the relationship to one key, and add a member for the other")
     }
 
     private func conflict(
@@ -208,8 +209,8 @@ struct PayloadValidator {
         guard let stored, !stored.isNull, isNew(Seen(kind: .convertedKeyType, subject: entity.id)) else { return }
         add(
             .convertedKeyType, entity, bytes,
-            "a key of \(entity.name) is written as \(found); \(attribute.name) is of type \(attribute.type.rawValue)",
-            "nothing is lost while every key can be converted; if some cannot, change the attribute's type")
+            "a key of \(entity.name) is \(found), but \(attribute.name) is of type \(attribute.type.rawValue)",
+            "keys are converted; if some cannot be, change the attribute's type")
     }
 
     func text(of key: KeyEntry) -> String { String(decoding: keyTables.all[key.table].names[key.entry], as: UTF8.self) }

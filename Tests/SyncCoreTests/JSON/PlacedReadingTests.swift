@@ -117,21 +117,21 @@ struct PlacedReadingTests {
     @Test(
         "A malformed document is rejected with its problem and path",
         arguments: [
-            (0, "[5]", "a record (JSON object) is expected, found a number (at [0])"),
-            (0, "{\"AD\": [1]}", "a record (JSON object) is expected, found an array (at [\"AD\"])"),
-            (0, "5", "records are expected, found a number (at $)"),
-            (1, "{\"a\": {\"c\": 1}}", "there is no key 'b'; there is 'c' (at $.a)"),
-            (2, "{\"meta\": {}}", "there is no key 'data'; there is 'meta' (at $)"),
-            (2, "{\"data\": [1]}", "a record (JSON object) is expected, found a number (at data[0])"),
+            (0, "[5]", "expected a record (JSON object), found a number (at [0])"),
+            (0, "{\"AD\": [1]}", "expected a record (JSON object), found an array (at [\"AD\"])"),
+            (0, "5", "expected records, found a number (at $)"),
+            (1, "{\"a\": {\"c\": 1}}", "no key 'b'; available: 'c' (at $.a)"),
+            (2, "{\"meta\": {}}", "no key 'data'; available: 'meta' (at $)"),
+            (2, "{\"data\": [1]}", "expected a record (JSON object), found a number (at data[0])"),
             (
                 2, "{\"errors\": [{\"status\": \"404\", \"title\": \"Not Found\"}]}",
-                "the JSON is an error of the service: 404: Not Found (at errors)"
+                "the payload contains an error of the service: 404: Not Found (at errors)"
             ),
-            (3, "{\"data\": {\"a\": [], \"b\": []}}", "there are several fields, 'a', 'b'"),
-            (3, "{\"data\": null}", "the document has no records where its form has them (at $)"),
-            (4, "{\"data\": {\"viewer\": 5}}", "records are expected, found a number (at data.viewer)"),
+            (3, "{\"data\": {\"a\": [], \"b\": []}}", "the response has several fields, 'a', 'b'"),
+            (3, "{\"data\": null}", "no records at the place where the format has them; check 'form' (at $)"),
+            (4, "{\"data\": {\"viewer\": 5}}", "expected records, found a number (at data.viewer)"),
             (5, "{\"users\": [{}], \"users\": []}", "the key 'users' occurs twice"),
-            (5, "{\"users\": []}", "there is no key 'data'; there is 'users' (at $)"),
+            (5, "{\"users\": []}", "no key 'data'; available: 'users' (at $)"),
         ])
     func rejectsMalformedDocuments(_ form: Int, _ text: String, _ message: String) {
         let outcome = outcome(Array(text.utf8), Self.forms[form], cutting: nil)

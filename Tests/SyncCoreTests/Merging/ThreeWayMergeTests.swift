@@ -57,9 +57,9 @@ struct ConflictOutcomeTests {
     @Test("The later change wins, and the service wins a tie")
     func laterChangeWins() {
         #expect(
-            ruling(edited: 501, changed: 500) == ConflictOutcome(winner: .local, why: "edited later here"))
+            ruling(edited: 501, changed: 500) == ConflictOutcome(winner: .local, why: "the local edit is later"))
         #expect(
-            ruling(edited: 499, changed: 500) == ConflictOutcome(winner: .remote, why: "edited later there"))
+            ruling(edited: 499, changed: 500) == ConflictOutcome(winner: .remote, why: "the remote edit is later"))
         #expect(ruling(edited: 500, changed: 500).winner == .remote)
     }
 
@@ -67,7 +67,7 @@ struct ConflictOutcomeTests {
     func serviceWinsWithoutTime() {
         #expect(
             ruling(edited: 999_999, changed: nil)
-                == ConflictOutcome(winner: .remote, why: "serverWins: it gave no time"))
+                == ConflictOutcome(winner: .remote, why: "serverWins: the service's record has no time"))
     }
 
     @Test("The time of an edit is converted to the service's clock", arguments: [-3_600_000, 3_600_000] as [Int64])

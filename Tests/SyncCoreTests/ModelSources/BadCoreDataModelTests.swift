@@ -12,7 +12,7 @@ struct BadCoreDataModelTests {
             ("<attribute attributeType=\"Date\"/>", "entities.A.attributes", "<attribute> has no name (line 4)"),
             (
                 "<attribute name=\"x\" attributeType=\"Integer 16\" defaultValueString=\"many\"/>",
-                "entities.A.attributes.x.default", "'many' is not a value of the type integer"
+                "entities.A.attributes.x.default", "'many' is not a value of type integer"
             ),
             (
                 "<attribute name=\"x\" attributeType=\"Date\" defaultDateTimeInterval=\"soon\"/>",
@@ -115,7 +115,7 @@ struct BadCoreDataModelTests {
     @Test("Elements nested deeper than 64 levels are rejected")
     func limitsDepth() throws {
         let error = try #require(throws: SyncError.self) { try SyncModel(coreData: Data(deep(65).utf8)) }
-        #expect(error.message == "elements are nested deeper than 64 levels")
+        #expect(error.message == "elements are nested more than 64 levels deep")
         #expect(error.line == 1)
         #expect(throws: Never.self) { try SyncModel(coreData: Data(deep(64).utf8)) }
     }

@@ -12,19 +12,19 @@ struct BadSchemaFileTests {
     @Test(
         "A mistake in a schema file is reported with its path",
         arguments: [
-            (#""colour": 1"#, "entities.A.colour", "unknown key; known are primaryKey"),
+            (#""colour": 1"#, "entities.A.colour", "unknown key; use one of primaryKey"),
             (#""primaryKey": 1"#, "entities.A.primaryKey", "expected a string, found a number"),
             (#""primaryKey": """#, "entities.A.primaryKey", "must not be empty"),
             (#""primaryKey": null"#, "entities.A.primaryKey", "expected a string, found null"),
             (#""primaryKey": "x""#, "entities.A.primaryKey", "no attribute 'x'"),
             (#""parent": []"#, "entities.A.parent", "expected a string, found an array"),
             (#""parent": "C""#, "entities.A.parent", "unknown entity 'C'; the model has A, B"),
-            (#""parent": "A""#, "entities.A.parent", "goes in a circle: A → A"),
+            (#""parent": "A""#, "entities.A.parent", "is a cycle: A → A"),
             (#""abstract": "yes""#, "entities.A.abstract", "expected true or false, found a string"),
-            (#""abstract": true, "abstract": true"#, "entities.A.abstract", "given twice"),
+            (#""abstract": true, "abstract": true"#, "entities.A.abstract", "occurs twice"),
             (#""attributes": []"#, "entities.A.attributes", "expected an object, found an array"),
             (#""relationships": "B""#, "entities.A.relationships", "expected an object, found a string"),
-            (#""attributes": { "x": "int" }"#, "entities.A.attributes.x", "unknown type 'int'; known are integer"),
+            (#""attributes": { "x": "int" }"#, "entities.A.attributes.x", "unknown type 'int'; use one of integer"),
             (#""attributes": { "x": null }"#, "entities.A.attributes.x", "expected an object, found null"),
             (#""attributes": { "x": {} }"#, "entities.A.attributes.x.type", "is missing"),
             (#""attributes": { "x": { "type": "text" } }"#, "entities.A.attributes.x.type", "unknown type 'text'"),
@@ -60,7 +60,7 @@ struct BadSchemaFileTests {
             (
                 #""relationships": { "b": { "entity": "B", "deleteRule": "drop" } }"#,
                 "entities.A.relationships.b.deleteRule",
-                "unknown deleteRule 'drop'; known are nullify, cascade, deny, noAction"
+                "unknown deleteRule 'drop'; use one of nullify, cascade, deny, noAction"
             ),
             (
                 #""relationships": { "b": { "entity": "B", "toMany": true } }"#, "entities.A.relationships.b.toMany",
@@ -72,7 +72,7 @@ struct BadSchemaFileTests {
             ),
             (
                 #""relationships": { "b": { "entity": "B", "ordered": true } }"#, "entities.A.relationships.b.ordered",
-                "only a relationship to many"
+                "only a to-many relationship"
             ),
         ])
     func reportsPathOfMistake(content: String, path: String, message: String) throws {
@@ -111,7 +111,9 @@ struct BadSchemaFileTests {
                 "entities.Company.abstrakt", "entities.Company.relationships.users.entity", "entities.User.primaryKey",
             ])
         #expect(error.message == "the model has 5 problems")
-        #expect("\(error)".contains("\n  entities.User.primaryKey: the entity has no attribute 'nr'"))
+        #expect(
+            "\(error)".contains("\n  entities.User.primaryKey: the entity has no attribute or to-one relationship 'nr'")
+        )
     }
 
     @Test("Consequences of another mistake are not reported")

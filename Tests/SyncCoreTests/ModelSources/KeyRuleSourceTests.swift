@@ -60,20 +60,20 @@ struct KeyRuleSourceTests {
         arguments: [
             (
                 #"{"keys": "snake", "entities": {}}"#,
-                "keys: unknown spelling 'snake'; known are snake_case, camelCase, PascalCase, kebab-case, exact"
+                "keys: unknown key case 'snake'; use one of snake_case, camelCase, PascalCase, kebab-case, exact"
             ),
             (#"{"keys": 1, "entities": {}}"#, "keys: expected a string, found a number"),
             (#"{"ignore": "x", "entities": {}}"#, "ignore: expected an array of strings, found a string"),
             (#"{"ignore": [1], "entities": {}}"#, "ignore: expected strings in the array, found a number"),
             (#"{"ignore": [""], "entities": {}}"#, "ignore: expected strings in the array, found an empty one"),
-            (#"{"ignore": ["a..b"], "entities": {}}"#, "ignore: 'a..b' has a dot without a key before or after it"),
+            (#"{"ignore": ["a..b"], "entities": {}}"#, "ignore: 'a..b' has an empty key before or after a dot"),
             (
                 #"{"entities": {"A": {"ignore": [".a"]}}}"#,
-                "entities.A.ignore: '.a' has a dot without a key before or after it"
+                "entities.A.ignore: '.a' has an empty key before or after a dot"
             ),
             (
                 #"{"entities": {"A": {"keys": "SHOUT"}}}"#,
-                "entities.A.keys: unknown spelling 'SHOUT'; known are snake_case, camelCase, PascalCase, kebab-case, exact"
+                "entities.A.keys: unknown key case 'SHOUT'; use one of snake_case, camelCase, PascalCase, kebab-case, exact"
             ),
             (
                 #"{"entities": {"A": {"attributes": {"x": {"type": "string", "transformer": 1}}}}}"#,
@@ -81,15 +81,15 @@ struct KeyRuleSourceTests {
             ),
             (
                 #"{"entities": {"A": {"attributes": {"x": {"type": "string", "transformer": ["trimmed", "commaSeparated"]}}}}}"#,
-                "entities.A.attributes.x.transformer: 'commaSeparated' gives a list, which only the type json keeps"
+                "entities.A.attributes.x.transformer: 'commaSeparated' returns a list; use the type json"
             ),
             (
                 #"{"entities": {"A": {"attributes": {"x": {"type": "string", "format": "yyyy"}}}}}"#,
-                "entities.A.attributes.x.format: only a date has a format; the type is string"
+                "entities.A.attributes.x.format: only a date can have a format; the type is string"
             ),
             (
                 #"{"entities": {"A": {"attributes": {"x": {"type": "date", "format": "unix-days"}}}}}"#,
-                "entities.A.attributes.x.format: 'unix-days' is no date pattern ('u' is not known; known are y yy yyyy M MM MMM MMMM d dd E EEEE H HH h hh a m mm s ss S…SSSSSSSSS X XX XXX x xx xxx Z ZZZZZ z), nor one of unix-seconds, unix-milliseconds, unix-microseconds, unix-nanoseconds, iso8601"
+                "entities.A.attributes.x.format: 'unix-days' is neither a date pattern (unknown field 'u'; use one of y yy yyyy M MM MMM MMMM d dd E EEEE H HH h hh a m mm s ss S…SSSSSSSSS X XX XXX x xx xxx Z ZZZZZ z) nor one of unix-seconds, unix-milliseconds, unix-microseconds, unix-nanoseconds, iso8601"
             ),
         ])
     func reportsInvalidRules(schema: String, problem: String) throws {

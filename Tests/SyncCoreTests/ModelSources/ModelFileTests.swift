@@ -89,7 +89,7 @@ final class ModelFileTests {
         try write("<model><entity/></model>", to: "Bad.xcdatamodel/contents")
         let invalid = try refusal("Bad.xcdatamodel")
         #expect(invalid.code == .invalidModel)
-        #expect(invalid.message == "the model has a problem")
+        #expect(invalid.message == "the model has 1 problem")
         #expect(invalid.problems.count == 1)
     }
 }

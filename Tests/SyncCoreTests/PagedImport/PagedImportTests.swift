@@ -33,8 +33,8 @@ struct PagedImportTests {
             run.endPage(succeeded: true)
         }
         #expect(try await run.finish().entity == "first")
-        await expect("finished already") { try await run.finish() }
-        await expect("begin another one") { try run.beginPage(call()) { _ in SyncResult(entity: "") } }
+        await expect("already finished") { try await run.finish() }
+        await expect("start a new one") { try run.beginPage(call()) { _ in SyncResult(entity: "") } }
     }
 
     @Test("A paged import cannot finish while a page is open or after a page failed")

@@ -80,7 +80,7 @@ struct PredicateTypeTests {
 
     @Test("Order comparisons need a type with an order", arguments: values)
     func orderByType(type: AttributeType, value: StoredValue, same: String, less: String, more: String) throws {
-        let refused = Self.ordered.contains(type) ? nil : "has no order"
+        let refused = Self.ordered.contains(type) ? nil : "is not ordered"
         let isTop = type == .boolean
         for (op, belowMore, atSame, aboveLess) in [
             ("<", !isTop, false, false), ("<=", true, true, false), (">", false, false, true),
@@ -104,13 +104,13 @@ struct PredicateTypeTests {
             ("CONTAINS", "b", "B"), ("BEGINSWITH", type == .url ? "x" : "b", type == .url ? "X" : "B"),
             ("ENDSWITH", "b", "B"), ("LIKE", "*b", "*B"), ("MATCHES", ".*b", ".*B"),
         ] {
-            let refused = Self.texts.contains(type) ? nil : "\(op) needs a text"
+            let refused = Self.texts.contains(type) ? nil : "\(op) requires a string"
             try check("v \(op) '\(text)'", type, value, is: true, refused: refused)
             try check("v \(op) '\(folded)'", type, value, is: false, refused: refused)
             try check("v \(op)[c] '\(folded)'", type, value, is: true, refused: refused)
             try check("v \(op) '\(text)'", type, .null, is: false, refused: refused)
         }
-        let refused = Self.texts.contains(type) ? nil : "[c] needs a text"
+        let refused = Self.texts.contains(type) ? nil : "[c] requires a string"
         try check("v ==[c] \(same.replacing("b", with: "B"))", type, value, is: true, refused: refused)
         try check("v IN[c] {\(same.replacing("b", with: "B"))}", type, value, is: true, refused: refused)
     }

@@ -91,7 +91,7 @@ struct RowPredicateTests {
         #expect(try RowPredicate(parsing: predicate.description) == predicate)
         for _ in 0..<100_000 { predicate = !predicate }
         let error = try #require(throws: SyncError.self) { try predicate.checked() }
-        #expect(error.message.contains("nested deeper"))
+        #expect(error.message.contains("nested more than"))
     }
 
     @Test("A predicate of many alternatives is one level deep")

@@ -73,14 +73,16 @@ struct DatePatternTests {
     @Test(
         "Ambiguous, incomplete and unknown date patterns are rejected",
         arguments: [
-            ("", "no year"), ("HH:mm", "no year"), ("MM-dd", "no year"), ("yyyy-dd", "a day without the month"),
-            ("yyyy-MM-dd mm", "a minute without the hour"), ("yyyy-MM-dd HH:ss", "a second without the minute"),
-            ("yyyy yyyy", "year is there twice"), ("yyyy-MM-dd hh:mm", "need each other"),
-            ("yyyy-MM-dd HH:mm a", "need each other"), ("dMyyyy", "a day of any length"),
-            ("yMMdd", "a year of any length"),
-            ("yyyy-MM-d5", "a day of any length"), ("yyyy-QQ", "'QQ' is not known"), ("yyy", "'yyy' is not known"),
-            ("YYYY-MM-dd", "'YYYY' is not known"), ("DD.MM.YYYY", "'DD' is not known"), ("yyyy 'x", "does not end"),
-            ("yyyy '", "does not end"), ("yyyy-MM-dd HH:mm:ss.SSSSSSSSSS", "'SSSSSSSSSS' is not known"),
+            ("", "year is missing"), ("HH:mm", "year is missing"), ("MM-dd", "year is missing"),
+            ("yyyy-dd", "day requires the month"),
+            ("yyyy-MM-dd mm", "minute requires the hour"), ("yyyy-MM-dd HH:ss", "second requires the minute"),
+            ("yyyy yyyy", "year occurs twice"), ("yyyy-MM-dd hh:mm", "must be used together"),
+            ("yyyy-MM-dd HH:mm a", "must be used together"), ("dMyyyy", "a day of variable length"),
+            ("yMMdd", "a year of variable length"),
+            ("yyyy-MM-d5", "a day of variable length"), ("yyyy-QQ", "unknown field 'QQ'"),
+            ("yyy", "unknown field 'yyy'"),
+            ("YYYY-MM-dd", "unknown field 'YYYY'"), ("DD.MM.YYYY", "unknown field 'DD'"), ("yyyy 'x", "unterminated"),
+            ("yyyy '", "unterminated"), ("yyyy-MM-dd HH:mm:ss.SSSSSSSSSS", "unknown field 'SSSSSSSSSS'"),
         ])
     func rejectsInvalidPatterns(pattern: String, reason: String) throws {
         let problem = try #require(throws: DatePattern.Problem.self) { try DatePattern(pattern) }

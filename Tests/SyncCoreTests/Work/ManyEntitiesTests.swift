@@ -63,7 +63,7 @@ struct ManyEntitiesTests {
         }
         let error = try #require(throws: SyncError.self) { try SyncModel(entities: chain) }
         #expect(error.code == .invalidModel)
-        #expect(error.problems.first?.message == "inherits through more than 100 entities")
+        #expect(error.problems.first?.message == "has more than 100 ancestors")
         #expect(throws: Never.self) { try SyncModel(entities: Array(chain.prefix(101))) }
     }
 }

@@ -38,7 +38,7 @@ struct MigratedMeaningTests {
             ["INSERT INTO User VALUES (1), (2)", "INSERT INTO Note VALUES (1, 1), (2, 1), (3, 2)"])
         #expect(
             try losses(store, Self.pair(manyNotes: false)) == [
-                "entities.Note.relationships.user: the relationship has no place for them: 1 link would be lost"
+                "entities.Note.relationships.user: the relationship cannot store them: 1 link would be lost"
             ])
         let links = try store.rows("SELECT n.id, u.id FROM Note n JOIN User u ON n.userID = u.id ORDER BY n.id")
         #expect(links.isEmpty || links == ["1|1", "3|2"])
@@ -63,7 +63,7 @@ struct MigratedMeaningTests {
         let store = try filled(before, Self.rows)
         #expect(
             try losses(store, after) == [
-                "entities.Dog.relationships.owner: the relationship has no place for them: 1 link would be lost"
+                "entities.Dog.relationships.owner: the relationship cannot store them: 1 link would be lost"
             ])
         #expect(try store.rows("SELECT id, name, ownerID FROM Animal") == ["1|Tom|NULL", "2|Rex|9"])
     }
@@ -75,7 +75,7 @@ struct MigratedMeaningTests {
         let store = try filled(before, ["INSERT INTO A (id, sync_entity, n) VALUES (1, 'A', 'a'), (2, 'B', 'b')"])
         #expect(
             try losses(store, after) == [
-                "entities.A.attributes.n: the attribute is not in the model: 1 value would be lost"
+                "entities.A.attributes.n: the attribute is no longer in the model: 1 value would be lost"
             ])
         #expect(try store.rows("SELECT id, n FROM A") == ["1|NULL", "2|b"])
     }
@@ -188,7 +188,7 @@ struct MigratedMeaningTests {
         let after = #""A": {"attributes": {"id": "integer"}}"#
         #expect(
             try losses(store, after) == [
-                "schema.mine: an index or trigger that is not the library's fits no table: 1 object would be lost"
+                "schema.mine: an index or trigger that Sync did not create fits no table: 1 object would be lost"
             ])
     }
 

@@ -300,7 +300,7 @@ struct MigrationTests {
         let error = #expect(throws: SyncError.self) { try store.open(after) { _ in } }
         #expect(error?.code == .modelMismatch)
         #expect(error?.problems.map(\.path) == ["entities.Item.relationships.boss"])
-        #expect(error?.problems.first?.message.hasSuffix("1 waiting link would be lost") == true)
+        #expect(error?.problems.first?.message.hasSuffix("1 pending reference would be lost") == true)
         try store.open(after, .allowingLoss) { stack in
             let (waiting, items) = (try stack.unresolvedReferences(), try stack.count("Item"))
             #expect(waiting.isEmpty)

@@ -120,7 +120,8 @@ struct RowSelectionTests {
             ("firm.name", .unknownAttribute, "unknown relationship 'firm'"),
             ("name.length", .unknownAttribute, "'name' is an attribute"),
             ("company.users", .invalidOption, "users.@count"),
-            ("company.users.name", .invalidOption, "leads to many rows"), ("company.@count", .invalidOption, "to-many"),
+            ("company.users.name", .invalidOption, "is a to-many relationship"),
+            ("company.@count", .invalidOption, "to-many"),
             ("", .unknownAttribute, "unknown attribute ''"), ("company.", .unknownAttribute, "unknown attribute ''"),
         ])
     func rejectsInvalidColumns(path: String, code: SyncError.Code, message: String) throws {

@@ -106,21 +106,21 @@ struct ServiceConformanceTests {
     }
 
     private static let faults: [(BrokenService.Fault, String, String)] = [
-        (.losesARowBetweenPages, "pages", "a whole pull does not have"),
+        (.losesARowBetweenPages, "pages", "a full pull lacks"),
         (.repeatsARowBetweenPages, "pages", "2 times"),
-        (.listsNotAllIDs, "pages", "the list of ids"),
-        (.listsAnIDTwice, "pages", "the list of ids has"),
-        (.hasNoTimes, "a row that is created", "it has no time"),
-        (.hasNoVersions, "a row that is created", "it has no version"),
-        (.makesNothing, "a row that is created", "it cannot be fetched by its id"),
-        (.makesTwo, "a row that is created twice", "they have different ids"),
-        (.hasNoNews, "a change", "a pull since then does not have it"),
-        (.takesOtherMembers, "a change", "it took another member along"),
-        (.changesNothing, "a change", "it did not happen"),
-        (.takesStaleChanges, "a stale change", "it is answered applied"),
-        (.deletesNothing, "a deletion", "the row is still there"),
-        (.forgetsDeletions, "a deletion", "a pull since then has no tombstone"),
-        (.losesAnOutcome, "several at once", "there are 2 answers for 3 operations"),
+        (.listsNotAllIDs, "pages", "the list of IDs"),
+        (.listsAnIDTwice, "pages", "the list of IDs has"),
+        (.hasNoTimes, "creation", "the row has no time"),
+        (.hasNoVersions, "creation", "the row has no version"),
+        (.makesNothing, "creation", "the row cannot be fetched by its ID"),
+        (.makesTwo, "repeated creation", "the outcomes have different IDs"),
+        (.hasNoNews, "change", "a pull since the change does not return the row"),
+        (.takesOtherMembers, "change", "another member was changed"),
+        (.changesNothing, "change", "the member was not changed"),
+        (.takesStaleChanges, "stale change", "the outcome is applied"),
+        (.deletesNothing, "deletion", "the row still exists"),
+        (.forgetsDeletions, "deletion", "a pull since the deletion returns no tombstone"),
+        (.losesAnOutcome, "batch", "2 outcomes for 3 operations"),
     ]
 
     @Test("The conformance suite finds each fault of a service", arguments: faults)

@@ -129,14 +129,14 @@ struct AppDatabaseStoreTests {
     @Test(
         "Opening an app database with taken names is an error that lists them, and creates nothing",
         arguments: [
-            ("CREATE TABLE user (x)", "user", "a table of the database, and a table of the model"),
-            ("CREATE VIEW Note AS SELECT 1 AS x", "Note", "a view of the database, and a table of the model"),
+            ("CREATE TABLE user (x)", "user", "is a table of the database and a table of the model"),
+            ("CREATE VIEW Note AS SELECT 1 AS x", "Note", "is a view of the database and a table of the model"),
             (
                 "CREATE TABLE a (x); CREATE INDEX company ON a (x)", "company",
-                "an index of the database, and a table of the model"
+                "is an index of the database and a table of the model"
             ),
-            ("CREATE TEMP TABLE Tag (x)", "Tag", "a table of the database, and a table of the model"),
-            ("CREATE TABLE sync_pending (x)", "sync_pending", "a table of the database, and a table of the model"),
+            ("CREATE TEMP TABLE Tag (x)", "Tag", "is a table of the database and a table of the model"),
+            ("CREATE TABLE sync_pending (x)", "sync_pending", "is a table of the database and a table of the model"),
         ])
     func takenNamesAreErrors(sql: String, name: String, message: String) async throws {
         let queue = try DatabaseQueue()

@@ -48,9 +48,10 @@ struct AdoptedModelTests {
         #expect(model.entity(named: "Repo")?.primaryKey == ["owner", "name"])
         #expect(model.entity(named: "Tag")?.primaryKey == "code")
         for remark in [
-            "tables.names: the view is left out: it has", "tables.authors.nick: the column is left out: it compares",
-            "tables.authors.score: the column is left out: it is NUMERIC",
-            "tables.kv.k: the table is left out: it is the key",
+            "tables.names: the view is excluded: only",
+            "tables.authors.nick: the column is excluded: it has the collation",
+            "tables.authors.score: the column is excluded: it is NUMERIC",
+            "tables.kv.k: the table is excluded: it is the key",
         ] {
             #expect(adopted.remarks.contains { $0.hasPrefix(remark) }, "\(remark)")
         }
@@ -117,11 +118,11 @@ struct AdoptedModelTests {
         }
         let adopted = try AdoptedModel(of: queue)
         #expect(adopted.model.entity(named: "Book")?.relationships.map(\.name) == [])
-        let subject = "is no relationship, and the column an attribute: "
+        let subject = "is not a relationship, and the column becomes an attribute: "
         let wanted = [
-            "author_id: the foreign key to authors \(subject)ON DELETE RESTRICT refuses what a sync deletes later",
-            "code: the foreign key to authors \(subject)it leads to code and not to the key, id",
-            "repo: the foreign key to repos \(subject)the key there has several parts",
+            "author_id: the foreign key to authors \(subject)ON DELETE RESTRICT rejects deletions of a sync",
+            "code: the foreign key to authors \(subject)it references code, not the key id",
+            "repo: the foreign key to repos \(subject)repos has a composite key",
         ]
         #expect(adopted.remarks.count == wanted.count)
         for (remark, wanted) in zip(adopted.remarks, wanted) {

@@ -35,23 +35,23 @@ struct ConstraintTests {
     func failureNamesTheRecord() async throws {
         let (_, stack) = try stack(Self.tables)
         let one = try await description(#"[{"id": 7, "n": 100}]"#, "O", stack)
-        #expect(one.contains("CHECK constraint failed") && one.hasSuffix("by the record 7 of O"))
+        #expect(one.contains("CHECK constraint failed") && one.hasSuffix("in the row 7 of O"))
         for (count, bad) in [(40, 1), (40, 12), (40, 33), (40, 40)] {
             let records = (1...count).map { #"{"id": \#($0), "code": "c\#($0)", "n": \#($0 == bad ? 100 : 1)}"# }
             let many = try await description("[\(records.joined(separator: ","))]", "O", stack)
-            #expect(many.hasSuffix("by the record \(bad) of O"))
+            #expect(many.hasSuffix("in the row \(bad) of O"))
         }
         try await Sync.changes(
             Data(#"[{"id": 1, "code": "a"}, {"id": 2, "code": "b"}]"#.utf8), inEntity: "O", stack: stack)
         let update = try await description(#"[{"id": 1, "code": "a"}, {"id": 2, "code": "a"}]"#, "O", stack)
-        #expect(update.contains("UNIQUE constraint failed: O.code") && update.hasSuffix("by the record 2 of O"))
+        #expect(update.contains("UNIQUE constraint failed: O.code") && update.hasSuffix("in the row 2 of O"))
     }
 
     @Test("A constraint failure names all parts of a composite key")
     func failureNamesAllKeyParts() async throws {
         let (_, stack) = try stack(Self.tables)
         let error = try await description(#"[{"a": "x", "b": 2, "n": 100}]"#, "P", stack)
-        #expect(error.hasSuffix(#"by the record "x", 2 of P"#))
+        #expect(error.hasSuffix(#"in the row "x", 2 of P"#))
     }
 
     @Test("A foreign key failure names the row of the app that references the deleted row")

@@ -183,23 +183,23 @@ struct TwoIDsTests {
         let all: [(sql: String, message: String)] = [
             (
                 TablesWithTwoIDs.authors + bound + "); INSERT INTO books VALUES (1, 'A', 1), (2, 'B', 2)",
-                "is no foreign key; it has to lead to authors.remote_id, and its 2 values may be of authors.id"
+                "is not a foreign key; it must reference authors.remote_id, and its 2 values may be of authors.id"
             ),
             (
                 TablesWithTwoIDs.authors
                     + "CREATE TABLE people (id INTEGER PRIMARY KEY); INSERT INTO people VALUES (1);"
                     + bound + " REFERENCES people); INSERT INTO books VALUES (1, 'A', 1)",
-                "leads to people.id and not to authors.remote_id, and its 1 value cannot be looked up there"
+                "references people.id, not authors.remote_id, and its 1 value cannot be converted"
             ),
             (
                 "CREATE TABLE authors (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO authors VALUES (1, 'Ada');"
                     + bound + " REFERENCES authors); INSERT INTO books VALUES (1, 'A', 1)",
-                "leads to authors.id and not to authors.remote_id, where its 1 value cannot be looked up"
+                "references authors.id, not authors.remote_id, and its 1 value cannot be converted"
             ),
             (
                 TablesWithTwoIDs.authors + "UPDATE authors SET remote_id = NULL WHERE id = 1;"
                     + bound + " REFERENCES authors); INSERT INTO books VALUES (1, 'A', 1), (2, 'B', 2)",
-                "leads to authors.id and not to authors.remote_id; 1 value leads to no row with a remote_id"
+                "references authors.id, not authors.remote_id; 1 value references no row with a value for remote_id"
             ),
         ]
         for (sql, message) in all {

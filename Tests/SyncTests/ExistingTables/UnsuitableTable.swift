@@ -36,10 +36,10 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
     // MARK: Columns
 
     static let columns: [UnsuitableTable] = [
-        .init(name: "missing table", sql: "", entities: item, problems: ["tables.I: there is no such table"]),
+        .init(name: "missing table", sql: "", entities: item, problems: ["tables.I: the table does not exist"]),
         .init(
             name: "missing column", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY)", entities: item,
-            problems: ["tables.I.a: there is no such column"]),
+            problems: ["tables.I.a: the column does not exist"]),
         .init(
             name: "type that changes values",
             sql: """
@@ -64,7 +64,7 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
             problems: ["tables.I.n: is TEXT"], kept: ("SELECT typeof(n), n FROM I", ["real 12.0"])),
         .init(
             name: "collation", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT COLLATE NOCASE)", entities: item,
-            problems: ["tables.I.a: compares text by NOCASE"]),
+            problems: ["tables.I.a: has the collation NOCASE"]),
         .init(
             name: "collation of a key that may be NULL, with a trigger that spells the table otherwise",
             sql: """
@@ -72,23 +72,23 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
                 CREATE TRIGGER t AFTER UPDATE ON i BEGIN INSERT INTO log VALUES (new.id); END; INSERT INTO I VALUES ('a', 1);
                 """, entities: #""I": { "attributes": { "id": "string", "n": "integer" } }"#,
             problems: [
-                "tables.I.id: is the key, and may be NULL", "tables.I.id: compares text by NOCASE",
-                "tables.I.id: is the key, and neither the primary key nor unique",
+                "tables.I.id: is the key of the entity, but allows NULL", "tables.I.id: has the collation NOCASE",
+                "tables.I.id: is the key of the entity, but neither the primary key nor unique",
             ],
             kept: ("SELECT id, n, (SELECT count(*) FROM sqlite_schema WHERE name = 't') FROM I", ["a 1 1"])),
         .init(
             name: "NOT NULL", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT CONSTRAINT n NOT NULL DEFAULT NULL)",
-            entities: item, problems: ["tables.I.a: is NOT NULL, and the attribute 'a' may be nil"]),
+            entities: item, problems: ["tables.I.a: is NOT NULL, but the attribute 'a' is optional"]),
         .init(
             name: "unknown NOT NULL",
             sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT, mine TEXT NOT NULL ON CONFLICT ABORT UNIQUE)",
             entities: item, problems: ["tables.I.mine: is NOT NULL without a default"]),
         .init(
             name: "generated column", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT AS (id || 'x'))",
-            entities: item, problems: ["tables.I.a: its values are generated"], isMended: false),
+            entities: item, problems: ["tables.I.a: is a generated column"], isMended: false),
         .init(
             name: "two at once", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, mine INT NOT NULL)", entities: item,
-            problems: ["tables.I.a: there is no such column", "tables.I.mine: is NOT NULL without a default"]),
+            problems: ["tables.I.a: the column does not exist", "tables.I.mine: is NOT NULL without a default"]),
     ]
 
     // MARK: Keys
@@ -100,7 +100,7 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
         .init(
             name: "key that may be NULL", sql: "CREATE TABLE I (id TEXT PRIMARY KEY, a TEXT)",
             entities: #""I": { "attributes": { "id": "string", "a": "string" } }"#,
-            problems: ["tables.I.id: is the key, and may be NULL"]),
+            problems: ["tables.I.id: is the key of the entity, but allows NULL"]),
         .init(
             name: "ON CONFLICT", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY ON CONFLICT REPLACE, a TEXT)",
             entities: item, problems: ["tables.I: ON CONFLICT REPLACE"]),
@@ -118,12 +118,13 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
             problems: ["tables.I: has no INTEGER PRIMARY KEY"], kept: ("SELECT a FROM I", ["x"])),
         .init(
             name: "inheritance", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT); INSERT INTO I VALUES (1, 'x')",
-            entities: item + #", "J": { "parent": "I" }"#, problems: ["tables.I.sync_entity: there is no such column"],
+            entities: item + #", "J": { "parent": "I" }"#,
+            problems: ["tables.I.sync_entity: the column does not exist"],
             kept: ("SELECT * FROM I", ["1 x I"])),
         .init(
             name: "abstract inheritance", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY)",
             entities: #""I": { "abstract": true, "attributes": { "id": "integer" } }, "J": { "parent": "I" }"#,
-            problems: ["tables.I.sync_entity: there is no such column"], isMended: false),
+            problems: ["tables.I.sync_entity: the column does not exist"], isMended: false),
     ]
 
     // MARK: Foreign keys
@@ -133,22 +134,22 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
             name: "foreign key to a table that is not there",
             sql:
                 "CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT, u INTEGER CONSTRAINT c REFERENCES missing (id) DEFAULT 3)",
-            entities: item, problems: ["tables.I.u: leads to the table 'missing', which is not there"],
+            entities: item, problems: ["tables.I.u: references the table 'missing', which does not exist"],
             kept: ("SELECT dflt_value FROM pragma_table_info('I') WHERE name = 'u'", ["3"])),
         .init(
             name: "no foreign key",
             sql: owner + "CREATE TABLE I (id INTEGER PRIMARY KEY, o_id INTEGER); INSERT INTO I VALUES (1, 1)",
-            entities: owned(), problems: ["tables.I.o_id: is no foreign key; it has to lead to O.id"],
+            entities: owned(), problems: ["tables.I.o_id: is not a foreign key; it must reference O.id"],
             kept: ("SELECT id, o_id FROM I", ["1 1"])),
         .init(
             name: "missing foreign key", sql: owner + "CREATE TABLE I (id INTEGER PRIMARY KEY)", entities: owned(),
-            problems: ["tables.I.o_id: there is no such column"]),
+            problems: ["tables.I.o_id: the column does not exist"]),
         .init(
             name: "foreign key elsewhere",
             sql: owner + """
                 CREATE TABLE P (id INTEGER PRIMARY KEY);
                 CREATE TABLE I (id INTEGER PRIMARY KEY, o_id INTEGER, FOREIGN KEY (o_id) REFERENCES P (id) ON DELETE SET NULL)
-                """, entities: owned(), problems: ["tables.I.o_id: leads to P.id and not to O.id"]),
+                """, entities: owned(), problems: ["tables.I.o_id: references P.id, not O.id"]),
         .init(
             name: "ON DELETE CASCADE and nullify",
             sql: owner
@@ -167,7 +168,7 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
         .init(
             name: "NOT NULL foreign key",
             sql: owner + "CREATE TABLE I (id INTEGER PRIMARY KEY, o_id INT NOT NULL REFERENCES O)",
-            entities: owned(), problems: ["tables.I.o_id: is NOT NULL, and the relationship 'o' may lead nowhere"]),
+            entities: owned(), problems: ["tables.I.o_id: is NOT NULL, but the relationship 'o' is optional"]),
         .init(
             name: "NOT NULL and nullify",
             sql: owner + "CREATE TABLE I (id INTEGER PRIMARY KEY, o_id INT NOT NULL REFERENCES O)",
@@ -176,12 +177,12 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
         .init(
             name: "ordered list", sql: owner + "CREATE TABLE I (id INTEGER PRIMARY KEY, o_id INT REFERENCES O)",
             entities: owned(back: #", "ordered": true"#),
-            problems: ["tables.I.sync_o_order: there is no such column, for the places"]),
+            problems: ["tables.I.sync_o_order: the column for positions"]),
         .init(
             name: "unknown cascade",
             sql: owner + "CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT, mine INT REFERENCES O ON DELETE CASCADE)",
             entities: item + #", "O": { "attributes": { "id": "integer" } }"#,
-            problems: ["tables.I.mine: ON DELETE CASCADE changes rows when some of O go"]),
+            problems: ["tables.I.mine: has ON DELETE CASCADE, which changes rows when rows of O are deleted"]),
     ]
 
     // MARK: Join tables
@@ -195,15 +196,16 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
     private static let ends = owner + "CREATE TABLE I (id INTEGER PRIMARY KEY); INSERT INTO I VALUES (1);"
 
     static let joins: [UnsuitableTable] = [
-        .init(name: "missing join table", sql: ends, entities: joined, problems: ["tables.io: there is no such table"]),
+        .init(
+            name: "missing join table", sql: ends, entities: joined, problems: ["tables.io: the table does not exist"]),
         .init(
             name: "join table of pairs",
             sql: ends + "CREATE TABLE io (i INT REFERENCES I, o INT REFERENCES O); INSERT INTO io VALUES (1, 1)",
-            entities: joined, problems: ["tables.io: a pair of i and o could be there twice"],
+            entities: joined, problems: ["tables.io: the columns i and o are not unique together"],
             kept: ("SELECT * FROM io", ["1 1"])),
         .init(
             name: "join table without foreign keys", sql: ends + "CREATE TABLE io (i INT, o INT, UNIQUE (o, i))",
-            entities: joined, problems: ["tables.io.i: is no foreign key", "tables.io.o: is no foreign key"]),
+            entities: joined, problems: ["tables.io.i: is not a foreign key", "tables.io.o: is not a foreign key"]),
     ]
 
     // MARK: Values, triggers and others
@@ -230,7 +232,7 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
                 CREATE TABLE I (id INTEGER PRIMARY KEY, d DATETIME);
                 INSERT INTO I VALUES (1, '2024-02-29T18:29:59Z'), (2, '2024-02-29 18:29:59.999'), (3, 86400)
                 """, entities: #""I": { "attributes": { "id": "integer", "d": "date" } }"#,
-            problems: ["tables.I.d: 2 values are not as a sync writes the type date"],
+            problems: ["tables.I.d: 2 values are not stored as the type date requires"],
             kept: (
                 "SELECT d FROM I", ["2024-02-29 18:29:59.000", "2024-02-29 18:29:59.999", "1970-01-02 00:00:00.000"]
             )),
@@ -238,13 +240,13 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
             name: "values that are nothing",
             sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, d DATETIME); INSERT INTO I VALUES (1, 'soon')",
             entities: #""I": { "attributes": { "id": "integer", "d": "date" } }"#,
-            problems: ["tables.I.d: 1 value is not as a sync writes the type date"], isMended: false),
+            problems: ["tables.I.d: 1 value is not stored as the type date requires"], isMended: false),
         .init(
             name: "trigger that takes writes back",
             sql: """
                 CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT);
                 CREATE TRIGGER "my t" BEFORE INSERT ON I WHEN new.a = 'x' BEGIN SELECT RAISE(IGNORE); END
-                """, entities: item, problems: ["tables.I: the trigger my t can take back what a sync writes"]),
+                """, entities: item, problems: ["tables.I: the trigger my t can cancel writes of a sync"]),
         .init(
             name: "trigger that writes what is synced",
             sql: """

@@ -55,11 +55,12 @@ struct CalculationTests {
     @Test(
         "An invalid calculation is an error that names the reason",
         arguments: [
-            ("a + name > 1", "'+' calculates with integers and doubles, not with string"),
-            ("price + 1 > 2", "'+' calculates with integers and doubles, not with decimal"),
-            ("a == #name", "integer and string do not compare"), ("a + nil > 1", "nil is not calculated with"),
-            ("x MOD 2 == 1", "MOD is of integers"),
-            ("notes + 1 > 2", "'notes' is a relationship"), ("ANY name (id == 1)", "needs a relationship"),
+            ("a + name > 1", "'+' requires integers or doubles, not string"),
+            ("price + 1 > 2", "'+' requires integers or doubles, not decimal"),
+            ("a == #name", "values of type integer and string cannot be compared"),
+            ("a + nil > 1", "nil cannot be used in a calculation"),
+            ("x MOD 2 == 1", "MOD requires integers"),
+            ("notes + 1 > 2", "'notes' is a relationship"), ("ANY name (id == 1)", "requires a relationship"),
             ("ANY notes (nothing == 1)", "unknown attribute or relationship 'nothing'"),
             ("a + > 1", "expected an attribute"),
         ])

@@ -281,23 +281,26 @@ struct FoundationPredicateTests {
         let limit = other.size
         let level = Role.member
         let refusals: [(Predicate<Author>, String)] = [
-            (#Predicate { $0.name.count > limit }, "what is asked of the attribute 'name' has no translation"),
+            (#Predicate { $0.name.count > limit }, "this property of the attribute 'name' is not supported"),
             (
                 #Predicate { $0.score / $0.score > 1 },
-                "FloatDivision of the predicate is translated for a constant divisor"
+                "cannot translate the predicate: FloatDivision is only supported for a constant divisor"
             ),
             (
                 #Predicate { author in author.books.contains { $0.stars > author.size } },
-                "'size' is of a row outside of the closure it stands in"
+                "'size' belongs to a row outside its closure"
             ),
             (
                 #Predicate { author in author.books.contains { $0.stars > 2 && author.name.isEmpty } },
-                "'name' is of a row outside of the closure it stands in"
+                "'name' belongs to a row outside its closure"
             ),
-            (#Predicate { $0.mentor.flatMap { $0.name ?? "x" } == "x" }, "OptionalFlatMap of the predicate"),
-            (#Predicate { $0.age.flatMap { _ in 7 } == 7 }, "OptionalFlatMap of the predicate"),
-            (#Predicate { $0.role < level }, "values of the type Role have an order of their own"),
-            (#Predicate { "abc".contains($0.name) }, "CollectionContainsCollection of the predicate"),
+            (
+                #Predicate { $0.mentor.flatMap { $0.name ?? "x" } == "x" },
+                "cannot translate the predicate: OptionalFlatMap"
+            ),
+            (#Predicate { $0.age.flatMap { _ in 7 } == 7 }, "cannot translate the predicate: OptionalFlatMap"),
+            (#Predicate { $0.role < level }, "the order of values of type Role is not supported"),
+            (#Predicate { "abc".contains($0.name) }, "cannot translate the predicate: CollectionContainsCollection"),
         ]
         for (predicate, message) in refusals {
             let error = #expect(throws: SyncError.self) { try RowPredicate(predicate) }

@@ -72,8 +72,8 @@ struct ConfigurationSchemaTests {
     func hasMembersOfReader(_ place: Place) throws {
         let text = place.text.replacingOccurrences(of: "?", with: "\"qqqq\": 1")
         let error = #expect(throws: SyncError.self) { try ServiceConfigurationFile(Data(text.utf8), environment: [:]) }
-        // "unknown member; there are a, b and c"
-        let list = try #require(error?.message.components(separatedBy: "there are ").last)
+        // "unknown member; use one of a, b and c"
+        let list = try #require(error?.message.components(separatedBy: "use one of ").last)
         let known = list.replacingOccurrences(of: " and ", with: ", ").components(separatedBy: ", ")
         #expect(error?.path?.hasSuffix("qqqq") == true)
         let object = object(place)

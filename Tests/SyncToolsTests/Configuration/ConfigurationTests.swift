@@ -79,7 +79,7 @@ struct ConfigurationTests {
         let misspelt = message(Self.whole.replacingOccurrences(of: "\"entities\"", with: "\"entites\""), "secret")
         #expect(misspelt?.contains("did you mean 'entities'?") == true, "\(misspelt ?? "")")
         for text in [Self.whole, Self.whole.replacingOccurrences(of: "Bearer ", with: "")] {
-            #expect(message(text, "") == "the variable 'API_TOKEN' of the environment is empty")
+            #expect(message(text, "") == "the environment variable 'API_TOKEN' is empty")
         }
     }
 

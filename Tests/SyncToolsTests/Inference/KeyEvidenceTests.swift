@@ -45,13 +45,13 @@ struct KeyEvidenceTests {
                 #"{"a": 1, "b": 1, "c": 1}, {"a": 1, "b": 1, "c": 2}, {"a": 1, "b": 2, "c": 1}, {"a": 2, "b": 1, "c": 1}"#,
                 "--primary-key a,b,c"
             ),
-            (#"{"a": 1.5, "b": true}, {"a": 2.5, "b": false}"#, "and none that could"),
+            (#"{"a": 1.5, "b": true}, {"a": 2.5, "b": false}"#, "and no other key can"),
             (
                 #"{"a": 1, "b": "x"}, {"a": 1, "b": "x"}, {"a": 2, "b": "x"}"#,
-                "no one, two or three keys are unique; the nearest is 'a': 1 of 3 records"
+                "no combination of up to three keys is unique; the closest is 'a': 1 of 3 records"
             ),
-            (#"{"a": 1}, {"a": 2}, {"b": 3}"#, "and none that could"),
-            (#"{"a": null}, {"a": 1}"#, "and none that could"),
+            (#"{"a": 1}, {"a": 2}, {"b": 3}"#, "and no other key can"),
+            (#"{"a": null}, {"a": 1}"#, "and no other key can"),
             (#"{"the key": 1, "q": 1}, {"the key": 2, "q": 1}"#, "--primary-key 'the key'"),
         ])
     func suggestsUniqueKeys(_ records: String, _ text: String) throws {
@@ -69,7 +69,7 @@ struct KeyEvidenceTests {
         let remarks = try InferredModel(from: [sample]).remarks.map(\.description)
         #expect(
             remarks.contains(
-                "Package: the key is what the values show: 'name', 'version' are unique in all 3 records"))
+                "Package: the key is inferred from values: 'name', 'version' are unique in all 3 records"))
         #expect(throws: SyncError.self) { try key(#"[{"a": 1}, {"a": 1}]"#, infersKey: true) }
     }
 

@@ -34,7 +34,7 @@ struct ExaminationTests {
                     relationships: [SyncModel.Relationship("user", to: "User", inverse: nil)]),
                 SyncModel.Entity("User", attributes: [SyncModel.Attribute("id", .integer)]),
             ])
-        #expect(found.map(\.message) == ["the JSON key 'userID' is a name of userID and user"])
+        #expect(found.map(\.message) == ["the JSON key 'userID' matches userID and user"])
         #expect(found.first?.path == "entities.Note")
     }
 

@@ -46,7 +46,7 @@ struct EntityDiagnosticsTests {
         try expect(
             "@Entity struct User {\n    var name: String\n}",
             says:
-                "'User' has no primary key: no property is marked '@PrimaryKey', and none is called 'id' or 'remoteID'",
+                "'User' has no primary key: mark a property with '@PrimaryKey', or name it 'id' or 'remoteID'",
             fixes: [
                 "mark 'name' as the primary key": "@Entity struct User {\n    @PrimaryKey var name: String\n}",
                 "add 'var id: Int'": "@Entity struct User {\n    var id: Int\n    var name: String\n}",
@@ -54,21 +54,21 @@ struct EntityDiagnosticsTests {
         #expect(try diagnostics(of: "@Entity(isKeyless: true) struct Phone {\n    var number: String\n}").isEmpty)
         try expect(
             #"@Entity(primaryKey: ["id", "nr"]) struct Line { var id: Int }"#,
-            says: "there is no property 'nr' to be a part of the primary key")
+            says: "the primary key names 'nr', which is not a property")
     }
 
     @Test(
         "A property of a type that no row can store has a diagnostic",
         arguments: [
             ("(Int) -> Void", "a function"), ("(Int, Int)", "a tuple"), ("Any", "'Any'"), ("any Error", "'any Error'"),
-            ("[Character]", "'Character'"), ("User.Type", "a type of types"), ("UInt64?", "'UInt64'"),
+            ("[Character]", "'Character'"), ("User.Type", "a metatype"), ("UInt64?", "'UInt64'"),
         ])
     func unstorableType(type: String, what: String) throws {
         try expect(
             "@Entity struct User {\n    var id: Int\n    var other: \(type)\n}",
-            says: "a row cannot keep 'other': \(what) is no value that a column or JSON can have",
+            says: "'other' cannot be stored: \(what) is not a type of a column or of JSON",
             fixes: [
-                "keep it out of the rows with '@Transient'":
+                "exclude it from the rows with '@Transient'":
                     "@Entity struct User {\n    var id: Int\n    @Transient var other: \(type)\n}"
             ])
     }
@@ -77,9 +77,9 @@ struct EntityDiagnosticsTests {
     func unwrittenType() throws {
         try expect(
             "@Entity struct User {\n    var id = 0\n    var day = today()\n}",
-            says: "the type of 'day' must be written, as an attribute is made of it",
+            says: "'day' needs a type annotation to become an attribute",
             fixes: [
-                "write a type, such as ': String'":
+                "add a type, such as ': String'":
                     "@Entity struct User {\n    var id = 0\n    var day: String = today()\n}"
             ])
     }
@@ -88,16 +88,16 @@ struct EntityDiagnosticsTests {
     func reservedName() throws {
         try expect(
             "@Entity struct User {\n    var id: Int\n    var sync_state: String?\n}",
-            says: "'sync_state' cannot be the name of a property here: names that begin so are of the store",
+            says: "'sync_state' is not a valid property name: names that begin with 'sync_' or 'sqlite_' are reserved",
             fixes: [
-                "call it 'stateValue', and read it from 'sync_state'":
+                "rename it to 'stateValue' and read it from 'sync_state'":
                     "@Entity struct User {\n    var id: Int\n    @RemoteKey(\"sync_state\") var stateValue: String?\n}"
             ])
         try expect(
             "@Entity struct User {\n    var id: Int\n    var syncKey: String?\n}",
-            says: "'syncKey' cannot be the name of a property here: '@Entity' adds a member of this name",
+            says: "'syncKey' is not a valid property name: '@Entity' adds a member with this name",
             fixes: [
-                "call it 'syncKeyValue', and read it from 'syncKey'":
+                "rename it to 'syncKeyValue' and read it from 'syncKey'":
                     "@Entity struct User {\n    var id: Int\n    @RemoteKey(\"syncKey\") var syncKeyValue: String?\n}"
             ])
     }
@@ -106,9 +106,9 @@ struct EntityDiagnosticsTests {
     func inverseOfAnotherType() throws {
         try expect(
             "@Entity struct User {\n    var id: Int\n    @Relationship(inverse: \\Tag.user) var notes: [Note]\n}",
-            says: "the inverse of 'notes' must lead back from Note, and this one is a property of Tag",
+            says: "the inverse of 'notes' must be a property of Note, not of Tag",
             fixes: [
-                "lead back from Note":
+                "use a key path of Note":
                     "@Entity struct User {\n    var id: Int\n    @Relationship(inverse: \\Note.user) var notes: [Note]\n}"
             ])
     }
@@ -117,14 +117,17 @@ struct EntityDiagnosticsTests {
     func unsuitableRelationship() throws {
         try expect(
             "@Entity struct User {\n    var id: Int\n    @Relationship var boss: User\n}",
-            says: "'boss' cannot be a relationship as User: one row is 'Type?', several are '[Type]'",
+            says: "the relationship 'boss' has the type User: use 'Type?' for one row and '[Type]' for several",
             fixes: [
                 "make it 'User?'": "@Entity struct User {\n    var id: Int\n    @Relationship var boss: User?\n}"
             ])
         try expect(
             "@Entity struct User {\n    var id: Int\n    @Relationship var notes: [Note] = []\n}",
-            says: "'notes' has no initial value: its rows are those that are loaded, or that are set",
-            fixes: ["leave it out": "@Entity struct User {\n    var id: Int\n    @Relationship var notes: [Note]\n}"])
+            says: "the relationship 'notes' must not have an initial value",
+            fixes: [
+                "remove the initial value":
+                    "@Entity struct User {\n    var id: Int\n    @Relationship var notes: [Note]\n}"
+            ])
     }
 
     @Test("A remote key of two properties has a diagnostic")
@@ -139,7 +142,7 @@ struct EntityDiagnosticsTests {
             """,
             says: "'title' and 'name' have the same remote key 'a.b'",
             fixes: [
-                "remove this one": """
+                "remove this '@RemoteKey'": """
                 @Entity struct User {
                     var id: Int
                     @RemoteKey("a.b") var name: String?

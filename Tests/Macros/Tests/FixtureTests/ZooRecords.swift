@@ -4,7 +4,7 @@ import Foundation
 import GRDB
 
 enum ZooRecords {
-    /// The rows of Animal, as the store has them.
+    /// The stored rows of Animal.
     struct Animal: Codable, Hashable, Sendable, FetchableRecord, PersistableRecord {
         var id: UUID
         var name: String?
@@ -27,7 +27,7 @@ enum ZooRecords {
         }
     }
 
-    /// The rows of Bird, as the store has them.
+    /// The stored rows of Bird.
     struct Bird: Codable, Hashable, Sendable, FetchableRecord, PersistableRecord {
         var id: UUID
         var name: String?
@@ -54,7 +54,7 @@ enum ZooRecords {
         }
     }
 
-    /// The rows of Keeper, as the store has them.
+    /// The stored rows of Keeper.
     struct Keeper: Codable, Hashable, Sendable, FetchableRecord, PersistableRecord {
         var id: Int
         var badge: String?
@@ -71,7 +71,7 @@ enum ZooRecords {
         }
     }
 
-    /// The rows of Mammal, as the store has them.
+    /// The stored rows of Mammal.
     struct Mammal: Codable, Hashable, Sendable, FetchableRecord, PersistableRecord {
         var id: UUID
         var name: String?
@@ -96,7 +96,7 @@ enum ZooRecords {
         }
     }
 
-    /// The rows of Parrot, as the store has them.
+    /// The stored rows of Parrot.
     struct Parrot: Codable, Hashable, Sendable, FetchableRecord, PersistableRecord {
         var id: UUID
         var name: String?
