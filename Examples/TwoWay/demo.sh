@@ -55,7 +55,7 @@ edit phone "UPDATE Task SET title = 'buy 100 nails' WHERE id = 't3'"
 echo '   deleted here, edited there: by deleteWins it goes, and the edit is in the log'
 edit phone "INSERT INTO Task (id, title, points, projectID) VALUES ('t4', 'call the plumber', 3, 'p1')"
 
-say "What waits on the phone to be sent?"
+say "The pending changes of the phone:"
 on phone status
 
 say "The laptop syncs first, then the phone, then the laptop once more."
@@ -67,7 +67,7 @@ say "Both have the same."
 show laptop
 show phone
 
-say "Who won what, and why: the phone met what the laptop had done."
+say "The conflicts that the phone resolved, with their reasons."
 on phone conflicts
 
 say "There is nothing left to do."

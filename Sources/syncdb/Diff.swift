@@ -6,11 +6,10 @@ import Sync
 struct Diff: AsyncParsableCommand, PayloadCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
-        abstract: "Show what 'import' with the same arguments would do. Writes nothing.",
+        abstract: "Show what 'import' with the same arguments would change. Writes nothing.",
         discussion: """
-            One line per row with its values: + is new, ~ differs, - will be deleted; below them the links of \
-            many-to-many relationships. \
-            Without a database, compares with an empty one.
+            Prints one line per row with its values: + inserted, ~ updated, - deleted. Links of many-to-many relationships \
+            follow. Without a database, compares the JSON with an empty one.
 
             Example: syncdb diff users.json --entity User -d app.sqlite
             """)
@@ -29,8 +28,8 @@ struct Diff: AsyncParsableCommand, PayloadCommand {
 
     @Flag(
         help: ArgumentHelp(
-            "End as diff(1) does: 0 if nothing would change, 1 if something would, 2 in trouble. (3 as always: the deletion "
-                + "guard would refuse it.)"))
+            "Exit with 0 if nothing would change, 1 if something would, 2 on an error, 3 if the import would exceed the "
+                + "deletion limit."))
     var exitCode = false
 
     func validate() throws { try payload.validate() }

@@ -7,21 +7,22 @@ import SyncTools
 struct Doctor: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Say what is wrong with a payload or a database, where, and what to change. Writes nothing.",
+        abstract: "Validate a payload or a database and suggest fixes. Writes nothing.",
         discussion: """
-            With a payload: keys that nothing takes, values that do not fit, records without a key, attributes never \
-            given, keys of another type, references to rows that are not there, records of one row that contradict each \
-            other. Without one: rows that lack what they \
-            require, references that wait, damage. Either way: ambiguous names and missing inverses of the model.
+            With a payload, reports unmapped keys, values of the wrong type, records without a primary key, inconsistent \
+            records, pending references, converted keys and unused attributes. Without a payload, reports missing \
+            required values, pending references and integrity violations of the database. In both cases, reports ambiguous \
+            keys and missing inverses of the model.
 
-            Exit codes: 0 nothing is lost (there may be notes), 1 something is: unmappedKey, typeMismatch, \
-            missingPrimaryKey, invalidRelationshipValue, missingRequiredValue, entityMismatch, unknownDiscriminatorValue, objectKeyMismatch, \
-            inconsistentRecords, duplicateKeys or damage.
+            Exit codes: 0 if no data would be lost (there may be warnings), 1 if there is an error of one of these kinds: \
+            unmappedKey, typeMismatch, missingPrimaryKey, deletionsSkipped, cannotGenerateKey, missingKeyPart, \
+            invalidRelationshipValue, missingRequiredValue, entityMismatch, unknownDiscriminatorValue, objectKeyMismatch, \
+            inconsistentRecords, duplicateKeys, danglingLinks, integrityViolation.
 
             Examples:
               syncdb doctor users.json --entity User --model model.json
-              syncdb doctor all.json --entity users=User --entity companies=Company --model model.json
-              syncdb doctor issues.json --entity Issue --parent Repository:swift --model model.json
+              syncdb doctor all.json --entity users=User --entity tags=Tag -d app.sqlite
+              syncdb doctor issues.json --entity Issue --parent Project:7 -d app.sqlite
               syncdb doctor -d app.sqlite
             """)
 
@@ -181,29 +182,29 @@ struct DiagnosticPrinter {
         switch kind {
         case .unmappedKey: "Unmapped keys"
         case .typeMismatch: "Values of the wrong type"
-        case .missingPrimaryKey: "Records without a key"
+        case .missingPrimaryKey: "Records without a primary key"
         case .deletionsSkipped: "Skipped deletions"
         case .cannotGenerateKey: "Keys that cannot be generated"
-        case .missingKeyPart: "Keys with a row that is not stored"
-        case .invalidRelationshipValue: "Invalid values of relationships"
+        case .missingKeyPart: "Keys of rows that are not stored"
+        case .invalidRelationshipValue: "Invalid relationship values"
         case .missingRequiredValue: "Missing required values"
         case .entityMismatch: "Records of another entity"
         case .unknownDiscriminatorValue: "Unknown discriminator values"
-        case .objectKeyMismatch: "Records that differ from their member names"
+        case .objectKeyMismatch: "Records that differ from their object key"
         case .inconsistentRecords: "Inconsistent records"
         case .duplicateKeys: "Duplicate keys"
         case .danglingLinks: "Dangling links"
-        case .integrityViolation: "Database damage"
+        case .integrityViolation: "Integrity violations"
         case .invalidModel: "Problems of the model"
         case .dataLoss: "Lost data"
         case .incompatibleTable: "Incompatible tables"
         case .serviceError: "Errors of the service"
         case .convertedKeyType: "Converted keys"
-        case .unusedAttribute: "Attributes without values"
+        case .unusedAttribute: "Unused attributes"
         case .pendingReference: "Pending references"
         case .ambiguousKey: "Ambiguous keys"
         case .missingInverse: "Missing inverses"
-        case .missingTransformer: "Missing transformers"
+        case .missingTransformer: "Unregistered transformers"
         case .notExported: "Not exported"
         }
     }

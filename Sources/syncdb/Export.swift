@@ -6,16 +6,17 @@ import Sync
 struct Export: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write rows of an entity as JSON that imports again.",
+        abstract: "Write the rows of an entity as JSON, CSV or other formats.",
         discussion: """
-            The other forms have the same keys as columns, and what is nested as JSON in its cell.
+            'syncdb import' reads the JSON again. The other formats have the same keys as columns; nested values are JSON in \
+            one cell.
 
             Examples:
               syncdb export User -d app.sqlite --where 'age >= 18' --output users.json.gz
               syncdb export User -d app.sqlite --relationships none --format csv
             """)
 
-    @Argument(help: "The entity. Rows of its sub-entities are its rows too.", completion: Completions.entity)
+    @Argument(help: "The entity. Includes the rows of its sub-entities.", completion: Completions.entity)
     var entity: String
 
     @OptionGroup(title: "Database") var location: DatabaseOptions
@@ -30,12 +31,12 @@ struct Export: AsyncParsableCommand, InputCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Write one object, {\"AD\": {…}, \"AE\": {…}}, with the values of this attribute as names. "
-                + "(Without it in the records.)",
+            "Write one object of records, {\"AD\": {…}, \"AE\": {…}}, whose keys are the values of this attribute. The "
+                + "records omit the attribute.",
             valueName: "attribute"))
     var keyedBy: String?
 
-    @Flag(help: "The same, with the primary keys as names.")
+    @Flag(help: "Write one object of records whose keys are the primary keys.")
     var keyed = false
 
     @OptionGroup(title: "Output") var color: ColorOptions
@@ -44,9 +45,9 @@ struct Export: AsyncParsableCommand, InputCommand {
     var busyTimeout: TimeoutArgument? { location.busyTimeout }
 
     func validate() throws {
-        if keyed, keyedBy != nil { throw ValidationError("--keyed and --keyed-by exclude each other") }
+        if keyed, keyedBy != nil { throw ValidationError("--keyed and --keyed-by cannot be used together") }
         if target.chosen != .json, options.keyedBy != nil {
-            throw ValidationError("--keyed-by writes JSON; --format \(target.chosen.rawValue) excludes it")
+            throw ValidationError("--keyed-by writes JSON and cannot be used with --format \(target.chosen.rawValue)")
         }
     }
 
@@ -81,7 +82,7 @@ struct Export: AsyncParsableCommand, InputCommand {
         }
     }
 
-    private static let outcome = "the output is not complete"
+    private static let outcome = "the output is incomplete"
 
     /// Writes records as rows whose columns are their keys.
     private func export(_ stack: DataStack, where predicate: RowPredicate, to printer: RowPrinter) async throws {
@@ -105,17 +106,17 @@ struct Export: AsyncParsableCommand, InputCommand {
 struct ExportTarget: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "How to write records: json, ndjson, csv, tsv, or table, vertical and markdown for people. (default: json)",
+            "The output format: json, ndjson, csv or tsv for programs; table, vertical or markdown for people. (default: json)",
             valueName: "format"))
     var format: RowFormat?
 
-    @Flag(help: "Write one record a line instead of an array. The same as --format ndjson.")
+    @Flag(help: "Write one record per line. Same as --format ndjson.")
     var ndjson = false
 
     @Option(
         help: ArgumentHelp(
-            "Where to write it; a file is there, or gets its new contents, when they are complete. A name that ends in "
-                + ".gz is packed. (default, and -: standard output)",
+            "The output file; a name that ends in .gz is compressed. The file is created or replaced when the output is "
+                + "complete. (default: - for standard output)",
             valueName: "file"),
         completion: .file())
     var output: String?
@@ -124,7 +125,7 @@ struct ExportTarget: ParsableArguments {
 
     func validate() throws {
         if ndjson, let format, format != .ndjson {
-            throw ValidationError("--ndjson and --format \(format.rawValue) exclude each other")
+            throw ValidationError("--ndjson and --format \(format.rawValue) cannot be used together")
         }
     }
 }
@@ -155,23 +156,23 @@ struct ExportFormOptions: ParsableArguments {
     @Option(
         name: .customLong("case"),
         help: ArgumentHelp(
-            "How keys are spelled: first_name, firstName, FirstName, first-name, or as the attribute is called. "
-                + "(default: as the model says, else snake)"))
+            "The case of keys: first_name, firstName, FirstName, first-name, or the exact attribute name. (default: from "
+                + "the model, else snake)"))
     var keyCase: CaseArgument?
 
     @Option(
         help: ArgumentHelp(
-            "What becomes of relationships: objects and arrays of them, nested attributes as Rails takes them "
-                + "(notes_attributes), or nothing."))
+            "How to write relationships: as nested objects and arrays, as nested attributes for Rails (notes_attributes), or "
+                + "not at all."))
     var relationships: RelationshipsArgument = .array
 
     @Option(
         help: ArgumentHelp(
-            "How dates are written, as in yyyy-MM-dd. (default: as the model says, else ISO 8601, 2024-02-29T18:29:59Z)",
+            "The format of dates, such as yyyy-MM-dd. (default: from the model, else ISO 8601: 2024-02-29T18:29:59Z)",
             valueName: "pattern"))
     var dateFormat: String?
 
-    @Option(help: ArgumentHelp("The time zone of dates, as in Europe/Oslo. (default: UTC)", valueName: "name"))
+    @Option(help: ArgumentHelp("The time zone of dates, such as Europe/Oslo. (default: UTC)", valueName: "name"))
     var timeZone: String?
 
     var options: ExportOptions {
@@ -184,7 +185,7 @@ struct ExportFormOptions: ParsableArguments {
     func validate() throws {
         if let dateFormat, dateFormat.isEmpty { throw ValidationError("--date-format cannot be empty") }
         if let timeZone, TimeZone(identifier: timeZone) == nil {
-            throw ValidationError("--time-zone '\(timeZone)' is unknown; names are such as Europe/Oslo or GMT+2")
+            throw ValidationError("unknown --time-zone '\(timeZone)'; use a name such as Europe/Oslo or GMT+2")
         }
     }
 }

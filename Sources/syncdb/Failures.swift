@@ -45,28 +45,29 @@ extension SyncError {
     var hint: TerminalText? {
         switch code {
         case .deletionLimitExceeded:
-            "\(Self.guardHint); for an import of only what changed there is --delta"
-        case .modelMismatch where !problems.isEmpty: "--allow-loss lets that go"
+            "\(Self.guardHint); if the JSON lists only changes, use --delta"
+        case .modelMismatch where !problems.isEmpty: "use --allow-loss to accept the data loss"
         case .engineBusy: nil
-        case .databaseBusy: "--busy-timeout 60s waits longer"
+        case .databaseBusy: "use --busy-timeout 60s to wait longer"
         default: likelyForm.map(Self.hint)
         }
     }
 
     /// The hint of all commands with a deletion limit.
     static let guardHint: TerminalText =
-        "if that is right, --max-delete allows more: a number of rows, a part as in 75%, or 100%"
+        "if these deletions are correct, raise the limit with --max-delete: a number of rows, a percentage such as 75%, or 100%"
 
     /// Returns the option that reads a payload in another format.
     private static func hint(_ form: DetectedFormat) -> TerminalText {
         switch form {
-        case .ndjson: "each line is JSON by itself: --ndjson reads that"
+        case .ndjson: "the payload has one JSON value per line: use --ndjson"
         case .jsonAPI: reading(form, by: "--form json-api")
         case .graphQL: reading(form, by: "--form graphql")
         case .keyed(namesFitKey: true): reading(form, by: "--keyed")
-        case .keyed(namesFitKey: false): reading(form, by: "--keyed-by, with the attribute that their names fill,")
+        case .keyed(namesFitKey: false): reading(form, by: "--keyed-by with the attribute that stores the object keys")
         case .keyed(namesFitKey: nil):
-            reading(form, by: "--keyed-by with a name for what tells them apart, or --keyed if that is their id,")
+            reading(
+                form, by: "--keyed if the object keys are the primary keys, else --keyed-by with an attribute for them")
         case .entities(let entities):
             reading(
                 form,
@@ -74,15 +75,15 @@ extension SyncError {
                     "--entity \(ShellWord.quoted("\($0.key)=\($0.value)", keeping: "="))"
                 }
                 .joined(separator: " "))
-        case .csv: "it looks like CSV, which is not read: convert it to JSON first, as 'mlr --icsv --ojson cat' does"
-        case .yaml: "it looks like YAML, which is not read: convert it to JSON first, as 'yq -o json' does"
-        case .xml: "it looks like XML, which is not read: convert it to JSON first"
-        case .html: "it looks like a web page, perhaps one for logging in: see what was downloaded"
+        case .csv: "the payload looks like CSV: convert it to JSON first, for example with 'mlr --icsv --ojson cat'"
+        case .yaml: "the payload looks like YAML: convert it to JSON first, for example with 'yq -o json'"
+        case .xml: "the payload looks like XML: convert it to JSON first"
+        case .html: "the payload looks like a web page, perhaps a login page: check the download"
         }
     }
 
     private static func reading(_ form: DetectedFormat, by option: String) -> TerminalText {
-        "it looks like \(form.name): \(option) reads that"
+        "the payload looks like \(form.name): use \(option)"
     }
 }
 
@@ -103,7 +104,7 @@ extension SyncError {
         let place = self.place.map { "\($0)" as TerminalText }.joined(separator: ", ")
         let line: TerminalText =
             "\(message)" + (place.isEmpty ? "" : " (\(place))") + (underlying.map { ": \($0)" } ?? "")
-            + (keyOptions.isEmpty ? "" : "; there are lists inside: \(keyOptions.joined(separator: ", "))")
+            + (keyOptions.isEmpty ? "" : "; to read a list inside, use \(keyOptions.joined(separator: " or "))")
         let problems = TruncatedList(problems).lines({ "  \($0.path): \($0.message)" }, hint: nil)
         let remedies = remedies.map { TerminalText(lines: $0) }
         return ([line] + problems + remedies).joined(separator: "\n")
@@ -119,7 +120,7 @@ extension SyncModel {
         let missing = missingTransformers.map { "'\($0.name)' (\($0.entity).\($0.attribute))" as TerminalText }
         guard !missing.isEmpty else { return }
         let names = TruncatedList(missing).text(between: ", ")
-        Terminal.writeError("note: values are taken without the transformers that only an app can register: " + names)
+        Terminal.writeError("note: values are stored without transformers that only an app can register: " + names)
     }
 }
 

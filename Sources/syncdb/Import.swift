@@ -6,20 +6,19 @@ import Sync
 struct Import: AsyncParsableCommand, PayloadCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Make the rows of an entity what JSON says.",
+        abstract: "Insert, update and delete rows so that an entity matches JSON.",
         discussion: """
-            Inserts what is new, updates what differs, deletes what the JSON leaves out, and does the same for nested \
-            records: all of it in one transaction, or nothing. 'syncdb diff' with the same arguments shows what will \
-            happen.
+            Nested records are synced too. A file is imported in one transaction: completely, or not at all. 'syncdb diff' \
+            with the same arguments shows the changes in advance.
 
-            Several files are pages of one list: each is written in a transaction of its own, and what none of them \
-            mentions is deleted at the end, if all could be read. With --delta they are applied one after the other.
+            Several files are pages of one list. Each page is imported in its own transaction. Rows that no page lists are \
+            deleted at the end, if every page was imported. With --delta, the files are applied one after the other.
 
-            One object instead of a list says what it is, not what else there is: it deletes no other row, unless --where \
-            or --parent says what it speaks for. JSON in which no record has a key, and empty files, are refused.
+            A single object instead of a list deletes no other row, unless --where or --parent sets the scope. It is an error \
+            if no record has a key, or if the file is empty.
 
-            Without --model, a new database gets a model inferred from the JSON. With --evolve, what later JSON has \
-            beyond the model is added to it.
+            Without --model, a new database gets a model inferred from the JSON. With --evolve, a later import adds new keys \
+            and wider types to the model.
 
             Example: syncdb import users.json --entity User --model model.json -d app.sqlite
             """)
@@ -36,26 +35,27 @@ struct Import: AsyncParsableCommand, PayloadCommand {
     @OptionGroup(title: "Output") var list: ListOptions
     @OptionGroup(title: "Output") var color: ColorOptions
 
-    @Flag(help: "Say what would be done, as 'diff' does, in the form of an import. Writes nothing.")
+    @Flag(help: "Print the result of the import without writing anything.")
     var dryRun = false
 
-    @Flag(help: "Print a line per row with its values too, as 'diff' does.")
+    @Flag(help: "Also print one line per row with its values, like 'diff'.")
     var verbose = false
 
     @Option(
         help: ArgumentHelp(
-            "JSON up to this size is read whole, which is faster and takes three times its size in memory. What is larger "
-                + "is read in pieces, which takes 250 MB however large it is; but for --json and --verbose, which list "
-                + "all rows written, and where the model is inferred.",
+            "Read JSON up to this size at once, which is faster and needs three times its size in memory. Larger JSON is "
+                + "read in chunks, which need at most 250 MB, except with --json, --verbose or an inferred model.",
             valueName: "size"))
     var wholeUpTo = ByteCount(bytes: 64 << 20)
 
-    @Option(help: ArgumentHelp("The size of a piece of JSON that is not read whole.", visibility: .hidden))
+    @Option(
+        name: [.customLong("chunk-size"), .customLong("piece-size")],
+        help: ArgumentHelp("The size of a chunk of JSON that is not read at once.", visibility: .hidden))
     var pieceSize = ByteCount(bytes: SyncOptions().chunkSize)
 
     func validate() throws {
         try payload.validate()
-        if verbose && output.quiet { throw ValidationError("--verbose and --quiet exclude each other") }
+        if verbose && output.quiet { throw ValidationError("--verbose and --quiet cannot be used together") }
     }
 
     func run() async throws {
@@ -63,8 +63,9 @@ struct Import: AsyncParsableCommand, PayloadCommand {
         let payloads = try output.read(payload, wholeUpTo: store.readsModelFromPayload ? nil : wholeUpTo)
         let written = CommittedFiles()
         let (result, model) = try await written.remarking {
-            try await Interruption.cancelling(outcome: written.isEmpty ? "nothing was written" : "not all was written")
-            {
+            try await Interruption.cancelling(
+                outcome: written.isEmpty ? "nothing was written" : "only a part was written"
+            ) {
                 try await location.exists
                     ? importIntoExisting(payloads, written) : importIntoNew(payloads)
             }
@@ -72,7 +73,7 @@ struct Import: AsyncParsableCommand, PayloadCommand {
         do {
             try output.show(result, of: model, withRows: verbose)
         } catch var error as SyncError {
-            error.message += ", but the import is done"
+            error.message += ", but the import succeeded"
             throw error
         }
         if !output.quiet { model.remarkOnMissingTransformers() }
@@ -213,7 +214,7 @@ final class CommittedFiles: Sendable {
             throw AnnotatedError(
                 error: error,
                 remark:
-                    "note: \(list) \(names.count == 1 ? "was" : "were") written before that; nothing was deleted for being left out"
+                    "note: \(list) \(names.count == 1 ? "was" : "were") imported before the error; no omitted rows were deleted"
             )
         }
     }

@@ -5,17 +5,17 @@ import Sync
 struct Query: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "query",
-        abstract: "Print rows of an entity.",
+        abstract: "Print the rows of an entity.",
         discussion: """
-            On a terminal the table is as wide as that, and long values are cut; elsewhere values are whole. The forms for \
-            people show control characters as escapes; json, ndjson, csv and tsv are exact.
+            On a terminal, tables fit its width and long values are shortened; elsewhere values are complete. The formats \
+            table, vertical and markdown escape control characters; json, ndjson, csv and tsv are exact.
 
             Examples:
               syncdb query User -d app.sqlite --where 'age >= 18' --order-by -age --limit 9
               syncdb query Note -d app.sqlite --columns id,user.login --format csv
             """)
 
-    @Argument(help: "The entity. Rows of its sub-entities are its rows too.", completion: Completions.entity)
+    @Argument(help: "The entity. Includes the rows of its sub-entities.", completion: Completions.entity)
     var entity: String
 
     @OptionGroup(title: "Database") var location: DatabaseOptions
@@ -47,10 +47,10 @@ struct Query: AsyncParsableCommand, InputCommand {
 struct Count: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "count",
-        abstract: "Print how many rows an entity has.",
+        abstract: "Count the rows of an entity.",
         discussion: "Example: syncdb count User -d app.sqlite --where 'age >= 18'")
 
-    @Argument(help: "The entity. Rows of its sub-entities count too.", completion: Completions.entity)
+    @Argument(help: "The entity. Includes the rows of its sub-entities.", completion: Completions.entity)
     var entity: String
 
     @OptionGroup(title: "Database") var location: DatabaseOptions
@@ -59,8 +59,8 @@ struct Count: AsyncParsableCommand, InputCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Print it as a row with the column 'count': table, vertical, markdown, json, ndjson, csv or tsv. "
-                + "(default: the number alone)",
+            "Print a row with the column 'count' in this format: table, vertical, markdown, json, ndjson, csv or tsv. "
+                + "(default: only the number)",
             valueName: "format"))
     var format: RowFormat?
 
@@ -88,15 +88,15 @@ struct Count: AsyncParsableCommand, InputCommand {
 struct SelectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "What to sort by: attributes and paths as in company.name,-age, with a minus for the largest first; "
-                + "--order-by=-age if it is the first. (default: the primary key)",
+            "The attributes or paths to sort by, such as company.name,-age; a minus sorts in descending order. If the "
+                + "first one is descending, write --order-by=-age. (default: the primary key)",
             valueName: "paths"))
     var orderBy: String?
 
-    @Option(help: ArgumentHelp("Print at most so many rows.", valueName: "n"))
+    @Option(help: ArgumentHelp("Print at most this many rows.", valueName: "n"))
     var limit: Int?
 
-    @Option(help: ArgumentHelp("Pass over so many rows first.", valueName: "n"))
+    @Option(help: ArgumentHelp("Skip this many rows.", valueName: "n"))
     var offset = 0
 
     var order: RowOrder { RowOrder(orderBy?.split(separator: ",").map(String.init) ?? []) }
@@ -112,7 +112,7 @@ struct PredicateOptions: ParsableArguments {
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "Only rows that match, as in \"age >= 18 AND company.name IS NOT NULL\".", valueName: "predicate"))
+            "Only rows that match, such as \"age >= 18 AND company.name IS NOT NULL\".", valueName: "predicate"))
     var text: String?
 
     func predicate() throws -> RowPredicate {
@@ -124,8 +124,8 @@ struct PredicateOptions: ParsableArguments {
 struct ColumnOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "What to show of each row: attributes, to-one relationships (the key they lead to), paths as in user.login, "
-                + "and counts as in notes.@count. (default: all attributes and to-one relationships)",
+            "The columns to print: attributes, to-one relationships (their foreign key), paths such as user.login, and "
+                + "counts such as notes.@count. (default: all attributes and to-one relationships)",
             valueName: "paths"))
     var columns: ColumnList?
 }

@@ -6,10 +6,10 @@ import Sync
 struct Schema: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
-        abstract: "Show, convert, infer and change models.",
+        abstract: "Show, convert, infer, migrate and draw models.",
         subcommands: [
             SchemaShow.self, SchemaConvert.self, SchemaInfer.self, SchemaAdopt.self, SchemaMigrate.self,
-            SchemaDiagram.self, SchemaSwift.self,
+            SchemaDiagram.self, SchemaSwift.self, FormerSchemaAdopt.self,
         ])
 }
 
@@ -17,7 +17,7 @@ struct Schema: AsyncParsableCommand {
 struct SchemaShow: ParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show the model a database keeps, or that of a file.",
+        abstract: "Show the model of a database or a file.",
         discussion: "Example: syncdb schema show -d app.sqlite")
 
     @OptionGroup(title: "Model") var source: ModelOrDatabase
@@ -41,15 +41,18 @@ struct SchemaShow: ParsableCommand, InputCommand {
 struct SchemaConvert: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
-        abstract: "Write a Core Data model, or a schema file, as a schema file.",
+        abstract: "Convert a Core Data model or a schema file to a schema file.",
         discussion: "Example: syncdb schema convert App.xcdatamodeld --output model.json")
 
-    @Argument(help: "The model: .xcdatamodel, .xcdatamodeld or .json.", completion: Completions.model)
+    @Argument(
+        help: "The model: a schema file (.json) or a Core Data model (.xcdatamodel, .xcdatamodeld).",
+        completion: Completions.model)
     var model: String
 
     @Option(
         help: ArgumentHelp(
-            "Where to write it; a name that ends in .gz is packed. (default, and -: standard output)", valueName: "file"
+            "The output file; a name that ends in .gz is compressed. (default: - for standard output)",
+            valueName: "file"
         ),
         completion: .file())
     var output: String?
@@ -88,12 +91,12 @@ struct SchemaDiagram: ParsableCommand, InputCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "diagram",
-        abstract: "Draw a model, for Mermaid or Graphviz.",
+        abstract: "Draw a model as a Mermaid or Graphviz diagram.",
         discussion: "Example: syncdb schema diagram -d app.sqlite --format dot | dot -Tsvg > model.svg")
 
     @OptionGroup(title: "Model") var source: ModelOrDatabase
 
-    @Option(help: "The language of the diagram.")
+    @Option(help: "The diagram language.")
     var format: Format = .mermaid
 
     var inputs: CommandInputs { CommandInputs(files: source.model.map { [$0] } ?? [], database: source.database) }
@@ -162,9 +165,9 @@ struct ModelPrinter {
         if !attribute.isOptional { remarks.append("required") }
         if attribute.defaultValue != nil { remarks.append("has a default") }
         if !attribute.transformers.isEmpty {
-            remarks.append("through \(attribute.transformers.joined(separator: ", then "))")
+            remarks.append("transformed by \(attribute.transformers.joined(separator: ", then "))")
         }
-        if let format = attribute.format { remarks.append("written as \(format.text)") }
+        if let format = attribute.format { remarks.append("format \(format.text)") }
         if !attribute.isExportable { remarks.append("not exported") }
         return remarks.joined(separator: ", ")
     }

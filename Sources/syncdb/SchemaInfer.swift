@@ -7,23 +7,23 @@ import SyncTools
 struct SchemaInfer: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "infer",
-        abstract: "Work out a schema file from sample JSON.",
+        abstract: "Infer a schema file from sample JSON.",
         discussion: """
-            What was guessed, and on how much evidence, goes to standard error. Look it over before you trust it.
+            Standard error lists each guess with its evidence. Check the guesses before you use the model.
 
-            Records without a key that is called like one are refused with those that could be: --primary-key names it, \
-            --infer-key takes the best.
+            It is an error if no JSON key is named like a primary key; the message lists candidates. Name the key with \
+            --primary-key, or use the best candidate with --infer-key.
 
             Example: syncdb schema infer users.json --entity User --output model.json
             """)
 
-    @Argument(help: "Samples: .json or .ndjson files, or either as .gz.", completion: Completions.payload)
+    @Argument(help: "The samples: .json or .ndjson files, also compressed as .gz.", completion: Completions.payload)
     var files: [String]
 
     @Option(
         help: ArgumentHelp(
-            "The entity of the records; given once for all files, or once per file. For a JSON object with several lists "
-                + "once for each, as in users=User.",
+            "The entity of the records: one option for all files, or one per file. For a JSON object with several lists, "
+                + "one option per list: --entity users=User.",
             valueName: "name"))
     var entity: [String]
 
@@ -31,23 +31,24 @@ struct SchemaInfer: AsyncParsableCommand, InputCommand {
 
     @OptionGroup var layout: PayloadFormatOptions
 
-    @Option(help: ArgumentHelp("The keys that lead to the records inside the JSON: data.results", valueName: "path"))
+    @Option(help: ArgumentHelp("The key path of the records inside the JSON, such as data.results.", valueName: "path"))
     var key: String?
 
-    @Flag(help: "The JSON is one record a line. (default for .ndjson files)")
+    @Flag(help: "Read one record per line. (default for .ndjson files)")
     var ndjson = false
 
     @Option(
         help: ArgumentHelp(
-            "Where to write it; a name that ends in .gz is packed. (default, and -: standard output)", valueName: "file"
+            "The output file; a name that ends in .gz is compressed. (default: - for standard output)",
+            valueName: "file"
         ),
         completion: .file())
     var output: String?
 
-    @Flag(help: "Do not say what was guessed.")
+    @Flag(help: "Do not print the guesses.")
     var quiet = false
 
-    @Flag(help: "Say all that was guessed, not only the first 200 guesses.")
+    @Flag(help: "Print all guesses instead of the first 200.")
     var all = false
 
     /// A longer list is not useful.
@@ -61,15 +62,18 @@ struct SchemaInfer: AsyncParsableCommand, InputCommand {
     func validate() throws {
         if lists.contains(where: { $0.path != nil }) {
             guard lists.allSatisfy({ $0.path != nil }) else {
-                throw ValidationError("several --entity say which list each is of, as in --entity users=User")
+                throw ValidationError(
+                    "with several lists, each --entity must name its list, such as --entity users=User")
             }
             guard entities.count == lists.count else { throw ValidationError("--entity names a list twice") }
             guard layout.isPlain, !ndjson else {
-                throw ValidationError("several lists are plain JSON: without --form, --keyed-by and --ndjson")
+                throw ValidationError("--form, --keyed, --keyed-by and --ndjson cannot be used with several lists")
             }
             return
         }
-        if ndjson, !layout.isPlain { throw ValidationError("--ndjson, --form and --keyed-by exclude each other") }
+        if ndjson, !layout.isPlain {
+            throw ValidationError("--ndjson, --form, --keyed and --keyed-by cannot be used together")
+        }
         guard entity.count == 1 || entity.count == files.count else {
             throw ValidationError("give --entity once, or once for each of the \(files.count) files")
         }
@@ -89,7 +93,7 @@ struct SchemaInfer: AsyncParsableCommand, InputCommand {
         let inferred = try InferredModel(from: samples)
         if !quiet {
             let remarks = TruncatedList(inferred.remarks, upTo: all ? nil : Self.maximumRemarks)
-            for line in remarks.lines({ "\($0)" }, hint: "--all lists them") { Terminal.writeError(line) }
+            for line in remarks.lines({ "\($0)" }, hint: "use --all to list them") { Terminal.writeError(line) }
         }
         try await inferred.model.write(to: output, besides: inputs)
     }
@@ -114,25 +118,26 @@ extension PayloadSource {
 struct SchemaSwift: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "swift",
-        abstract: "Write a model as Swift types.",
+        abstract: "Generate Swift types from a model.",
         discussion: """
-            Types with @Entity, of which SyncModel makes the same model again; or, with --records, types that need \
-            nothing but GRDB to read and write the tables of a store.
+            The types use the macro @Entity; SyncModel creates the same model from them. With --records, the types are GRDB \
+            records, which need only GRDB to read and write the tables of a store.
 
-            Example: syncdb schema swift --model App.xcdatamodeld --output Model.swift
-            Example: syncdb schema swift -d app.sqlite --records --namespace Stored
+            Examples:
+              syncdb schema swift --model App.xcdatamodeld --output Model.swift
+              syncdb schema swift -d app.sqlite --records --namespace Stored
             """)
 
     @OptionGroup(title: "Model") var source: ModelOrDatabase
 
-    @Flag(help: "Write records of GRDB's, which need no Sync.")
+    @Flag(help: "Generate GRDB records, which do not need Sync.")
     var records = false
 
-    @Option(help: ArgumentHelp("Put the types in an enumeration of this name.", valueName: "name"))
+    @Option(help: ArgumentHelp("Put the types in an enumeration with this name.", valueName: "name"))
     var namespace: String?
 
     @Option(
-        help: ArgumentHelp("Where to write it. (default, and -: standard output)", valueName: "file"),
+        help: ArgumentHelp("The output file. (default: - for standard output)", valueName: "file"),
         completion: .file())
     var output: String?
 
@@ -152,14 +157,14 @@ struct SchemaSwift: AsyncParsableCommand, InputCommand {
 struct KeyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The JSON key that identifies a record, or several that do together, with commas or given again, where a model "
-                + "is inferred. (default: id, or another name of a key)",
+            "The JSON key that identifies a record, for an inferred model. For a composite key, separate the keys by commas "
+                + "or repeat the option. (default: id, or a key with a similar name)",
             valueName: "keys"))
     var primaryKey: [String] = []
 
     @Flag(
         help: """
-            Where no key is called like one, take the best that the values allow: one, two or three keys that are unique in \
+            If no JSON key is named like a primary key, use the best candidate: one, two or three keys that are unique in \
             all records.
             """)
     var inferKey = false
@@ -170,11 +175,11 @@ struct KeyOptions: ParsableArguments {
     }
 
     func validate() throws {
-        if keys.contains(where: \.isEmpty) { throw ValidationError("--primary-key has an empty part") }
+        if keys.contains(where: \.isEmpty) { throw ValidationError("--primary-key has an empty component") }
         if let twice = keys.first(where: { key in keys.count { $0 == key } > 1 }) {
             throw ValidationError("--primary-key names '\(twice)' twice")
         }
-        if inferKey, !keys.isEmpty { throw ValidationError("--primary-key and --infer-key exclude each other") }
+        if inferKey, !keys.isEmpty { throw ValidationError("--primary-key and --infer-key cannot be used together") }
     }
 
     func apply(to sample: inout InferenceSample) {

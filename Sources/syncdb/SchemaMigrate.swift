@@ -6,10 +6,10 @@ import Sync
 struct SchemaMigrate: ParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
-        abstract: "Bring a database to another model, and keep that.",
+        abstract: "Migrate a database to another model.",
         discussion: """
-            Adds, renames (renamedFrom), widens and removes entities, attributes and relationships, in one transaction. \
-            What the new model has no place for is listed, and nothing is changed unless --allow-loss says so.
+            Adds, renames (renamedFrom), widens and removes entities, attributes and relationships in one transaction. If \
+            the migration would lose data, it lists the losses and changes nothing, unless --allow-loss is given.
 
             Example: syncdb schema migrate -d app.sqlite --model new.json --dry-run
             """)
@@ -19,13 +19,13 @@ struct SchemaMigrate: ParsableCommand, InputCommand {
     @Option(help: ArgumentHelp("The new model.", valueName: "file"), completion: Completions.model)
     var model: String
 
-    @Flag(help: "Lose what the new model has no place for.")
+    @Flag(help: "Accept the loss of data that the new model cannot store.")
     var allowLoss = false
 
-    @Flag(help: "Show what would change and what would be lost. Writes nothing.")
+    @Flag(help: "Print the changes and the data losses without writing anything.")
     var dryRun = false
 
-    @Flag(help: "Print the changes and losses as JSON.")
+    @Flag(help: "Print the changes and the data losses as JSON.")
     var json = false
 
     @OptionGroup(title: "Output") var list: ListOptions
@@ -48,7 +48,10 @@ struct SchemaMigrate: ParsableCommand, InputCommand {
         }
         try json ? Terminal.write(json: ResultJSON.text(report)) : Terminal.write(text(report))
         if isRefused {
-            throw SyncError(.modelMismatch, "nothing was changed; --allow-loss would lose what is marked with -")
+            throw SyncError(
+                .modelMismatch,
+                "the migration would lose the data marked with -; nothing was changed; use --allow-loss to accept the loss"
+            )
         }
     }
 
@@ -61,40 +64,42 @@ struct SchemaMigrate: ParsableCommand, InputCommand {
 
     private func lines(_ problems: [SyncDiagnostic], _ sign: TerminalText) -> [TerminalText] {
         TruncatedList(problems, upTo: list.limit).lines(
-            { "\(sign) \($0.path): \($0.message)" }, hint: "--all lists them")
+            { "\(sign) \($0.path): \($0.message)" }, hint: "use --all to list them")
     }
 }
 
-/// The command `syncdb schema adopt`, which derives a schema file from existing tables.
+/// The command `syncdb schema introspect`, which derives a schema file from existing tables.
 struct SchemaAdopt: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
-        commandName: "adopt",
-        abstract: "Write the model of the tables that a database has.",
+        commandName: "introspect",
+        abstract: "Derive a schema file from the tables of a database.",
         discussion: """
-            Tables become entities, columns attributes, foreign keys relationships with their inverses, and tables of \
-            two foreign keys many-to-many relationships. The database is only read. What a sync could not write to as it \
-            is, is left out; standard error says what and why, and which SQL would mend it.
+            Tables become entities, columns attributes, foreign keys relationships with inverses, and tables with two \
+            foreign keys many-to-many relationships. The database is only read. Tables and columns that a sync cannot \
+            write to are excluded; standard error gives the reasons and the SQL that fixes them.
 
-            An app opens its database with that model by DataStack(model:adopting:).
+            An app opens its database with this model by DataStack(model:adopting:).
 
-            Example: syncdb schema adopt app.sqlite --table posts --table authors --output model.json
+            Example: syncdb schema introspect app.sqlite --table posts --output model.json
             """)
 
     @Argument(help: "The SQLite database.", completion: Completions.database)
     var database: String
 
     @Option(
-        help: ArgumentHelp("A table that is wanted; may be given several times. (default: all)", valueName: "name"))
+        help: ArgumentHelp(
+            "Include only this table. Repeat the option for more tables. (default: all tables)", valueName: "name"))
     var table: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Where to write it; a name that ends in .gz is packed. (default, and -: standard output)", valueName: "file"
+            "The output file; a name that ends in .gz is compressed. (default: - for standard output)",
+            valueName: "file"
         ),
         completion: .file())
     var output: String?
 
-    @Flag(help: "Do not say what was left out.")
+    @Flag(help: "Do not print what was excluded.")
     var quiet = false
 
     @OptionGroup var color: ColorOptions
@@ -111,4 +116,15 @@ struct SchemaAdopt: AsyncParsableCommand, InputCommand {
         }
         try await adopted.model.write(to: output, besides: inputs)
     }
+}
+
+/// `syncdb schema adopt`: the former name of `syncdb schema introspect`.
+struct FormerSchemaAdopt: AsyncParsableCommand, InputCommand {
+    static let configuration = CommandConfiguration(commandName: "adopt", shouldDisplay: false)
+
+    @OptionGroup var command: SchemaAdopt
+
+    var inputs: CommandInputs { command.inputs }
+
+    func run() async throws { try await command.run() }
 }

@@ -6,16 +6,28 @@ import Sync
 struct SyncDB: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "syncdb",
-        abstract: "Keeps a SQLite database in step with JSON.",
+        abstract: "Sync a SQLite database with JSON files and web services.",
         discussion: """
-            The database keeps the model it was first imported with, so later calls need no --model. \
-            SYNCDB_DATABASE in the environment names the database where -d (--database) does not.
+            Try it:
+              echo '[{"id": 1, "name": "Ada"}]' > users.json
+              syncdb import users.json --entity User -d app.sqlite
+              syncdb query User -d app.sqlite
+              syncdb diff users.json --entity User -d app.sqlite
+
+            'import' inserts, updates and deletes rows so that the entity matches the JSON. The database stores its model, \
+            so later commands need no --model. With SYNCDB_DATABASE in the environment, commands need no -d (--database).
 
             'syncdb --generate-completion-script bash' (or zsh, fish) prints completions for that shell.
 
-            Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the deletion guard (see --max-delete; of a service all but \
-            the deletions is done), \
-            4 in step but for rows that were refused or wait for a decision, 130 and 143 interrupted by Ctrl-C or SIGTERM.
+            Exit codes:
+              0    done
+              1    failed
+              2    wrong usage
+              3    deletion limit exceeded, see --max-delete (import: nothing was written;
+                   sync, pull: everything except the deletions was done)
+              4    synced, but there are blocked changes or open conflicts
+              130  interrupted by Ctrl-C
+              143  terminated by SIGTERM
             """,
         version: version,
         subcommands: [
@@ -231,8 +243,8 @@ enum Suggestion {
             let known: [CommandConfiguration] = configuration.subcommands.map { $0.configuration }
             guard !known.isEmpty, !word.hasPrefix("-") else { return nil }
             guard let next = known.first(where: { $0.commandName == word }) else {
-                let names = known.compactMap { $0.commandName }
-                return "unknown command '\(path) \(word)'; there are \(names.joined(separator: ", "))"
+                let names = known.filter(\.shouldDisplay).compactMap { $0.commandName }
+                return "unknown command '\(path) \(word)'; the commands are \(names.joined(separator: ", "))"
                     + (hintBelow(word, configuration) ?? SimilarName.hint(for: word, among: names))
             }
             (configuration, path) = (next, "\(path) \(word)")
@@ -282,6 +294,6 @@ enum PathEncoding {
         guard let folder = getcwd(nil, 0) else { return }
         defer { free(folder) }
         guard String(validatingCString: folder) == nil else { return }
-        throw SyncError(.unreadableFile, "the name of the current folder is not UTF-8")
+        throw SyncError(.unreadableFile, "the path of the current folder is not UTF-8")
     }
 }

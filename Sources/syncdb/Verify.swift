@@ -7,33 +7,33 @@ import SyncTesting
 struct Verify: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Run scenario files: what syncs of a model and its JSON are expected to do.",
+        abstract: "Run scenario files: syncs with their expected results.",
         discussion: """
-            Prints one line per failed case and a summary; ends with 1 if a case fails, or if there is none. A case that \
-            needs custom code is skipped.
+            Prints one line per failed case and a summary. Exits with 1 if a case fails or if there are no cases. Cases that \
+            need custom code are skipped.
 
             Example: syncdb verify Scenarios/ --only notes-move-between-users
             """)
 
-    @Argument(help: "Scenario files, or folders of them.", completion: .file(extensions: ["json"]))
+    @Argument(help: "The scenario files, or folders of scenario files.", completion: .file(extensions: ["json"]))
     var paths: [String]
 
-    @Option(help: ArgumentHelp("Run only the case of this name.", valueName: "name"))
+    @Option(help: ArgumentHelp("Run only the case with this name.", valueName: "name"))
     var only: String?
 
-    @Flag(help: "Print a line for every case, and all that failed in it.")
+    @Flag(help: "Print one line per case, and every failure of the case.")
     var verbose = false
 
     @Flag(help: "Print the report as JSON: {\"passed\": 12, \"failed\": 0, \"skipped\": 1, \"results\": […]}.")
     var json = false
 
-    @Flag(help: "Print nothing; the exit code says whether all passed.")
+    @Flag(help: "Print nothing. The exit code tells whether all cases passed.")
     var quiet = false
 
     @OptionGroup var color: ColorOptions
 
     func validate() throws {
-        if quiet && (json || verbose) { throw ValidationError("--quiet excludes --json and --verbose") }
+        if quiet && (json || verbose) { throw ValidationError("--quiet cannot be used with --json or --verbose") }
     }
 
     var inputs: CommandInputs { CommandInputs(files: paths) }
@@ -56,7 +56,7 @@ struct Verify: AsyncParsableCommand, InputCommand {
         guard !names.isEmpty else { return }
         let all = TruncatedList(Set(names.joined()).sorted().map { "'\($0)'" as TerminalText }).text(between: ", ")
         let cases: TerminalText = names.count == 1 ? "1 case" : "\(names.count) cases"
-        Terminal.writeError("note: \(cases) ran without transformers that the model names: " + all)
+        Terminal.writeError("note: \(cases) ran without unregistered transformers of the model: " + all)
     }
 
     private func text(_ report: ScenarioReport) -> TerminalText {

@@ -36,7 +36,7 @@ struct CredentialCommandTests {
         let setting = try ServiceSetting([.init("GET /tasks", answers)], Self.command)
         let run = try setting.run("sync")
         #expect(run.status == 0, "\(run.errors)")
-        #expect(run.output == "Task: pulled 1 new\n")
+        #expect(run.output == "Task: pulled: 1 inserted\n")
         #expect(try setting.server.log == ["GET /tasks", "GET /tasks", "GET /tags"])
         #expect(try setting.server.authorizations == ["Bearer hush-1", "Bearer hush-2", "Bearer hush-2"])
         #expect(try runs(setting) == 2)
@@ -83,7 +83,7 @@ struct CredentialCommandTests {
         let run = try setting.run("sync")
         #expect(run.status == 1)
         #expect(run.errors.hasPrefix("which key?\n"), "\(run.errors)")
-        #expect(run.errors.contains("took longer than 1 s and was ended"), "\(run.errors)")
+        #expect(run.errors.contains("took longer than 1 s and was stopped"), "\(run.errors)")
     }
 
     @Test("The credentials command and its output are in no file of the database, and are never printed")
@@ -100,7 +100,7 @@ struct CredentialCommandTests {
             ServiceSetting.tasks([["id": 1, "title": "theirs"]]),
             .init("PATCH /tasks/1", ["status": 422, "body": ["message": "no"]]),
         ])
-        for words in [["sync"], ["status"], ["status", "--json"], ["conflicts", "--json"], ["reset", "relink"]] {
+        for words in [["sync"], ["status"], ["status", "--json"], ["conflicts", "--json"], ["reset", "cursors"]] {
             printed.append(try setting.sandbox.run(try setting.arguments(words)))
         }
         try setting.configure(Self.command + #", "headers": {"X-Key": "hush-key"}"#, url: "http://127.0.0.1:9")
@@ -119,8 +119,8 @@ struct CredentialCommandTests {
     @Test(
         "A credentials command that fails, prints nothing or is missing is an error without its output",
         arguments: [
-            (#"["sh", "-c", "echo hush; exit 3"]"#, "ended with status 3"), (#"["true"]"#, "printed nothing"),
-            (#"["no-such-command-anywhere"]"#, "ended with status 127"),
+            (#"["sh", "-c", "echo hush; exit 3"]"#, "exited with status 3"), (#"["true"]"#, "printed nothing"),
+            (#"["no-such-command-anywhere"]"#, "exited with status 127"),
         ])
     func failedCommandIsAnError(_ command: String, _ reason: String) throws {
         let setting = try ServiceSetting(

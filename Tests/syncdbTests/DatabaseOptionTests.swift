@@ -98,7 +98,7 @@ struct DatabaseOptionTests {
         #expect(run.status == 1)
         #expect(run.errors.contains("app.sqlite"), "\(run.errors)")
         #expect(run.errors.contains("locked"), "\(run.errors)")
-        #expect(run.errors.hasSuffix("hint: --busy-timeout 60s waits longer\n"), "\(run.errors)")
+        #expect(run.errors.hasSuffix("hint: use --busy-timeout 60s to wait longer\n"), "\(run.errors)")
     }
 
     @Test("A database that is unlocked in time is read")

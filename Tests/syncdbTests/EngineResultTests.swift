@@ -44,7 +44,7 @@ struct EngineResultTests {
         _ = try sandbox.query("INSERT INTO Task VALUES (-1, 'new'); UPDATE Task SET title = 'mine' WHERE id = 1")
         if isMoved { try configure(url: "http://127.0.0.1:9/v2") }
         let reset = try run("reset", "local")
-        #expect(reset.output == "done: local: 3 rows are gone; edits of 2 rows were never sent\n", "\(reset.errors)")
+        #expect(reset.output == "reset local: 3 rows deleted; pending changes of 2 rows deleted\n", "\(reset.errors)")
         let again = try run("reset", "local", "--json")
         #expect(again.output == #"{"reset": "local", "rows": 0, "unsent": 0}"# + "\n", "\(again.errors)")
     }
@@ -52,9 +52,11 @@ struct EngineResultTests {
     @Test("'reset relink' and 'reset remote' print what follows")
     func resetsPrintWhatFollows() throws {
         #expect(try run("sync").status == 0)
-        #expect(try run("reset", "relink").output == "done: relink: the next pull is a whole one\n")
-        #expect(try run("reset", "relink", "--json").output == #"{"reset": "relink"}"# + "\n")
-        #expect(try run("reset", "remote").output == "done: remote: 2 rows will be sent as new\n")
+        for kind in ["cursors", "relink"] {
+            #expect(try run("reset", kind).output == "reset cursors: the next pull is complete\n")
+            #expect(try run("reset", kind, "--json").output == #"{"reset": "cursors"}"# + "\n")
+        }
+        #expect(try run("reset", "remote").output == "reset remote: the next sync sends 2 rows as new\n")
         #expect(try run("reset", "remote", "--json").output == #"{"reset": "remote", "pending": 2}"# + "\n")
         #expect(try run("reset", "local", "--json", "--quiet").status == 2)
     }
@@ -70,13 +72,13 @@ struct EngineResultTests {
         let pull = try run("pull")
         #expect(
             pull.output == """
-                Task: pulled 1 changed
-                Task: 1 still to be sent
-                Task: 1 row waits for a decision; 'syncdb resolve' takes it
+                Task: pulled: 1 updated
+                Task: 1 pending change; 'syncdb push' sends it
+                Task: 1 row with open conflicts; 'syncdb resolve' resolves them
 
                 """, "\(pull.output)\(pull.errors)")
         let key = ["--entity", "Task", "--key", "1", "--take", "remote"]
-        let wrong = try sandbox.run(["resolve"] + Self.engine + key + ["--domain", "titel"])
+        let wrong = try sandbox.run(["resolve"] + Self.engine + key + ["--field", "titel"])
         #expect(wrong.errors.contains("Task has no synced field 'titel'"), "\(wrong.errors)")
         let resolved = try sandbox.run(["resolve"] + Self.engine + key + ["--json"])
         #expect(resolved.output == #"{"entity": "Task", "key": 1, "took": "remote", "restored": false}"# + "\n")
@@ -100,7 +102,7 @@ struct EngineResultTests {
         #expect(refused.status == 1)
         #expect(refused.errors.contains("belongs to \(address), not \(address)/v2"), "\(refused.errors)")
         try configure(#", "identity": "\#(address)""#, url: "\(address)/v2")
-        #expect(try run("sync").output == "Task: pulled 1 changed\n")
+        #expect(try run("sync").output == "Task: pulled: 1 updated\n")
     }
 
     // MARK: Errors
@@ -114,7 +116,7 @@ struct EngineResultTests {
         }
         #expect(try run("sync", "--wait", "2x").status == 2)
         try server.say(Self.answers(["t"]))
-        #expect(try run("reset", "relink").status == 0)
+        #expect(try run("reset", "cursors").status == 0)
         #expect(try run("sync", "--wait", "20").status == 0)
     }
 

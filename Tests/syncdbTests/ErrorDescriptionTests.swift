@@ -10,9 +10,9 @@ struct ErrorDescriptionTests {
         arguments: [
             (UsageError("no model"), "no model"),
             (Interruption(signal: SIGINT, outcome: "nothing was written"), "interrupted; nothing was written"),
-            (Gzip.Failure.truncated, "the gzip data ends too early; it was not written or sent whole"),
-            (Gzip.Failure.corrupt("crc"), "the gzip data is damaged (crc)"),
-            (Gzip.Failure.tooLarge, "the gzip data unpacks to more than is allowed"),
+            (Gzip.Failure.truncated, "the gzip data is truncated"),
+            (Gzip.Failure.corrupt("crc"), "the gzip data is corrupt (crc)"),
+            (Gzip.Failure.tooLarge, "the gzip data is too large after decompression"),
         ] as [(any Error, String)])
     func descriptionsAreReadable(error: any Error, text: String) { #expect(error.localizedDescription == text) }
 }

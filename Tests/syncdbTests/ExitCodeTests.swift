@@ -79,6 +79,6 @@ struct ExitCodeTests {
         let run = try Sandbox().syncdb("--help")
         #expect(run.status == 0)
         #expect(run.errors == "")
-        #expect(run.output.contains("0 done, 1 failed, 2 wrong usage, 3 refused by the deletion guard"))
+        #expect(run.output.contains("0    done\n  1    failed\n  2    wrong usage\n  3    deletion limit exceeded"))
     }
 }

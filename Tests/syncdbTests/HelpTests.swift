@@ -69,6 +69,18 @@ struct HelpTests {
         }
     }
 
+    @Test("The commands at the beginning of the help work as they stand")
+    func firstCommands() throws {
+        let sandbox = try Sandbox()
+        let lines = try sandbox.syncdb("--help").output.split(separator: "\n", omittingEmptySubsequences: false)
+        let commands = lines.drop { $0 != "Try it:" }.dropFirst().prefix { $0.hasPrefix("  ") }
+        #expect(commands.filter { $0.hasPrefix("  syncdb ") }.count == 3)
+        let run = try sandbox.shell(
+            "set -euo pipefail\nsyncdb() { \"$SYNCDB\" \"$@\"; }\n" + commands.joined(separator: "\n"))
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("id  name\n 1  Ada\n"), "\(run.output)")
+    }
+
     @Test("The help of import names the operations")
     func operationsAreNamed() throws {
         let help = try Sandbox().syncdb("import", "--help").output

@@ -70,8 +70,8 @@ struct InterruptionTests {
         #expect(end.status == 130)
         let possible = [
             "error: interrupted; nothing was written\n",
-            "error: interrupted; not all was written\nnote: \(Sandbox.day2) was written before that; nothing was deleted "
-                + "for being left out\n",
+            "error: interrupted; only a part was written\n"
+                + "note: \(Sandbox.day2) was imported before the error; no omitted rows were deleted\n",
         ]
         #expect(possible.contains(end.errors), "\(end.errors)")
         // The message is true: day 2 has user 9.

@@ -140,7 +140,7 @@ struct NoRecordsTests {
             ["doctor", "-", "--entity", "User", "--database", "app.sqlite"],
             input: #"[{"uid": 1}, {"uid": 2}]"#)
         #expect(run.status == 1)
-        #expect(run.output.contains("Records without a key"), "\(run.output)\(run.errors)")
+        #expect(run.output.contains("Records without a primary key"), "\(run.output)\(run.errors)")
         #expect(run.output.contains("[0].uid"))
     }
 

@@ -187,7 +187,7 @@ struct OutputFileTests {
         ] {
             let run = try sandbox.run(command + ["--output", output])
             #expect(run.status == 1)
-            #expect(run.errors.contains("error: cannot write '\(output)': it is 'model.json', which is read"))
+            #expect(run.errors.contains("error: cannot write '\(output)': it is the input 'model.json'"))
             #expect(try text("model.json", in: sandbox) == before)
         }
     }
@@ -203,7 +203,7 @@ struct OutputFileTests {
         for path in ["App.xcdatamodel/\(output)", "Link/\(output)"] {
             let run = try sandbox.syncdb("schema", "convert", "App.xcdatamodel", "--output", path)
             #expect(run.status == 1)
-            #expect(run.errors.contains("it is inside 'App.xcdatamodel', which is read"))
+            #expect(run.errors.contains("it is inside the input 'App.xcdatamodel'"))
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["contents"])
         #expect(try text("App.xcdatamodel/contents", in: sandbox) == xml)

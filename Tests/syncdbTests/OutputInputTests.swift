@@ -30,7 +30,7 @@ struct OutputInputTests {
             "$SYNCDB" schema infer - --entity User --quiet --output \(output) < users.json
             """)
         #expect(run.status == 1)
-        #expect(run.errors == "error: cannot write '\(output)': it is standard input, which is read\n")
+        #expect(run.errors == "error: cannot write '\(output)': it is the standard input\n")
         #expect(try sum("users.json", in: sandbox) == before)
     }
 
@@ -54,7 +54,7 @@ struct OutputInputTests {
         let before = try sum(output, in: sandbox)
         let run = try sandbox.syncdb("schema", "convert", "App.xcdatamodeld", "--output", output)
         #expect(run.status == 1)
-        #expect(run.errors == "error: cannot write '\(output)': it is a file of 'App.xcdatamodeld', which is read\n")
+        #expect(run.errors == "error: cannot write '\(output)': it is a file of the input 'App.xcdatamodeld'\n")
         #expect(try sum(output, in: sandbox) == before)
         #expect(try sandbox.syncdb("schema", "convert", "App.xcdatamodeld", "--output", "new.json").status == 0)
     }

@@ -119,6 +119,6 @@ struct OutputPathTests {
             "$SYNCDB" import \(payload) --entity User --database app.sqlite
             """)
         #expect(run.status == 1)
-        #expect(run.errors == "error: the name of the current folder is not UTF-8\n")
+        #expect(run.errors == "error: the path of the current folder is not UTF-8\n")
     }
 }

@@ -43,7 +43,7 @@ struct PagesTests {
         #expect(failed.status == 1)
         #expect(failed.errors.contains("bad.json"))
         #expect(
-            failed.errors.hasSuffix("note: a.json was written before that; nothing was deleted for being left out\n"))
+            failed.errors.hasSuffix("note: a.json was imported before the error; no omitted rows were deleted\n"))
         #expect(try sandbox.count("User") == "4")
         let missing = try run(sandbox, "import", "a.json", "missing.json")
         #expect(missing.status == 1)

@@ -63,7 +63,7 @@ struct PieceImportTests {
         ]
         let run = try sandbox.run(arguments + ["--max-size", "20K"] + Self.pieces)
         #expect(run.status == 1)
-        #expect(run.errors.contains("unpacks to more than 20K"))
+        #expect(run.errors.contains("larger than 20K after decompression"))
         #expect(try sandbox.files == ["users.json.gz"])
     }
 }

@@ -65,10 +65,10 @@ struct ServiceCommandTests {
             try setting.sandbox.run(try setting.arguments(["resolve"] + key + words))
         }
         #expect(try waiting() == [1, 2])
-        #expect(try resolve("remote", "--domain", "title").output == "Task 1: the value of the service stays\n")
+        #expect(try resolve("remote", "--field", "title").output == "Task 1: kept the remote value\n")
         #expect(try waiting() == [1, 1])
         #expect(try setting.sandbox.query("SELECT title, points FROM Task") == "theirs|2\n")
-        #expect(try resolve("local", "--domain", "points").output == "Task 1: the value here stays\n")
+        #expect(try resolve("local", "--domain", "points").output == "Task 1: kept the local value\n")
         #expect(try waiting() == [0, 0])
         let answer: JSONValue = ["body": ["id": 1, "title": "theirs", "points": 2]]
         try setting.say([theirs, .init("PATCH /tasks/1", answer)])
@@ -133,7 +133,7 @@ struct ServiceCommandTests {
         #expect(failed.status == 1)
         #expect(failed.output == "")
         #expect(failed.errors.hasPrefix("error: the service failed: status 500: broken"), "\(failed.errors)")
-        #expect(try setting.run("reset", "relink").status == 0)
+        #expect(try setting.run("reset", "cursors").status == 0)
         #expect(try setting.run(command, "--nothing").status == 2)
         #expect(try setting.run(command, "--json", "--quiet").status == 2)
         try setting.say([ServiceSetting.tasks([["id": 1, "title": "t"]])])
@@ -222,7 +222,9 @@ struct ServiceCommandTests {
             ServiceSetting.tasks(Self.list("t")),
             .init("POST /tags", ["status": 201, "body": ["id": 7, "name": "new"]]),
         ])
-        #expect(try setting.run("push", "--only", "Tag").output == "Tag: sent 1 created\nTask: 1 still to be sent\n")
+        #expect(
+            try setting.run("push", "--only", "Tag").output
+                == "Tag: pushed: 1 inserted\nTask: 1 pending change; 'syncdb push' sends it\n")
         #expect(try setting.server.log.contains { $0.hasPrefix("POST /tags") })
         #expect(try !setting.server.log.contains { $0.hasPrefix("PATCH") })
         #expect(try setting.run("sync", "--only", "Nobody").status == 1)
@@ -245,11 +247,11 @@ struct ServiceCommandTests {
             parts.firstIndex { $0 == "waiting 1 s: the service asks to wait: status 503" },
             // After a delay the line is shown at once.
             parts.firstIndex { $0.hasPrefix("pull Task     3 rows") },
-            parts.firstIndex { $0.contains("Task: pulled 3 new") },
+            parts.firstIndex { $0.contains("Task: pulled: 3 inserted") },
         ].compactMap(\.self)
         #expect(places.count == 3 && places == places.sorted(), "\(parts)")
         // The final output has its own line.
-        #expect(parts.last?.hasPrefix("Task: pulled 3 new") == true, "\(parts)")
+        #expect(parts.last?.hasPrefix("Task: pulled: 3 inserted") == true, "\(parts)")
     }
 
     @Test("A command with --quiet shows nothing on a terminal", .enabled(if: Typescript.isThere))
@@ -297,7 +299,7 @@ struct ServiceCommandTests {
         try Data().write(to: setting.sandbox.folder.appendingPathComponent("answers.json.log"))
         let end = try interrupt(setting, with: signal.number, after: request)
         #expect(end.status == signal.status)
-        #expect(end.errors == "error: interrupted; what was done stays done, and the next run goes on\n")
+        #expect(end.errors == "error: interrupted; completed work is kept, and the next sync continues\n")
         #expect(try setting.sandbox.query("SELECT title FROM Task WHERE id > 0 ORDER BY id") == "t\nmore\n")
         #expect(try setting.sandbox.query("SELECT holder, until FROM sync_lease") == "|0\n")
         // An in-doubt request is sent again first.
@@ -323,7 +325,7 @@ struct ServiceCommandTests {
             ),
             (["status", "conflicts"], ["-c, --config", "--model", "--only", "--json", "--color"]),
             (["reset"], ["-c, --config", "--model", "--only", "--json", "--quiet", "<kind>"]),
-            (["resolve"], ["-c, --config", "--model", "--entity", "--key", "--take", "--domain", "--json"]),
+            (["resolve"], ["-c, --config", "--model", "--entity", "--key", "--take", "--field", "--json"]),
         ])
     func optionsAreExplained(_ commands: [String], _ options: [String]) throws {
         let sandbox = try Sandbox()
@@ -342,13 +344,15 @@ struct ServiceCommandTests {
     func choicesAreExplained() throws {
         let sandbox = try Sandbox()
         let reset = try sandbox.syncdb("reset", "--help").output
-        for kind in ["relink", "local", "remote"] { #expect(reset.contains("\(kind): "), "\(kind)") }
+        for kind in ["cursors", "local", "remote"] { #expect(reset.contains("\(kind): "), "\(kind)") }
         let resolve = try sandbox.syncdb("resolve", "--help").output
         #expect(resolve.contains("local or remote"))
         let help = try sandbox.syncdb("--help").output
         for command in ["sync", "pull", "push", "status", "conflicts", "resolve", "reset"] {
             #expect(help.contains("\n  \(command) "), "\(command)")
         }
-        #expect(help.contains("Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the deletion guard"))
+        #expect(
+            help.contains("Exit codes:\n  0    done\n  1    failed\n  2    wrong usage\n  3    deletion limit exceeded")
+        )
     }
 }

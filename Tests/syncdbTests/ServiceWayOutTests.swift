@@ -26,7 +26,7 @@ struct ServiceWayOutTests {
         try server.say(["GET /tasks": ["body": .array([["id": 99], rows[0]])]])
         let refused = try sandbox.run([command] + Self.engine)
         #expect(refused.status == 3)
-        #expect(refused.output == "Task: pulled 1 new\n")
+        #expect(refused.output == "Task: pulled: 1 inserted\n")
         let again = try sandbox.run([command] + Self.engine + ["--json"])
         #expect(again.status == 3)
         #expect(try JSONValue(parsing: again.output)["entities"]?["Task"]?["inserted"] == 0)
@@ -44,7 +44,9 @@ struct ServiceWayOutTests {
         _ = try sandbox.file("small.json", #"{"entities": {"Task": {"attributes": {"id": "integer"}}}}"#)
         let refused = try sandbox.run(["sync"] + Self.engine + ["--model", "small.json"])
         #expect(refused.status == 1)
-        #expect(refused.errors.contains("hint: 'syncdb schema migrate --allow-loss' lets that go"), "\(refused.errors)")
+        #expect(
+            refused.errors.contains("hint: use 'syncdb schema migrate --allow-loss' to accept the data loss"),
+            "\(refused.errors)")
     }
 
     @Test(
@@ -56,6 +58,6 @@ struct ServiceWayOutTests {
         let sandbox = try sandbox("http://127.0.0.1:9", #", "timeout": 1, "credentials": {"command": \#(command)}"#)
         let run = try sandbox.run(["sync"] + Self.engine + ["--model", "model.json"])
         #expect(run.status == 1)
-        #expect(run.errors.contains("took longer than 1 s and was ended"), "\(run.errors)")
+        #expect(run.errors.contains("took longer than 1 s and was stopped"), "\(run.errors)")
     }
 }

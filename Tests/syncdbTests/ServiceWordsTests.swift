@@ -83,7 +83,7 @@ struct ServiceWordsTests {
         let refusal: JSONValue = ["status": 422, "body": ["message": "title is taken"]]
         try setting.say([Self.task(1)], [.init("PATCH /tasks/1", refusal)])
         let push = try setting.run("push")
-        #expect(push.output == "nothing new\nTask: 1 row parked; 'syncdb status' says why\n")
+        #expect(push.output == "nothing new\nTask: 1 blocked change; 'syncdb status' shows the reason\n")
         #expect(push.status == 4)
         let status = try setting.run("status", "--json").output
         let json = try JSONValue(parsing: status)
@@ -106,8 +106,8 @@ struct ServiceWordsTests {
         let run = try setting.run("pull")
         #expect(
             run.output == """
-                Task: pulled 2 changed
-                Task: 2 rows wait for a decision; 'syncdb resolve' takes it
+                Task: pulled: 2 updated
+                Task: 2 rows with open conflicts; 'syncdb resolve' resolves them
 
                 """, "\(run.output)\(run.errors)")
         #expect(run.status == 4)
@@ -145,8 +145,8 @@ struct ServiceWordsTests {
         let run = try setting.run("pull", "--only", "Task")
         #expect(
             run.output == """
-                Task: pulled 2 new
-                Task: 2 records without an id were left out: the first is number 2 of the list
+                Task: pulled: 2 inserted
+                Task: 2 records without a primary key skipped: the first is record 2 of the list
 
                 """, "\(run.output)\(run.errors)")
         #expect(run.status == 0)
@@ -176,15 +176,15 @@ struct ServiceWordsTests {
             let run = try setting.run("sync", "--max-delete", "100%")
             #expect(run.status == 4)
             #expect(
-                run.output == "nothing new\nProject: 1 row parked; 'syncdb status' says why\n",
+                run.output == "nothing new\nProject: 1 blocked change; 'syncdb status' shows the reason\n",
                 "\(run.output)\(run.errors)")
         }
         let status = try setting.run("status").output
         #expect(
-            status.contains("Project 1 is parked: cannot delete Project 1: denied by Project.tasks"), "\(status)")
+            status.contains("Project 1 is blocked: cannot delete Project 1: denied by Project.tasks"), "\(status)")
         try setting.say([Self.task(1, ["project_id": .null])])
         let run = try setting.run("sync")
-        #expect(run.output.contains("Project: pulled 1 deleted"), "\(run.output)\(run.errors)")
+        #expect(run.output.contains("Project: pulled: 1 deleted"), "\(run.output)\(run.errors)")
     }
 }
 

@@ -16,7 +16,7 @@ struct UnreadRecordTests {
         let run = try sandbox.importUsers("-", input: unread)
         #expect(run.status == 0)
         #expect(run.errors.hasPrefix("not deleted: 1 record has an unreadable key; the 2 omitted rows"))
-        #expect(run.errors.contains("the first at [1] (entity User); --deletes-beside-unread deletes them"))
+        #expect(run.errors.contains("the first at [1] (entity User); use --deletes-beside-unread to delete them"))
         #expect(try sandbox.count("User") == "3")
     }
 

@@ -52,7 +52,7 @@ struct UnsetVariableTests {
     func commandsWithRequests() throws {
         let (sandbox, server) = try sandbox()
         defer { withExtendedLifetime(server) {} }
-        for command in ["sync", "pull", "push", "reset relink"] {
+        for command in ["sync", "pull", "push", "reset cursors"] {
             let run = try sandbox.shell("TOKEN=secret $SYNCDB \(command) \(Self.files)")
             #expect(run.errors.contains("the environment variable 'WHO' is not set"), "\(command): \(run.errors)")
             #expect(run.status == 1, "\(command)")

@@ -108,7 +108,7 @@ struct WayOutTests {
         let run = try sandbox.run(words + ["--entity", "User"] + (isInference ? [] : ["-d", "app.sqlite"]))
         #expect(run.status == 1)
         #expect(run.errors.contains("lines.json"))
-        #expect(run.errors.hasSuffix("hint: each line is JSON by itself: --ndjson reads that\n"), "\(run.errors)")
+        #expect(run.errors.hasSuffix("hint: the payload has one JSON value per line: use --ndjson\n"), "\(run.errors)")
         #expect(
             try sandbox.run(words + ["--entity", "User", "--ndjson"] + (isInference ? [] : ["-d", "app.sqlite"])).status
                 == 0)
@@ -128,7 +128,7 @@ struct WayOutTests {
     func formatNamesOption(json: String, options: [String]) throws {
         let refused = try run("import", "-", "--entity", "User", input: json)
         #expect(refused.status == 1)
-        #expect(refused.errors.contains(": \(options.joined(separator: " ")) reads that"), "\(refused.errors)")
+        #expect(refused.errors.contains(": use \(options.joined(separator: " "))\n"), "\(refused.errors)")
         let entity = options.contains("--entity") ? [] : ["--entity", "User"]
         let read = try sandbox.run(["import", "-", "-d", "app.sqlite", "--delta"] + entity + options, input: json)
         #expect(read.status == 0, "\(read.errors)")
@@ -147,7 +147,7 @@ struct WayOutTests {
         for command in ["import", "diff", "doctor"] {
             let run = try run(command, "-", "--entity", "User", input: text)
             #expect(run.status == 1)
-            #expect(run.errors.contains("hint: it looks like \(name)"), "\(run.errors)")
+            #expect(run.errors.contains("hint: the payload looks like \(name)"), "\(run.errors)")
         }
     }
 
@@ -179,7 +179,7 @@ struct WayOutTests {
             let run = try sandbox.run(
                 [command[0], "-", "--entity", "User", "-d", "app.sqlite"] + command.dropFirst(), input: payload)
             #expect(run.status == 0)
-            for remark in ["not taken: ", "not in the model: key 'bogus'", "note: --evolve would add"] {
+            for remark in ["not stored: ", "not in the model: key 'bogus'", "note: --evolve would add"] {
                 #expect(run.errors.contains(remark), "\(run.errors)")
                 #expect(!run.output.contains(remark))
             }

@@ -6,7 +6,7 @@ import Sync
 struct Conflicts: AsyncParsableCommand, EngineCommand {
     static let configuration = CommandConfiguration(
         commandName: "conflicts",
-        abstract: "List where both sides changed the same, who won and why; what waits for a decision first.",
+        abstract: "List conflicts with their resolution and its reason; open conflicts first.",
         discussion: "Example: syncdb conflicts -d app.sqlite -c service.json")
 
     @OptionGroup(title: "Database and service") var location: DatabaseOptions
@@ -14,7 +14,7 @@ struct Conflicts: AsyncParsableCommand, EngineCommand {
 
     @OptionGroup var chosen: EntitySelection
 
-    @Flag(help: "Print it as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     @OptionGroup(title: "Output") var color: ColorOptions
@@ -24,7 +24,9 @@ struct Conflicts: AsyncParsableCommand, EngineCommand {
         if json { return try Terminal.write(json: Self.json(conflicts)) }
         guard !conflicts.isEmpty else { return try Terminal.write("no conflicts") }
         var table = TablePrinter(
-            ["entity", "key", "domain", "base", "here", "there", "winner", "why", "time"].map { .init(title: $0) })
+            ["entity", "key", "field", "base", "local", "remote", "resolution", "reason", "date"].map {
+                .init(title: $0)
+            })
         table.style = color.style
         for conflict in conflicts {
             table.add(
@@ -58,12 +60,13 @@ struct Resolve: AsyncParsableCommand, EngineCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "resolve",
-        abstract: "Decide a conflict that waits: take the value here, or that of the service.",
+        abstract: "Resolve an open conflict: keep the local or the remote value.",
         discussion: """
-            --take local also brings a row back that was edited or made here and that a deletion of the service's took away: as a \
-            new one, which the next run sends.
+            'syncdb conflicts' lists the open conflicts. --take local also restores a row with local changes that the service \
+            deleted; the next sync sends it as a new row.
 
-            Example: syncdb resolve -d app.sqlite -c service.json --entity Task --key 7 --take remote
+            Example: syncdb resolve -d app.sqlite -c service.json \\
+              --entity Task --key 7 --take remote
             """)
 
     @OptionGroup(title: "Database and service") var location: DatabaseOptions
@@ -72,14 +75,21 @@ struct Resolve: AsyncParsableCommand, EngineCommand {
     @Option(help: "The entity of the row.")
     var entity: String
 
-    @Option(parsing: .unconditional, help: "The key of the row; of several parts a list: '[\"a\",2]'.")
+    @Option(parsing: .unconditional, help: "The primary key of the row; a composite key is a list: '[\"a\",2]'.")
     var key: String
 
-    @Option(help: "Whose value stays: local or remote.")
+    @Option(help: "The value to keep: local or remote.")
     var take: Side
 
-    @Option(help: ArgumentHelp("The attribute or relationship. (default: all that wait of the row)", valueName: "name"))
-    var domain: String?
+    @Option(
+        name: .customLong("field"),
+        help: ArgumentHelp("The attribute or relationship. (default: all open conflicts of the row)", valueName: "name")
+    )
+    var fieldName: String?
+
+    /// The former name of `--field`.
+    @Option(name: .customLong("domain"), help: .hidden)
+    var formerFieldName: String?
 
     @Flag(
         help: ArgumentHelp(
@@ -88,6 +98,7 @@ struct Resolve: AsyncParsableCommand, EngineCommand {
     var json = false
 
     func run() async throws {
+        let domain = fieldName ?? formerFieldName
         let stack = try stack()
         let engine = try engine(stack, makesRequests: false)
         let key = JSONValue(keyArgument: key)
@@ -99,9 +110,9 @@ struct Resolve: AsyncParsableCommand, EngineCommand {
             {
                 throw error
             }
-            return try await show(key, stack, "the row is back, and will be sent as a new one", isRestored: true)
+            return try await show(key, stack, "restored the row; the next sync sends it as a new row", isRestored: true)
         }
-        try await show(key, stack, "the value \(take == .remote ? "of the service" : "here") stays", isRestored: false)
+        try await show(key, stack, "kept the \(take.rawValue) value", isRestored: false)
     }
 
     private func show(_ key: JSONValue, _ stack: DataStack, _ text: TerminalText, isRestored: Bool) async throws {

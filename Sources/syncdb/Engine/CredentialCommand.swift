@@ -19,14 +19,14 @@ struct CredentialCommand {
 
     private static func output(of arguments: [String], _ timeout: Duration) throws -> String {
         func failure(_ why: String) -> SyncError {
-            SyncError(.unauthorized, "the command for credentials, '\(arguments[0])', \(why)")
+            SyncError(.unauthorized, "the credential command '\(arguments[0])' \(why)")
         }
-        guard let process = PipedProcess(["/usr/bin/env"] + arguments) else { throw failure("cannot be run") }
+        guard let process = PipedProcess(["/usr/bin/env"] + arguments) else { throw failure("cannot be started") }
         guard let end = process.wait(until: ContinuousClock.now + timeout) else {
-            throw failure("took longer than \(timeout.components.seconds) s and was ended")
+            throw failure("took longer than \(timeout.components.seconds) s and was stopped")
         }
         let text = String(decoding: end.output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-        guard end.status == 0 else { throw failure("ended with status \(end.status)") }
+        guard end.status == 0 else { throw failure("exited with status \(end.status)") }
         guard !text.isEmpty else { throw failure("printed nothing") }
         return text
     }

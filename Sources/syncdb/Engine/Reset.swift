@@ -5,21 +5,38 @@ import Sync
 /// The command `syncdb reset`, which resets state of the engine.
 struct Reset: AsyncParsableCommand, EngineCommand {
     /// The state to reset.
-    enum Kind: String, ExpressibleByArgument, CaseIterable { case relink, local, remote }
+    enum Kind: String, ExpressibleByArgument, CaseIterable {
+        case relink = "cursors"
+        case local, remote
+
+        /// Takes `relink`, the former name of `cursors`, too.
+        init?(argument: String) { self.init(rawValue: argument == "relink" ? "cursors" : argument) }
+
+        var reset: EngineReset {
+            switch self {
+            case .relink: .relink
+            case .local: .local
+            case .remote: .remote
+            }
+        }
+    }
 
     static let configuration = CommandConfiguration(
         commandName: "reset",
-        abstract: "Forget: where pulls ended (relink), all rows here (local), or what the service has (remote).",
+        abstract: "Reset the sync state: pull cursors, local rows, or what the service has.",
         discussion: """
-            relink: the next pull is a whole one, and rows are told by their keys; edits stay. local: the rows of the entities \
-            and their edits go, and the next pull begins with nothing; of a database of another service or user those of all its \
-            entities, which it is then free of. remote: every row is sent as a new one, to a service that was emptied. One that has the rows still gets them a \
-            second time, unless ids come from here.
+            cursors: the next pull is complete and matches rows by their primary keys. Pending changes are kept.
 
-            Example: syncdb reset relink -d app.sqlite -c service.json
+            local: deletes the rows of all synced entities and their pending changes; the next pull starts from nothing. A \
+            database of another service or user can be synced with this one afterwards.
+
+            remote: the next sync sends every row as a new row, to a service that was emptied. A service that still has the \
+            rows stores duplicates, unless the app generates the IDs.
+
+            Example: syncdb reset cursors -d app.sqlite -c service.json
             """)
 
-    @Argument(help: "relink, local or remote.")
+    @Argument(help: "The state to reset.")
     var kind: Kind
 
     @OptionGroup(title: "Database and service") var location: DatabaseOptions
@@ -31,18 +48,19 @@ struct Reset: AsyncParsableCommand, EngineCommand {
         help: ArgumentHelp(
             "Print the result as JSON.",
             discussion: """
-                {"reset": "local", "rows": 7, "unsent": 2}: rows that are gone, and rows whose edits were never sent. Of remote \
-                {"reset": "remote", "pending": 7}, of relink {"reset": "relink"}.
+                {"reset": "local", "rows": 7, "unsent": 2}: deleted rows, and rows whose pending changes were deleted.
+                {"reset": "remote", "pending": 7}: rows to send.
+                {"reset": "cursors"}
                 """))
     var json = false
 
-    @Flag(help: "Print nothing but errors.")
+    @Flag(help: "Print only errors.")
     var quiet = false
 
     func validate() throws {
-        if json && quiet { throw ValidationError("--json and --quiet exclude each other") }
+        if json && quiet { throw ValidationError("--json and --quiet cannot be used together") }
         if kind == .local && chosen.names != nil {
-            throw ValidationError("local is for all entities: rows of one belong to those of others")
+            throw ValidationError("'reset local' resets all entities and cannot be used with --only")
         }
     }
 
@@ -51,7 +69,7 @@ struct Reset: AsyncParsableCommand, EngineCommand {
         let before = try await Contents(stack)
         do {
             try await engine(stack).reset(
-                EngineReset(rawValue: kind.rawValue) ?? .relink, only: chosen.names)
+                kind.reset, only: chosen.names)
         } catch let error as SyncError where [.serviceMismatch, .userMismatch].contains(error.code) && kind == .local {
             try await stack.removeEngine(deletingRows: true)
         }
@@ -61,20 +79,19 @@ struct Reset: AsyncParsableCommand, EngineCommand {
     private func show(_ before: Contents, _ after: Contents) throws {
         let (rows, unsent) = (before.rows - after.rows, before.unsent - after.unsent)
         switch (kind, json) {
-        case (.relink, false): try Terminal.write("done: relink: the next pull is a whole one")
-        case (.relink, true): try Terminal.write(json: #"{"reset": "relink"}"#)
+        case (.relink, false): try Terminal.write("reset cursors: the next pull is complete")
+        case (.relink, true): try Terminal.write(json: #"{"reset": "cursors"}"#)
         case (.local, false): try Terminal.write(Self.text(rows: rows, unsent: unsent))
         case (.local, true): try Terminal.write(json: #"{"reset": "local", "rows": \#(rows), "unsent": \#(unsent)}"#)
         case (.remote, false):
-            try Terminal.write("done: remote: \(Self.count(after.unsent, "row")) will be sent as new")
+            try Terminal.write("reset remote: the next sync sends \(Self.count(after.unsent, "row")) as new")
         case (.remote, true): try Terminal.write(json: #"{"reset": "remote", "pending": \#(after.unsent)}"#)
         }
     }
 
     private static func text(rows: Int, unsent: Int) -> TerminalText {
-        let were = unsent == 1 ? "was" : "were"
-        return "done: local: \(count(rows, "row")) \(rows == 1 ? "is" : "are") gone"
-            + (unsent == 0 ? "" : "; edits of \(count(unsent, "row")) \(were) never sent")
+        "reset local: \(count(rows, "row")) deleted"
+            + (unsent == 0 ? "" : "; pending changes of \(count(unsent, "row")) deleted")
     }
 
     private static func count(_ number: Int, _ name: String) -> String { "\(number) \(name)\(number == 1 ? "" : "s")" }

@@ -6,7 +6,7 @@ import Sync
 struct Status: AsyncParsableCommand, EngineCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Print what waits to be sent, what was refused, and when each entity was last in step.",
+        abstract: "Show pending changes, blocked changes, conflicts and the last sync of each entity.",
         discussion: "Example: syncdb status -d app.sqlite -c service.json --json")
 
     @OptionGroup(title: "Database and service") var location: DatabaseOptions
@@ -14,7 +14,7 @@ struct Status: AsyncParsableCommand, EngineCommand {
 
     @OptionGroup var chosen: EntitySelection
 
-    @Flag(help: "Print it as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     @OptionGroup(title: "Output") var color: ColorOptions
@@ -25,7 +25,7 @@ struct Status: AsyncParsableCommand, EngineCommand {
         let parked = try await engine.parkedRows(only: chosen.names)
         if json { return try Terminal.write(json: Self.json(status, parked)) }
         var table = TablePrinter([
-            .init(title: "entity"), .init(title: "pending", isNumeric: true), .init(title: "parked", isNumeric: true),
+            .init(title: "entity"), .init(title: "pending", isNumeric: true), .init(title: "blocked", isNumeric: true),
             .init(title: "conflicts", isNumeric: true), .init(title: "last sync"),
         ])
         table.style = color.style
@@ -37,7 +37,7 @@ struct Status: AsyncParsableCommand, EngineCommand {
         }
         try Terminal.write(table.text)
         for row in parked {
-            try Terminal.write("\(row.entity) \(row.key) is parked: \(row.reason)")
+            try Terminal.write("\(row.entity) \(row.key) is blocked: \(row.reason)")
         }
     }
 
@@ -67,7 +67,7 @@ extension Date {
 
 /// The entities of a configuration that a command applies to.
 struct EntitySelection: ParsableArguments {
-    @Option(help: ArgumentHelp("Only this entity. May be repeated.", valueName: "entity"))
+    @Option(help: ArgumentHelp("Only this entity. Repeat the option for more entities.", valueName: "entity"))
     var only: [String] = []
 
     /// The names; nil for all entities.

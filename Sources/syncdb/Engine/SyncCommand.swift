@@ -7,12 +7,12 @@ import SyncTools
 struct SyncCommand: AsyncParsableCommand, EngineCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
-        abstract: "Pull what is new from a web service, and send what changed here.",
+        abstract: "Pull changes from a web service, then push local changes.",
         discussion: "Example: syncdb sync -d app.sqlite -c service.json --model model.json")
 
     @OptionGroup(title: "Database and service") var location: DatabaseOptions
     @OptionGroup(title: "Database and service") var service: EngineOptions
-    @OptionGroup(title: "Run") var running: EngineRunOptions
+    @OptionGroup(title: "Sync") var running: EngineRunOptions
 
     func run() async throws {
         try await running.run(self) { engine, names in try await engine.sync(only: names) }
@@ -23,12 +23,12 @@ struct SyncCommand: AsyncParsableCommand, EngineCommand {
 struct Pull: AsyncParsableCommand, EngineCommand {
     static let configuration = CommandConfiguration(
         commandName: "pull",
-        abstract: "Pull what is new from a web service.",
+        abstract: "Pull changes from a web service.",
         discussion: "Example: syncdb pull -d app.sqlite -c service.json --only Task")
 
     @OptionGroup(title: "Database and service") var location: DatabaseOptions
     @OptionGroup(title: "Database and service") var service: EngineOptions
-    @OptionGroup(title: "Run") var running: EngineRunOptions
+    @OptionGroup(title: "Sync") var running: EngineRunOptions
 
     func run() async throws {
         try await running.run(self) { engine, names in try await engine.pull(only: names) }
@@ -39,12 +39,12 @@ struct Pull: AsyncParsableCommand, EngineCommand {
 struct Push: AsyncParsableCommand, EngineCommand {
     static let configuration = CommandConfiguration(
         commandName: "push",
-        abstract: "Send what changed here to a web service.",
+        abstract: "Push local changes to a web service.",
         discussion: "Example: syncdb push -d app.sqlite -c service.json")
 
     @OptionGroup(title: "Database and service") var location: DatabaseOptions
     @OptionGroup(title: "Database and service") var service: EngineOptions
-    @OptionGroup(title: "Run") var running: EngineRunOptions
+    @OptionGroup(title: "Sync") var running: EngineRunOptions
 
     func run() async throws {
         try await running.run(self) { engine, names in try await engine.push(only: names) }
@@ -72,11 +72,12 @@ extension EngineCommand {
                 return try DataStack(model: model, at: location.url, transformers: .optional)
             } catch let error as SyncError where error.code == .modelMismatch && !error.problems.isEmpty {
                 // These commands have no `--allow-loss`, so the hint names another command.
-                throw HintedError(error: error, hint: "'syncdb schema migrate --allow-loss' lets that go")
+                throw HintedError(
+                    error: error, hint: "use 'syncdb schema migrate --allow-loss' to accept the data loss")
             }
         }
         guard try location.exists else {
-            throw UsageError("there is no database '\(location.database)' yet: name its --model")
+            throw UsageError("the database '\(location.database)' does not exist; name a --model to create it")
         }
         return try DataStack(at: location.url, transformers: .optional)
     }
@@ -107,14 +108,14 @@ struct EngineOptions: ParsableArguments {
     @Option(
         name: [.customShort("c"), .long],
         help: ArgumentHelp(
-            "The service and the entities: JSON, as in Docs/engine-configuration.schema.json. Secrets stand there as ${NAME}, "
-                + "for the value of an environment variable.", valueName: "file"),
+            "The configuration of the service and its entities, in JSON (see Docs/engine-configuration.schema.json). Write "
+                + "secrets as ${NAME}, the value of an environment variable.", valueName: "file"),
         completion: .file(extensions: ["json"]))
     var config: String
 
     @Option(
         help: ArgumentHelp(
-            "The model, needed for a new database, and where it has changed: a schema file (.json) or a Core Data model.",
+            "The model: a schema file (.json) or a Core Data model. Needed for a new database or a changed model.",
             valueName: "file"), completion: Completions.model)
     var model: String?
 
@@ -135,31 +136,31 @@ struct EngineRunOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How long to wait, altogether, for a service that fails or asks to be left alone: seconds, or as in 2m. A request "
-                + "that fails as often as 'attempts' of the configuration says ends it first. (default: 30)",
+            "The total time to wait for a service that fails or asks to wait: seconds, or with a unit such as 2m. The sync "
+                + "fails earlier if one request fails 'attempts' times (see the configuration). (default: 30)",
             valueName: "time"))
     var wait: WaitArgument?
 
     @Flag(
         help: ArgumentHelp(
-            "Ask at once, also a service that asked an earlier run to be left alone. (After a failure of the network no run is "
-                + "kept waiting.)"))
+            "Send requests at once, even if the service asked an earlier sync to wait."))
     var now = false
 
     @Option(
         help: ArgumentHelp(
-            "How many rows may go because the service does not list them any more: 20 or 10%. (default: half, of more than 10)",
-            valueName: "rows"))
+            "The deletion limit of each entity, for rows that the service no longer lists: a number of rows, or a percentage "
+                + "such as 10%; 100% allows all. (default: 50%, for entities with more than 10 rows)",
+            valueName: "rows|percent"))
     var maxDelete: MaximumDeletion?
 
     @Flag(help: "Print the result as JSON.")
     var json = false
 
-    @Flag(help: "Print nothing but errors.")
+    @Flag(help: "Print only errors.")
     var quiet = false
 
     func validate() throws {
-        if json && quiet { throw ValidationError("--json and --quiet exclude each other") }
+        if json && quiet { throw ValidationError("--json and --quiet cannot be used together") }
     }
 
     /// Runs the engine, shows its progress, and prints its report.
@@ -179,7 +180,7 @@ struct EngineRunOptions: ParsableArguments {
         let start = Date(timeIntervalSinceNow: -0.001)
         let report: SyncReport
         do {
-            report = try await Interruption.cancelling(outcome: "what was done stays done, and the next run goes on") {
+            report = try await Interruption.cancelling(outcome: "completed work is kept, and the next sync continues") {
                 try await body(engine, names)
             }
         } catch let error as SyncError where error.code == .deletionLimitExceeded {

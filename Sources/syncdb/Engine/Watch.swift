@@ -6,18 +6,18 @@ import Sync
 struct Watch: AsyncParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Print what becomes of rows, as other processes write them, until Ctrl-C.",
+        abstract: "Print changes to rows as other processes write them, until Ctrl-C.",
         discussion: """
-            One line per row, as 'diff' prints them: + is new, ~ differs, - is gone. What one transaction wrote comes \
-            together; of several between two looks the sum does. A row that the condition does not hold for any more \
-            is gone.
+            Prints one line per row, like 'diff': + inserted, ~ updated, - deleted. The changes of one transaction are \
+            printed together; transactions within one interval are combined. With --where, a row that no longer matches is \
+            printed as deleted.
 
             Examples:
               syncdb watch User -d app.sqlite --where 'age >= 18'
               syncdb watch Order -d app.sqlite --json | while read -r changes; do …; done
             """)
 
-    @Argument(help: "The entity. Rows of its sub-entities are its rows too.", completion: Completions.entity)
+    @Argument(help: "The entity. Includes the rows of its sub-entities.", completion: Completions.entity)
     var entity: String
 
     @OptionGroup(title: "Database") var location: DatabaseOptions
@@ -26,18 +26,18 @@ struct Watch: AsyncParsableCommand, InputCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How often to look: milliseconds, or as in 2s. Looking costs next to nothing while nobody writes. "
-                + "(default: 200ms)", valueName: "time"))
+            "The time between two checks for changes: milliseconds, or with a unit such as 2s. (default: 200ms)",
+            valueName: "time"))
     var interval: TimeoutArgument?
 
-    @Flag(help: "End after the first changes.")
+    @Flag(help: "Exit after the first changes.")
     var once = false
 
     @Flag(
         help: ArgumentHelp(
-            "Print JSON, a line for each time something changed.",
+            "Print the changes as JSON, one line per check that found some.",
             discussion: """
-                Entity by entity what 'diff --json' says under "entities":
+                The value of "entities" in the output of 'diff --json':
                 {"User": {"inserted": [9], "insertedRows": [{"key": 9, "values": {…}}], …}}
                 """))
     var json = false
@@ -54,7 +54,8 @@ struct Watch: AsyncParsableCommand, InputCommand {
         // The version is read first: a commit in between is then compared once more instead of missed.
         var version = try await stack.version()
         var rows = try await stack.snapshot(of: entity, where: predicate)
-        Terminal.writeError("watching \(rows.count) row\(rows.count == 1 ? "" : "s") of \(entity); Ctrl-C ends it")
+        Terminal.writeError(
+            "watching \(rows.count) row\(rows.count == 1 ? "" : "s") of \(entity); press Ctrl-C to stop")
         while true {
             try await Task.sleep(for: .milliseconds(Int(interval?.milliseconds ?? 200)))
             let now = try await stack.version()
@@ -76,7 +77,7 @@ struct Watch: AsyncParsableCommand, InputCommand {
     }
 
     func validate() throws {
-        if interval?.milliseconds == 0 { throw ValidationError("--interval must be longer than nothing") }
+        if interval?.milliseconds == 0 { throw ValidationError("--interval must be greater than 0") }
     }
 }
 

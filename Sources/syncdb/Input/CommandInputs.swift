@@ -34,7 +34,7 @@ struct CommandInputs {
             switch input {
             case .standardInput:
                 let isInput = Self.isSame(status, FileStatus(descriptor: STDIN_FILENO))
-                return isInput ? "it is standard input, which is read" : nil
+                return isInput ? "it is the standard input" : nil
             case .file(let file): return Self.reason(againstFile: file, path, status)
             case .database(let database):
                 if Self.isSame(status, FileStatus(at: database)) { return "it is the database" }
@@ -45,11 +45,11 @@ struct CommandInputs {
 
     private static func reason(againstFile input: String, _ path: String?, _ status: FileStatus?) -> String? {
         guard let other = FileStatus(at: input) else { return nil }
-        guard other.isFolder else { return isSame(status, other) ? "it is '\(input)', which is read" : nil }
-        if let path, isInside(path, other) { return "it is inside '\(input)', which is read" }
+        guard other.isFolder else { return isSame(status, other) ? "it is the input '\(input)'" : nil }
+        if let path, isInside(path, other) { return "it is inside the input '\(input)'" }
         let files = (try? ModelFile.files(at: URL(argument: input))) ?? []
         let isRead = files.contains { isSame(status, FileStatus(at: $0.path)) }
-        return isRead ? "it is a file of '\(input)', which is read" : nil
+        return isRead ? "it is a file of the input '\(input)'" : nil
     }
 
     private static func isSame(_ status: FileStatus?, _ other: FileStatus?) -> Bool {

@@ -14,9 +14,9 @@ enum Gzip {
 
         var errorDescription: String? {
             switch self {
-            case .truncated: "the gzip data ends too early; it was not written or sent whole"
-            case .corrupt(let reason): "the gzip data is damaged (\(reason))"
-            case .tooLarge: "the gzip data unpacks to more than is allowed"
+            case .truncated: "the gzip data is truncated"
+            case .corrupt(let reason): "the gzip data is corrupt (\(reason))"
+            case .tooLarge: "the gzip data is too large after decompression"
             }
         }
     }
@@ -67,7 +67,7 @@ final class Deflation: @unchecked Sendable {
         let size = Int32(truncatingIfNeeded: MemoryLayout<z_stream>.size)
         let code = deflateInit2_(
             stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, Self.windowBits, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size)
-        guard code == Z_OK else { throw Gzip.Failure.corrupt("zlib does not work here") }
+        guard code == Z_OK else { throw Gzip.Failure.corrupt("zlib cannot be initialized") }
     }
 
     deinit {
@@ -137,7 +137,7 @@ final class Inflation {
         output.deallocate()
     }
 
-    private static var broken: Gzip.Failure { .corrupt("zlib does not work here") }
+    private static var broken: Gzip.Failure { .corrupt("zlib cannot be initialized") }
 
     /// Returns the next decompressed bytes, at most a megabyte; nil at the end.
     ///

@@ -83,7 +83,8 @@ enum PayloadSource {
 
     private static func message(_ failure: Gzip.Failure, _ limit: ByteCount) -> String {
         guard failure == .tooLarge else { return failure.localizedDescription }
-        return "unpacks to more than \(limit.defaultValueDescription), more than --max-size allows; nothing was written"
+        return
+            "larger than \(limit.defaultValueDescription) after decompression; raise the limit with --max-size; nothing was written"
     }
 
     /// Opens the source for reading from the beginning.

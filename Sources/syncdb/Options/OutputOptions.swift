@@ -30,7 +30,7 @@ struct OutputOptions {
         return try payload.read(wholeUpTo: size) { done, total in
             display?.show(
                 ProgressLine(
-                    label: total > 0 ? "unpacking" : "reading", unit: .bytes, completed: done,
+                    label: total > 0 ? "decompressing" : "reading", unit: .bytes, completed: done,
                     total: total > 0 ? total : nil))
         }
     }
@@ -56,7 +56,7 @@ struct ColorOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Colour the output: auto (on a terminal, unless NO_COLOR is set), always or never.", valueName: "when"))
+            "Color the output: auto (on a terminal, unless NO_COLOR is set), always or never.", valueName: "when"))
     var color: Choice = .auto
 
     /// The style for standard output.
@@ -94,17 +94,17 @@ struct ResultOptions: ParsableArguments {
         help: ArgumentHelp(
             "Print the result as JSON.",
             discussion: """
-                For every entity the keys inserted, updated (with the attributes that changed) and deleted, and counts:
+                For each entity: the keys of inserted, updated (with the changed attributes) and deleted rows, and counts:
                 {"entities": {"User": {"inserted": [7], "insertedCount": 1, …}}, "diagnostics": [], …}
-                'diff' and --verbose add the values and the links.
+                'diff' and --verbose add values and links.
                 """))
     var json = false
 
-    @Flag(help: "Print nothing but errors.")
+    @Flag(help: "Print only errors.")
     var quiet = false
 
     func validate() throws {
-        if json && quiet { throw ValidationError("--json and --quiet exclude each other") }
+        if json && quiet { throw ValidationError("--json and --quiet cannot be used together") }
     }
 }
 
@@ -130,13 +130,13 @@ enum RowFormat: String, ExpressibleByArgument, CaseIterable {
 struct FormatOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "How to print rows: table, vertical or markdown for people, json, ndjson, csv or tsv for programs.",
+            "The output format: table, vertical or markdown for people; json, ndjson, csv or tsv for programs.",
             valueName: "format"))
     var format: RowFormat?
 
     @Flag(
         help:
-            "Print a JSON array with one object per row: [{\"id\": 1, \"name\": \"Ada\"}, …]. The same as --format json."
+            "Print a JSON array with one object per row: [{\"id\": 1, \"name\": \"Ada\"}, …]. Same as --format json."
     )
     var json = false
 
@@ -145,14 +145,14 @@ struct FormatOptions: ParsableArguments {
 
     func validate() throws {
         if json, let format, format != .json {
-            throw ValidationError("--json and --format \(format.rawValue) exclude each other")
+            throw ValidationError("--json and --format \(format.rawValue) cannot be used together")
         }
     }
 }
 
 /// The option for the length of printed lists.
 struct ListOptions: ParsableArguments {
-    @Flag(help: "List everything, not only the first 20 of a kind.")
+    @Flag(help: "List all items instead of the first 20 of each kind.")
     var all = false
 
     /// The most entries of one kind; nil for all.

@@ -5,15 +5,14 @@ import Sync
 struct PayloadFormatOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The JSON is an object whose members are the records, {\"AD\": {…}, \"AE\": {…}}: the attribute that their "
-                + "names fill.",
+            "Read one object of records, {\"AD\": {…}, \"AE\": {…}}, and store the object keys in this attribute.",
             valueName: "attribute"))
     var keyedBy: String?
 
-    @Flag(help: "The same, where the names are the values of the primary key.")
+    @Flag(help: "Read one object of records whose keys are the primary keys.")
     var keyed = false
 
-    @Option(help: "The JSON is a document of a known form: json-api, or graphql.")
+    @Option(help: "The document format of the JSON.")
     var form: PayloadFormatArgument?
 
     /// Returns the format of a payload.
@@ -25,8 +24,8 @@ struct PayloadFormatOptions: ParsableArguments {
     var isPlain: Bool { names == nil && form == nil }
 
     func validate() throws {
-        if keyed, keyedBy != nil { throw ValidationError("--keyed and --keyed-by exclude each other") }
-        if names != nil, form != nil { throw ValidationError("--keyed-by and --form exclude each other") }
+        if keyed, keyedBy != nil { throw ValidationError("--keyed and --keyed-by cannot be used together") }
+        if names != nil, form != nil { throw ValidationError("--form cannot be used with --keyed or --keyed-by") }
     }
 }
 
@@ -65,7 +64,7 @@ struct EntityArgument {
     static func check(_ arguments: [String]) throws {
         let lists = arguments.map(Self.init)
         if lists.count(where: { $0.path == nil }) > (lists.count > 1 ? 0 : 1) {
-            throw ValidationError("several --entity say which list each is of, as in --entity users=User")
+            throw ValidationError("with several lists, each --entity must name its list, such as --entity users=User")
         }
         if let twice = lists.first(where: { list in lists.count { $0.path == list.path } > 1 }) {
             throw ValidationError("--entity names the list '\(twice.path ?? "")' twice")

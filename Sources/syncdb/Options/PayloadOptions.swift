@@ -50,12 +50,14 @@ struct PayloadOptions {
     func validate() throws {
         let isPlain = layout.isPlain
         if !entities.isEmpty, rules.parent != nil || rules.predicate != nil {
-            throw ValidationError("--where and --parent are about one entity, not about several lists")
+            throw ValidationError("--where and --parent cannot be used with several lists")
         }
         if !entities.isEmpty, !isPlain || rules.ndjson {
-            throw ValidationError("several lists are plain JSON: without --form, --keyed-by and --ndjson")
+            throw ValidationError("--form, --keyed, --keyed-by and --ndjson cannot be used with several lists")
         }
-        if rules.ndjson, !isPlain { throw ValidationError("--ndjson, --form and --keyed-by exclude each other") }
+        if rules.ndjson, !isPlain {
+            throw ValidationError("--ndjson, --form, --keyed and --keyed-by cannot be used together")
+        }
     }
 }
 
@@ -90,7 +92,7 @@ extension PayloadCommand {
 struct PayloadFileOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "The JSON: a .json or .ndjson file (one record a line), either also packed as .gz, or - for standard input. "
+            "The JSON: a .json or .ndjson file (one record per line), also compressed as .gz, or - for standard input. "
                 + "Several files are pages of one list.",
             valueName: "file"),
         completion: Completions.payload)
@@ -99,7 +101,7 @@ struct PayloadFileOptions: ParsableArguments {
     @Option(
         name: .customLong("entity"),
         help: ArgumentHelp(
-            "The entity of the records. For a JSON object with several lists once for each, as in users=User.",
+            "The entity of the records. For a JSON object with several lists, one option per list: --entity users=User.",
             valueName: "name"),
         completion: Completions.entity)
     var entityArguments: [String]
@@ -120,59 +122,60 @@ struct PayloadFileOptions: ParsableArguments {
 
 /// The scope of a payload, its operations, and how it is read.
 struct SyncRuleOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The keys that lead to the records inside the JSON: data.results", valueName: "path"))
+    @Option(help: ArgumentHelp("The key path of the records inside the JSON, such as data.results.", valueName: "path"))
     var key: String?
 
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "Which stored rows the JSON speaks for: of these, the ones it leaves out are deleted. "
-                + "(default: all; for an entity that refers to itself, its top level)",
+            "The scope: stored rows that match are deleted if the JSON omits them. (default: all rows; for an entity with "
+                + "a relationship to itself, the rows without a parent)",
             valueName: "predicate"))
     var predicate: String?
 
     @Option(
         help: ArgumentHelp(
-            "What may be done: any of \(OperationList.names), separated by commas.", valueName: "names"))
+            "The allowed operations, separated by commas.", valueName: "names"))
     var operations: OperationList = OperationList(value: .all)
 
     @Option(
         help: ArgumentHelp(
-            "The row the records belong to, as Entity:id, and the relationship if there are several. "
-                + "(An id with colons needs the relationship too.)",
+            "The parent row of the records, as Entity:id. Add the relationship if there are several, or if the id "
+                + "contains colons.",
             valueName: "entity:id[:relationship]"))
     var parent: ParentArgument?
 
-    @Option(help: "What the JSON speaks for: automatic, or all rows also of an entity that refers to itself.")
+    @Option(help: "The scope without --where: automatic, or all rows even if the entity has a relationship to itself.")
     var scope: ScopeArgument = .automatic
 
     @Option(
         help: ArgumentHelp(
-            "The most that may be deleted of one entity: a number of rows, or a part as in 10%. 100% allows all. "
-                + "(default: half, of an entity with more than 10 rows)",
+            "The deletion limit of each entity: a number of rows, or a percentage such as 10%; 100% allows all. (default: "
+                + "50%, for entities with more than 10 rows)",
             valueName: "rows|percent"))
     var maxDelete: MaximumDeletion?
 
-    @Flag(help: "The JSON is only what changed: rows that it leaves out are kept. (Lists inside records are whole.)")
+    @Flag(help: "Treat the JSON as a delta: keep rows it omits. Nested lists are still complete.")
     var delta = false
 
     @Flag(
         help: ArgumentHelp(
-            "Refuse all of the JSON if a value in it does not fit, a record has no key, or records of one row contradict "
-                + "each other."))
+            "Reject the JSON if a value has the wrong type, a record has no primary key, or records with one key are "
+                + "inconsistent."))
     var strict = false
 
     @Flag(
         help: ArgumentHelp(
-            "Delete what the JSON leaves out also where a record in it has a key that cannot be read. (Else nothing is: the "
-                + "record may be of any row.)"))
+            "Delete omitted rows even if the key of a record cannot be read. (default: delete no omitted rows then, because "
+                + "the record may describe any of them)"))
     var deletesBesideUnread = false
 
     @Option(
-        help: ArgumentHelp("The most that packed JSON may unpack to, as in 500M or 4G.", valueName: "size"))
+        help: ArgumentHelp(
+            "The maximum size of compressed JSON after decompression, such as 500M or 4G.", valueName: "size"))
     var maxSize: ByteCount = .standard
 
-    @Flag(help: "The JSON is one record a line. (default for .ndjson files)")
+    @Flag(help: "Read one record per line. (default for .ndjson files)")
     var ndjson = false
 
     func recordPredicate() throws -> RowPredicate? {
@@ -181,7 +184,7 @@ struct SyncRuleOptions: ParsableArguments {
 
     func validate() throws {
         if let key, key.split(separator: ".", omittingEmptySubsequences: false).contains(where: \.isEmpty) {
-            throw ValidationError("--key '\(key)' has an empty part")
+            throw ValidationError("--key '\(key)' has an empty component")
         }
     }
 }

@@ -30,7 +30,7 @@ struct StoreOptions {
             return try modelForExistingDatabase(model, extendedBy: payloads, as: options, isQuiet: isQuiet)
         }
         guard options.rules.parent == nil else {
-            throw UsageError("there is no database '\(location.database)' yet, so no row can be the --parent")
+            throw UsageError("the database '\(location.database)' does not exist, so it has no row for --parent")
         }
         let samples = samples(payloads, as: options)
         let inferred = try InferredModel(from: samples)
@@ -72,7 +72,7 @@ struct StoreOptions {
     ) throws -> ModelSelection {
         guard changes.evolve else { return ModelSelection(model: model) }
         guard options.canEvolve else {
-            throw UsageError("--evolve does not read JSON:API documents: give the new --model instead")
+            throw UsageError("--evolve does not read JSON:API documents; name the new --model instead")
         }
         let found = try ModelEvolution(of: model, by: samples(payloads, as: options)) { entity, attribute in
             // The database has no values of an attribute that it does not know.
@@ -103,15 +103,15 @@ struct StoreOptions {
         let found = try? ModelEvolution(of: model, by: samples(payloads, as: options, size: size))
         let additions = found?.remarks ?? []
         guard !additions.isEmpty else {
-            if !isWhole { Terminal.writeError("note: --evolve extends the model by what the JSON has beyond it") }
+            if !isWhole { Terminal.writeError("note: use --evolve to add unmapped keys and wider types to the model") }
             return
         }
         let added = TruncatedList(additions.map { "\($0)" as TerminalText }).text(between: "; ")
-        Terminal.writeError("note: --evolve would add \(added)" + (isWhole ? "" : ", by the first records alone"))
+        Terminal.writeError("note: --evolve would add \(added)" + (isWhole ? "" : " (from the first records)"))
     }
 
     private static func note(_ model: SyncModel) -> TerminalText {
-        "note: no --model: inferred \(TruncatedList(model.entities.map(\.name)).text) from the JSON; 'syncdb schema infer' says why"
+        "note: no --model: inferred \(TruncatedList(model.entities.map(\.name)).text) from the JSON; 'syncdb schema infer' lists the guesses"
     }
 }
 
@@ -144,7 +144,7 @@ struct DatabaseOptions: ParsableArguments {
     func validate() throws {
         if path == nil {
             throw ValidationError(
-                "Missing expected argument '--database <db>'; \(NamedDatabase.variable) in the environment does as well"
+                "Missing expected argument '--database <db>'; or set \(NamedDatabase.variable) in the environment"
             )
         }
     }
@@ -159,12 +159,12 @@ enum NamedDatabase {
 
     static var name: NameSpecification { [.customShort("d"), .customLong("database")] }
     static var help: ArgumentHelp {
-        ArgumentHelp("The SQLite database. (default: \(variable) of the environment)", valueName: "db")
+        ArgumentHelp("The SQLite database. (default: the environment variable \(variable))", valueName: "db")
     }
     static var timeoutHelp: ArgumentHelp {
         ArgumentHelp(
-            "How long to wait for a database that another process has locked: milliseconds, or as in 30s and 2m. "
-                + "(default: 5s)", valueName: "time")
+            "The time to wait for a database that another process has locked: milliseconds, or with a unit such as 30s or "
+                + "2m. (default: 5s)", valueName: "time")
     }
 
     static var ofEnvironment: String? {
@@ -207,18 +207,18 @@ struct ModelOrDatabase: ParsableArguments {
 struct ModelOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The model: a schema file (.json) or a Core Data model (.xcdatamodel, .xcdatamodeld). Inferred for the first "
-                + "import if left out, needed later only if it has changed.",
+            "The model: a schema file (.json) or a Core Data model (.xcdatamodel, .xcdatamodeld). Without it, the first "
+                + "import infers a model, and later imports use the model of the database.",
             valueName: "file"), completion: Completions.model)
     var model: String?
 
-    @Flag(help: "With another model than the database has: lose what it has no place for.")
+    @Flag(help: "Accept the loss of data that the new --model cannot store.")
     var allowLoss = false
 
     var migration: MigrationPolicy { allowLoss ? .allowingLoss : .keepingData }
 
     @Flag(
-        help: "Extend the database's model by what the JSON has beyond it: new keys and wider types. (Never removes.)")
+        help: "Add new keys and wider types of the JSON to the model of the database. Removes nothing.")
     var evolve = false
 }
 
@@ -252,7 +252,7 @@ struct NewDatabase {
         try stack.close()
         guard try draft.publish() else {
             throw SyncError(
-                .databaseError, "'\(url.path)' was made by another process meanwhile; nothing was written to it")
+                .databaseError, "another process created '\(url.path)' at the same time; nothing was written to it")
         }
         return result
     }
@@ -280,7 +280,7 @@ extension DataStack {
     /// Opens a database read-only, with its stored model.
     static func existing(at path: String) throws -> DataStack {
         guard try FileStatus.ofDatabase(at: path) != nil else {
-            throw SyncError(.cannotOpenStore, "there is no database '\(path)'; 'syncdb import' makes one")
+            throw SyncError(.cannotOpenStore, "there is no database '\(path)'; 'syncdb import' creates one")
         }
         return try DataStack(reading: URL(argument: path), transformers: .optional)
     }

@@ -67,7 +67,7 @@ struct OutputFile {
             return try DraftFolder(in: target.folder)
         } catch let failure as SystemError {
             guard status != nil else {
-                throw Self.failure(path, "no file can be made in its folder: \(failure.message)")
+                throw Self.failure(path, "cannot create a file in its folder: \(failure.message)")
             }
             return try Self.reporting(path) { try DraftFolder(in: FileManager.default.temporaryDirectory.path) }
         }
@@ -219,8 +219,8 @@ enum FileDescriptorLimit {
         guard count < neededCount else { return }
         throw SyncError(
             .unreadableFile,
-            "only \(count) more files can be opened at once, and \(neededCount) are needed; "
-                + "'ulimit -n 256' allows more")
+            "only \(count) more files can be opened, but \(neededCount) are needed; raise the limit with 'ulimit -n 256'"
+        )
     }
 
     private static func freeCount(upTo limit: Int) -> Int {

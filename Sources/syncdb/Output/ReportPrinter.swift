@@ -59,12 +59,12 @@ struct ReportPrinter {
 
 /// Prints the report of an engine run, and the sync status after it.
 ///
-///     Task: pulled 3 new, 1 changed; sent 2 created; links: 2 added
-///     Task: 2 rows in conflict (9 values); 'syncdb conflicts' says who won
-///     Task: 1 record without an id was left out: number 4 of the list
-///     Task: 2 values were not taken: the first is Task 7, points: 'many' is no integer
-///     Task: 1 row parked; 'syncdb status' says why
-///     Task: 1 row waits for a decision; 'syncdb resolve' takes it
+///     Task: pulled: 3 inserted, 1 updated; pushed: 2 inserted; links: 2 added
+///     Task: 2 rows with resolved conflicts (9 fields); 'syncdb conflicts' lists them
+///     Task: 1 record without a primary key skipped: record 4 of the list
+///     Task: 2 values skipped: the first is Task 7, points: 'many' is no integer
+///     Task: 1 blocked change; 'syncdb status' shows the reason
+///     Task: 1 row with open conflicts; 'syncdb resolve' resolves them
 struct SyncReportPrinter {
     let report: SyncReport
     let status: [EntityStatus]
@@ -116,13 +116,13 @@ struct SyncReportPrinter {
     private func lines(_ name: String, _ changes: SyncReport.Changes) -> [TerminalText] {
         var lines: [TerminalText] = []
         let pulled = Self.list([
-            (changes.inserted, "new"), (changes.updated, "changed"), (changes.deleted, "deleted"),
+            (changes.inserted, "inserted"), (changes.updated, "updated"), (changes.deleted, "deleted"),
         ])
         let sent = Self.list([
-            (changes.created, "created"), (changes.sent, "changed"), (changes.removed, "deleted"),
+            (changes.created, "inserted"), (changes.sent, "updated"), (changes.removed, "deleted"),
         ])
         let links = Self.list([(changes.linksAdded, "added"), (changes.linksRemoved, "removed")])
-        let parts = [pulled.map { "pulled \($0)" }, sent.map { "sent \($0)" }, links.map { "links: \($0)" }]
+        let parts = [pulled.map { "pulled: \($0)" }, sent.map { "pushed: \($0)" }, links.map { "links: \($0)" }]
             .compactMap(\.self)
         if !parts.isEmpty { lines.append("\(name): " + TerminalText(parts.joined(separator: "; "))) }
         // Open conflicts have a separate line.
@@ -130,18 +130,17 @@ struct SyncReportPrinter {
         let decided = changes.conflicts - Set(open.map(\.key)).count
         if decided > 0 {
             let values = changes.conflictingValues - open.count
-            lines.append("\(name): \(Self.conflicts(decided, values)); 'syncdb conflicts' says who won")
+            lines.append("\(name): \(Self.conflicts(decided, values)); 'syncdb conflicts' lists them")
         }
         if let first = changes.firstSkipped {
-            let (were, place) = changes.skipped == 1 ? ("was", "") : ("were", "the first is ")
+            let place = changes.skipped == 1 ? "" : "the first is "
             lines.append(
-                "\(name): \(Self.count(changes.skipped, "record")) without an id \(were) left out: \(place)number \(first + 1) of the list"
+                "\(name): \(Self.count(changes.skipped, "record")) without a primary key skipped: \(place)record \(first + 1) of the list"
             )
         }
         if let first = changes.firstUnreadable {
-            let (were, place) = changes.unread == 1 ? ("was", "") : ("were", "the first is ")
-            lines.append(
-                "\(name): \(Self.count(changes.unread, "value")) \(were) not taken: \(place)\(first)")
+            let place = changes.unread == 1 ? "" : "the first is "
+            lines.append("\(name): \(Self.count(changes.unread, "value")) skipped: \(place)\(first)")
         }
         return lines
     }
@@ -149,15 +148,18 @@ struct SyncReportPrinter {
     private func lines(_ status: EntityStatus) -> [TerminalText] {
         var lines: [TerminalText] = []
         if status.pending > status.conflicts {
-            lines.append("\(status.entity): \(status.pending - status.conflicts) still to be sent")
+            let pending = status.pending - status.conflicts
+            lines.append(
+                "\(status.entity): \(Self.count(pending, "pending change")); 'syncdb push' sends \(pending == 1 ? "it" : "them")"
+            )
         }
         if status.parked > 0 {
-            lines.append("\(status.entity): \(Self.count(status.parked, "row")) parked; 'syncdb status' says why")
+            lines.append(
+                "\(status.entity): \(Self.count(status.parked, "blocked change")); 'syncdb status' shows the reason")
         }
         if status.conflicts > 0 {
-            let wait = status.conflicts == 1 ? "waits" : "wait"
             lines.append(
-                "\(status.entity): \(Self.count(status.conflicts, "row")) \(wait) for a decision; 'syncdb resolve' takes it"
+                "\(status.entity): \(Self.count(status.conflicts, "row")) with open conflicts; 'syncdb resolve' resolves them"
             )
         }
         return lines
@@ -174,9 +176,9 @@ struct SyncReportPrinter {
         "\(number) \(name)\(number == 1 ? "" : "s")"
     }
 
-    /// Returns `2 rows in conflict (9 values)`, without the number of values if each row has one.
+    /// Returns `2 rows with resolved conflicts (9 fields)`, without the number of values if each row has one.
     private static func conflicts(_ rows: Int, _ values: Int) -> String {
-        count(rows, "row") + " in conflict" + (values > rows ? " (\(values) values)" : "")
+        count(rows, "row") + " with resolved conflicts" + (values > rows ? " (\(values) fields)" : "")
     }
 }
 

@@ -18,13 +18,10 @@ struct ResultPrinter {
     private var repeatLines: [TerminalText] {
         let contradictions = result.contradictions
         let contrary: TerminalText =
-            "\(contradictions) \(contradictions == 1 ? "contradicts" : "contradict") an earlier one"
-        guard result.repeatedRecords > 0 else {
-            guard contradictions > 0 else { return [] }
-            return ["of the records that share a key, " + contrary]
-        }
+            "\(contradictions) duplicate\(contradictions == 1 ? "" : "s") with different values"
+        guard result.repeatedRecords > 0 else { return contradictions > 0 ? [contrary] : [] }
         let rows = result.records - result.repeatedRecords
-        let merged: TerminalText = "\(result.records) records are \(rows) row\(rows == 1 ? "" : "s")"
+        let merged: TerminalText = "\(result.records) records, \(rows) row\(rows == 1 ? "" : "s")"
         return [contradictions == 0 ? merged : merged + "; " + contrary]
     }
 
@@ -98,28 +95,28 @@ struct ResultPrinter {
         let diagnostics = result.diagnostics.filter { !isKept($0) }
         let kept = result.diagnostics.filter(isKept).map { kept -> TerminalText in
             "not deleted: \(kept.message), the first at \(kept.path) (entity \(kept.entity ?? "")); "
-                + "--deletes-beside-unread deletes them"
+                + "use --deletes-beside-unread to delete them"
         }
         return kept
             + listed(diagnostics, of: diagnostics.count + result.omittedDiagnostics) {
                 $0.kind == .danglingLinks
-                    ? "mended: \($0.message) (entity \($0.entity ?? ""))"
-                    : "not taken: \($0.path): \($0.message) (entity \($0.entity ?? ""))"
+                    ? "fixed: \($0.message) (entity \($0.entity ?? ""))"
+                    : "not stored: \($0.path): \($0.message) (entity \($0.entity ?? ""))"
             }
             + listed(result.unresolved) {
-                "waiting: \($0.entity) \($0.key) names \($0.target) as its \($0.relationship), which is not stored yet"
+                "pending: \($0.entity) \($0.key) references \($0.target) as \($0.relationship), which is not stored yet"
             }
             + listed(result.unmappedKeys) {
                 "not in the model: key '\($0.path)' of \($0.entity ?? ""), in \($0.count) record\($0.count == 1 ? "" : "s")"
             }
-            + (result.nextPage.map { ["there is a next page: \($0)"] } ?? [])
+            + (result.nextPage.map { ["next page: \($0)"] } ?? [])
     }
 
     private func listed<Element>(
         _ elements: [Element], of total: Int? = nil, _ line: (Element) -> TerminalText
     ) -> [TerminalText] {
         let list = TruncatedList(elements, upTo: limit, of: total)
-        return list.lines(line, hint: list.shown.count < elements.count ? "--all lists them" : nil)
+        return list.lines(line, hint: list.shown.count < elements.count ? "use --all to list them" : nil)
     }
 }
 
@@ -206,7 +203,7 @@ struct ChangePrinter {
         let shown = [old, new].map {
             TerminalText(String(decoding: $0.utf8.dropFirst(alike), as: UTF8.self), upTo: maximumWidth)
         }
-        return "…\(shown[0]) → …\(shown[1]) (after \(ByteAmount.text(alike)) that stay)"
+        return "…\(shown[0]) → …\(shown[1]) (after \(ByteAmount.text(alike)) unchanged)"
     }
 
     /// Returns the number of bytes in the common prefix, in whole characters and without the last ten bytes, which show
