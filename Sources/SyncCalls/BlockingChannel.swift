@@ -10,8 +10,8 @@ import SyncCore
 /// `@unchecked Sendable`: the variables are only accessed while `condition` is locked.
 final class BlockingChannel<Value: Sendable>: @unchecked Sendable {
     private let condition = NSCondition()
-    private var waiting: Value?
-    private var giver: CheckedContinuation<Void, Never>?
+    private var pendingValue: Value?
+    private var sender: CheckedContinuation<Void, Never>?
     private var end: Result<Void, any Error>?
     private var isClosed = false
 
@@ -20,12 +20,12 @@ final class BlockingChannel<Value: Sendable>: @unchecked Sendable {
     /// Sends a value, and waits until it is taken.
     ///
     /// - Throws: `CancellationError` if the channel is closed or finished.
-    func put(_ value: Value) async throws {
+    func send(_ value: Value) async throws {
         await withCheckedContinuation { continuation in
             let isRefused = condition.withLock {
                 if isClosed || end != nil { return true }
-                waiting = value
-                giver = continuation
+                pendingValue = value
+                sender = continuation
                 condition.signal()
                 return false
             }
@@ -36,13 +36,13 @@ final class BlockingChannel<Value: Sendable>: @unchecked Sendable {
 
     /// Ends the values, with or without an error. Only the first call sets the result.
     func finish(_ result: Result<Void, any Error>) {
-        let giver = condition.withLock {
+        let sender = condition.withLock {
             if end == nil { end = result }
-            if case .failure = result { waiting = nil }
+            if case .failure = result { pendingValue = nil }
             condition.signal()
-            return waiting == nil ? takeGiver() : nil
+            return pendingValue == nil ? removeSender() : nil
         }
-        giver?.resume()
+        sender?.resume()
     }
 
     // MARK: Receiving thread
@@ -50,33 +50,33 @@ final class BlockingChannel<Value: Sendable>: @unchecked Sendable {
     /// Waits for the next value; nil at the end.
     ///
     /// - Throws: The error that the channel was finished with.
-    func take() throws -> Value? {
-        let (value, giver) = try condition.withLock {
-            while waiting == nil, end == nil { condition.wait() }
-            guard let value = waiting else {
+    func receive() throws -> Value? {
+        let (value, sender) = try condition.withLock {
+            while pendingValue == nil, end == nil { condition.wait() }
+            guard let value = pendingValue else {
                 try end?.get()
                 return (Value?.none, CheckedContinuation<Void, Never>?.none)
             }
-            waiting = nil
-            return (value, takeGiver())
+            pendingValue = nil
+            return (value, removeSender())
         }
-        giver?.resume()
+        sender?.resume()
         return value
     }
 
     /// Ends the receiving side. A waiting value is dropped and its task continues.
     func close() {
-        let giver = condition.withLock {
+        let sender = condition.withLock {
             isClosed = true
-            waiting = nil
-            return takeGiver()
+            pendingValue = nil
+            return removeSender()
         }
-        giver?.resume()
+        sender?.resume()
     }
 
-    private func takeGiver() -> CheckedContinuation<Void, Never>? {
-        defer { giver = nil }
-        return giver
+    private func removeSender() -> CheckedContinuation<Void, Never>? {
+        defer { sender = nil }
+        return sender
     }
 }
 

@@ -34,28 +34,28 @@ package struct SyncCall: Sendable {
     nonisolated(nonsending) func changesHere(
         _ stage: (PayloadGraphBuilder) throws -> MappedPayload
     ) async throws -> SyncResult {
-        try await changes { try stage(staging()) }
+        try await changes { try stage(graphBuilder()) }
     }
 
     /// Maps a payload on the caller's thread, and computes the diff.
     nonisolated(nonsending) func dryRunHere(
         _ stage: (PayloadGraphBuilder) throws -> MappedPayload
     ) async throws -> SyncResult {
-        try await store.sync(stage(staging()), request(isDryRun: true))
+        try await store.sync(stage(graphBuilder()), request(isDryRun: true))
     }
 
     /// Maps a payload on a ``MappingThread``, and writes the diff.
     nonisolated(nonsending) func changes(
         _ stage: @Sendable (PayloadGraphBuilder) throws -> MappedPayload
     ) async throws -> SyncResult {
-        try await changes { try await MappingThread.run { try stage(staging()) } }
+        try await changes { try await MappingThread.run { try stage(graphBuilder()) } }
     }
 
     /// Maps a payload on a ``MappingThread``, and computes the diff.
     nonisolated(nonsending) func dryRun(
         _ stage: @Sendable (PayloadGraphBuilder) throws -> MappedPayload
     ) async throws -> SyncResult {
-        try await store.sync(MappingThread.run { try stage(staging()) }, request(isDryRun: true))
+        try await store.sync(MappingThread.run { try stage(graphBuilder()) }, request(isDryRun: true))
     }
 
     private nonisolated(nonsending) func changes(
@@ -64,7 +64,7 @@ package struct SyncCall: Sendable {
         guard let run = options.payloadKind.run else {
             return try await store.sync(staged(), request(isDryRun: false))
         }
-        try run.beginPage(page) { [self] run in try await sweep(run) }
+        try run.beginPage(page) { [self] run in try await deleteUnlisted(run) }
         do {
             let result = try await store.sync(staged(), request(isDryRun: false))
             run.endPage(succeeded: true)
@@ -79,12 +79,12 @@ package struct SyncCall: Sendable {
 
     /// Maps a payload of bytes, and writes the diff.
     nonisolated(nonsending) func changes(_ json: Data) async throws -> SyncResult {
-        try await changes { try $0.stage(json, options: options) }
+        try await changes { try $0.map(json, options: options) }
     }
 
     /// Maps a payload of bytes, and computes the diff.
     package nonisolated(nonsending) func dryRun(_ json: Data) async throws -> SyncResult {
-        try await dryRun { try $0.stage(json, options: options) }
+        try await dryRun { try $0.map(json, options: options) }
     }
 
     // MARK: In the caller's transaction
@@ -99,21 +99,21 @@ package struct SyncCall: Sendable {
                 "a page of a paged import cannot be synced inside the caller's transaction, since a rollback "
                     + "would lose the page; call it without 'in: db'")
         }
-        return try writer.sync(stage(staging()), request(isDryRun: isDryRun))
+        return try writer.sync(stage(graphBuilder()), request(isDryRun: isDryRun))
     }
 
     /// Maps a payload of bytes, and writes the diff, or computes it for a dry run.
     package func changes(_ json: Data, by writer: any StoreWriter, isDryRun: Bool) throws -> SyncResult {
-        try changes(by: writer, isDryRun: isDryRun) { try $0.stage(json, options: options) }
+        try changes(by: writer, isDryRun: isDryRun) { try $0.map(json, options: options) }
     }
 
-    package func staging() throws -> PayloadGraphBuilder {
+    package func graphBuilder() throws -> PayloadGraphBuilder {
         try PayloadGraphBuilder(
             inEntity: entity, of: store.model, parent: parent, operations: operations, options: options)
     }
 
     /// The same call without progress, for a chunk, which cannot report the progress of the whole payload.
-    var quiet: SyncCall {
+    var withoutProgress: SyncCall {
         var call = self
         call.options.progress = nil
         return call
@@ -134,8 +134,8 @@ package struct SyncCall: Sendable {
     }
 
     /// Deletes the rows in scope that no page mentioned, by applying a payload without records.
-    func sweep(_ run: PagedImport) async throws -> SyncResult {
-        try await store.sweep(ending, run, request(isDryRun: false))
+    func deleteUnlisted(_ run: PagedImport) async throws -> SyncResult {
+        try await store.deleteUnlisted(ending, run, request(isDryRun: false))
     }
 
     /// The payload graph of a payload without records.
@@ -143,7 +143,7 @@ package struct SyncCall: Sendable {
         get throws {
             var last = self
             if last.options.payloadKind.run != nil { last.options.payloadKind = .snapshot }
-            return try last.staging().planWithoutRecords()
+            return try last.graphBuilder().planWithoutRecords()
         }
     }
 }
@@ -172,7 +172,7 @@ extension SyncCall {
         guard let run = options.payloadKind.run, !isDryRun else {
             return try await write(chunks, total, isDryRun, ending: try ending)
         }
-        try run.beginPage(page) { [self] run in try await sweep(run) }
+        try run.beginPage(page) { [self] run in try await deleteUnlisted(run) }
         do {
             let result = try await write(chunks, total, isDryRun, ending: nil)
             run.endPage(succeeded: true)
@@ -189,13 +189,13 @@ extension SyncCall {
         _ chunks: Chunks, _ total: Int?, _ isDryRun: Bool, ending: PayloadGraph?
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
         let pieces = BlockingChannel<GraphChunk>()
-        let staging = try quiet.staging()
+        let staging = try withoutProgress.graphBuilder()
         return try await withTaskCancellationHandler {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { [self] in
                     do {
                         try await MappingThread.begin { _ in
-                            try await map(chunks, total, with: staging) { try await pieces.put($0) }
+                            try await map(chunks, total, with: staging) { try await pieces.send($0) }
                         }
                         pieces.finish(.success(()))
                     } catch {
@@ -207,7 +207,7 @@ extension SyncCall {
                     group.cancelAll()
                 }
                 return try await store.sync(
-                    pieces: { try pieces.take() }, ending: ending, request(isDryRun: isDryRun))
+                    pieces: { try pieces.receive() }, ending: ending, request(isDryRun: isDryRun))
             }
         } onCancel: {
             pieces.finish(.failure(CancellationError()))
@@ -229,10 +229,10 @@ extension SyncCall {
         let run = outer ?? PagedImport()
         var paged = self
         paged.options.payloadKind = .page(of: run)
-        let quiet = paged.quiet
+        let quiet = paged.withoutProgress
         var results = ResultAccumulator()
         var hasMore = false
-        try await map(chunks, total, with: quiet.staging()) { piece in
+        try await map(chunks, total, with: quiet.graphBuilder()) { piece in
             let result = try await quiet.changesHere { _ in piece.payload }
             hasMore = piece.payload.plan.page.hasMore
             results.add(result)

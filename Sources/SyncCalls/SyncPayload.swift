@@ -103,9 +103,9 @@ extension SyncCall {
         switch try payload.syncPayload().source {
         case .data(let json): try await isDryRun ? dryRun(json) : changes(json)
         case .value(let json):
-            try await isDryRun ? dryRun { try $0.stage(json) } : changes { try $0.stage(json) }
+            try await isDryRun ? dryRun { try $0.map(json) } : changes { try $0.map(json) }
         case .dictionaries(let records):
-            try await isDryRun ? dryRunHere { try $0.stage(records) } : changesHere { try $0.stage(records) }
+            try await isDryRun ? dryRunHere { try $0.map(records) } : changesHere { try $0.map(records) }
         case .file(let url):
             try await changes(file: url, isDryRun: isDryRun)
         case .stream(let changes): try await changes(self, isDryRun)
@@ -125,9 +125,9 @@ extension SyncCall {
     ) throws -> SyncResult {
         switch try payload.syncPayload().source {
         case .data(let json): return try changes(json, by: writer, isDryRun: isDryRun)
-        case .value(let json): return try changes(by: writer, isDryRun: isDryRun) { try $0.stage(json) }
+        case .value(let json): return try changes(by: writer, isDryRun: isDryRun) { try $0.map(json) }
         case .dictionaries(let records):
-            return try changes(by: writer, isDryRun: isDryRun) { try $0.stage(records) }
+            return try changes(by: writer, isDryRun: isDryRun) { try $0.map(records) }
         case .file(let url): return try changes(FileBuffers.contents(of: url), by: writer, isDryRun: isDryRun)
         case .stream:
             throw SyncError(

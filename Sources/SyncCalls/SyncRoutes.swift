@@ -14,14 +14,14 @@ extension StoreHost {
     /// records.
     ///
     /// - Returns: The changes of the whole import.
-    func sweep(_ plan: PayloadGraph, _ run: PagedImport, _ request: SyncRequest) async throws -> SyncResult {
+    func deleteUnlisted(_ plan: PayloadGraph, _ run: PagedImport, _ request: SyncRequest) async throws -> SyncResult {
         try await writing { writer in
-            try run.remembering(isDryRun: false) { memory in
-                memory?.isEnding = true
-                let last = try writer.transaction(request) { try $0.apply(MappedPayload(plan), run: &memory) }
-                memory?.changes.add(last)
-                try memory?.changes.preservePending { try writer.waiting($0) }
-                return memory?.changes.result() ?? last
+            try run.withState(isDryRun: false) { state in
+                state?.isEnding = true
+                let last = try writer.transaction(request) { try $0.apply(MappedPayload(plan), run: &state) }
+                state?.changes.add(last)
+                try state?.changes.preservePending { try writer.pendingReferences(among: $0) }
+                return state?.changes.result() ?? last
             }
         }
     }
@@ -42,11 +42,11 @@ extension StoreHost {
         request.isInPieces = true
         return try await writing { [request] writer in
             var first = try next()
-            return try (request.options.payloadKind.run ?? PagedImport()).remembering(isDryRun: request.isDryRun) {
-                memory in
+            return try (request.options.payloadKind.run ?? PagedImport()).withState(isDryRun: request.isDryRun) {
+                state in
                 try writer.transaction(request) { session in
-                    try PieceWriting(session: session, writer: writer, ending: ending)
-                        .apply(&first, then: next, run: &memory)
+                    try ChunkWriter(session: session, writer: writer, ending: ending)
+                        .apply(&first, then: next, run: &state)
                 }
             }
         }
@@ -58,9 +58,9 @@ extension StoreWriter {
     /// in one.
     func sync(_ payload: MappedPayload, _ request: SyncRequest) throws -> SyncResult {
         guard let run = request.options.payloadKind.run else { return try transaction(request) { try $0.apply(payload) } }
-        return try run.remembering(isDryRun: request.isDryRun) { memory in
-            let page = try transaction(request) { try $0.apply(payload, run: &memory) }
-            memory?.changes.add(page)
+        return try run.withState(isDryRun: request.isDryRun) { state in
+            let page = try transaction(request) { try $0.apply(payload, run: &state) }
+            state?.changes.add(page)
             return page
         }
     }
@@ -68,18 +68,18 @@ extension StoreWriter {
 
 extension PagedImport {
     /// Passes the state of the import to `body`, and stores it afterwards. A dry run restores the previous state.
-    fileprivate func remembering<Result>(
+    fileprivate func withState<Result>(
         isDryRun: Bool, _ body: (inout PagedImportState?) throws -> Result
     ) rethrows -> Result {
-        var memory: PagedImportState? = take()
-        let before = isDryRun ? memory : nil
-        defer { put(before ?? memory ?? PagedImportState()) }
-        return try body(&memory)
+        var state: PagedImportState? = checkOutState()
+        let before = isDryRun ? state : nil
+        defer { checkInState(before ?? state ?? PagedImportState()) }
+        return try body(&state)
     }
 }
 
 /// Applies the chunks of one payload, one after the other, in one transaction.
-private struct PieceWriting {
+private struct ChunkWriter {
     /// The most pending references in the result of a payload in chunks, if keys are not collected.
     private static let unresolvedLimit = 10_000
 
@@ -90,47 +90,47 @@ private struct PieceWriting {
     private var options: SyncOptions { session.request.options }
 
     func apply(
-        _ first: inout GraphChunk?, then next: () throws -> GraphChunk?, run memory: inout PagedImportState?
+        _ first: inout GraphChunk?, then next: () throws -> GraphChunk?, run state: inout PagedImportState?
     ) throws -> SyncResult {
-        var piece = first.take()
-        if let only = piece, only.isLast, ending != nil {
-            memory = nil
+        var chunk = first.take()
+        if let only = chunk, only.isLast, ending != nil {
+            state = nil
             return try session.apply(only.payload)
         }
-        let quiet = session.quiet
-        var mark = PaginationInfo()
-        while let payload = piece?.payload {
-            piece = nil
-            mark = payload.plan.page
-            let page = try quiet.apply(payload, run: &memory)
-            memory?.changes.add(page)
-            if hasTooManyUnresolved(memory) { try resolvePending(&memory) }
+        let quiet = session.withoutProgress
+        var pagination = PaginationInfo()
+        while let payload = chunk?.payload {
+            chunk = nil
+            pagination = payload.plan.page
+            let page = try quiet.apply(payload, run: &state)
+            state?.changes.add(page)
+            if hasTooManyUnresolved(state) { try resolvePending(&state) }
             try Task.checkCancellation()
-            piece = try next()
+            chunk = try next()
         }
         if let ending {
-            memory?.isEnding = true
-            let last = try session.apply(MappedPayload(ending.ending(mark)), run: &memory)
-            memory?.changes.add(last)
-            try resolvePending(&memory)
+            state?.isEnding = true
+            let last = try session.apply(MappedPayload(ending.ending(pagination)), run: &state)
+            state?.changes.add(last)
+            try resolvePending(&state)
         }
-        var result = memory?.changes.result() ?? SyncResult(entity: "")
-        result.nextPage = mark.next
+        var result = state?.changes.result() ?? SyncResult(entity: "")
+        result.nextPage = pagination.next
         return result
     }
 
     /// Whether so many references were added since the last check that another check costs little in comparison.
-    private func hasTooManyUnresolved(_ memory: PagedImportState?) -> Bool {
-        !options.collectsKeys && memory?.changes.unresolvedCount ?? 0 > 2 * Self.unresolvedLimit
+    private func hasTooManyUnresolved(_ state: PagedImportState?) -> Bool {
+        !options.collectsKeys && state?.changes.unresolvedCount ?? 0 > 2 * Self.unresolvedLimit
     }
 
     /// Removes references that were resolved since, and those above the limit if keys are not collected.
-    private func resolvePending(_ memory: inout PagedImportState?) throws {
-        var room = options.collectsKeys ? Int.max : Self.unresolvedLimit
-        try memory?.changes.preservePending { references in
-            let waiting = try writer.waiting(references).prefix(room)
-            room -= waiting.count
-            return Array(waiting)
+    private func resolvePending(_ state: inout PagedImportState?) throws {
+        var remaining = options.collectsKeys ? Int.max : Self.unresolvedLimit
+        try state?.changes.preservePending { references in
+            let pending = try writer.pendingReferences(among: references).prefix(remaining)
+            remaining -= pending.count
+            return Array(pending)
         }
     }
 }

@@ -24,7 +24,7 @@ extension DataStack {
             if request.isInPieces { try PageCache.grow(to: PageCache.largeSize, visit.db) }
             // Foreign keys of an app's tables may reference columns with these indexes.
             result =
-                deferringIndexes && !isAdopted
+                deferringIndexes && !hasExistingTables
                 ? try visit.deferringUniqueIndexes(of: layout) { try body(session) } : try body(session)
             try Task.checkCancellation()
         }
@@ -36,7 +36,7 @@ extension DataStack {
     ///
     /// - Throws: ``SyncError`` `incompatibleTables`.
     func session(_ visit: StoreMonitor.Visit, _ request: SyncRequest) throws -> SyncSession {
-        if isAdopted, try OtherUUIDs.exist(in: visit.db, of: layout) {
+        if hasExistingTables, try OtherUUIDs.exist(in: visit.db, of: layout) {
             try TableCompatibilityCheck.check(model, in: visit.db, readsValues: true)
         }
         return SyncSession(SQLiteSession(visit, layout), model.compiled, request)
@@ -49,17 +49,17 @@ extension DataStack {
         let end: Database.TransactionCompletion = isDryRun ? .rollback : .commit
         do {
             if db.isInsideTransaction {
-                try DeferredForeignKeys.during(db, isAdopted) {
+                try DeferredForeignKeys.during(db, hasExistingTables) {
                     try nested(db, endingWith: end, isOwn: isOwn, body)
                 }
-            } else if isGuest || !isDryRun {
+            } else if isAppDatabase || !isDryRun {
                 // The app configures how its database waits for locks, and for how long.
                 try run(db, endingWith: end, isOwn: isOwn, body)
             } else if try !tryDryRun(db, isOwn: isOwn, body) {
                 try dryRunOnCopy(of: db, body)
             }
         } catch let error as DatabaseError {
-            if isAdopted, error.resultCode == .SQLITE_CONSTRAINT { throw DatabaseErrorMapper.constraint(error) }
+            if hasExistingTables, error.resultCode == .SQLITE_CONSTRAINT { throw DatabaseErrorMapper.constraint(error) }
             throw DatabaseErrorMapper.refusal(error) ?? error
         }
     }
@@ -105,7 +105,7 @@ extension DataStack {
             // A store that was opened for reading still has the triggers of earlier versions, which a dry run would
             // fire.
             if end == .rollback { try RetiredTables.drop(in: db) }
-            if isAdopted { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
+            if hasExistingTables { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
             try body(visit)
             return end
         }
@@ -140,13 +140,13 @@ struct SQLiteWriter: StoreWriter {
         do {
             return try transaction(deferringIndexes: false)
         } catch {
-            guard try !stack.isAdopted && AddedIndex.isInTheWay(error, of: stack.layout, in: db) else { throw error }
+            guard try !stack.hasExistingTables && AddedIndex.isInTheWay(error, of: stack.layout, in: db) else { throw error }
             return try transaction(deferringIndexes: true)
         }
     }
 
-    func waiting(_ references: [SyncResult.UnresolvedReference]) throws -> [SyncResult.UnresolvedReference] {
-        try stack.waiting(references, in: db)
+    func pendingReferences(among references: [SyncResult.UnresolvedReference]) throws -> [SyncResult.UnresolvedReference] {
+        try stack.pendingReferences(among: references, in: db)
     }
 }
 

@@ -23,22 +23,22 @@ public final class DataStack: Sendable {
     let feed = Feed<SyncResult>()
     let unlocked: UnlockedStore?
     /// Whether the database is an app database.
-    let isGuest: Bool
+    let isAppDatabase: Bool
     /// Whether the tables are existing tables of the app.
-    let isAdopted: Bool
+    let hasExistingTables: Bool
 
     /// Creates a stack for an open store whose tables match its model.
     init(_ store: OpenStore) {
         model = store.model
-        layout = StoreLayout(model.compiled, isAdopted: store.isAdopted)
+        layout = StoreLayout(model.compiled, hasExistingTables: store.hasExistingTables)
         database = StoreDatabase(store.database)
-        watch = StoreMonitor(model, schemaVersion: store.schemaVersion, isAdopted: store.isAdopted)
+        watch = StoreMonitor(model, schemaVersion: store.schemaVersion, hasExistingTables: store.hasExistingTables)
         unlocked = store.unlocked
-        isGuest = store.isGuest
-        isAdopted = store.isAdopted
+        isAppDatabase = store.isAppDatabase
+        hasExistingTables = store.hasExistingTables
     }
 
-    deinit { if !isGuest { releaseReaders() } }
+    deinit { if !isAppDatabase { releaseReaders() } }
 
     /// Closes the read-only connections first: SQLite removes the files beside the store only if the last connection to
     /// close can write.
@@ -130,7 +130,7 @@ public final class DataStack: Sendable {
     /// - Throws: ``SyncError`` `databaseError` if the store is still in use. The stack stays open then, but its observations
     ///   have ended.
     public func close() throws {
-        if isGuest { return }
+        if isAppDatabase { return }
         releaseReaders()
         try DatabaseErrorMapper.mapped(.databaseError, "cannot close the store") { try database.close() }
         feed.finish()
@@ -143,10 +143,10 @@ public final class DataStack: Sendable {
     public func drop() throws {
         try DatabaseErrorMapper.mapped(.databaseError, "cannot delete the rows") {
             try database.write { db in
-                if isAdopted { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
+                if hasExistingTables { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
                 // The engine must not send these deletions to the service.
                 try EngineSchema.removeRows(in: db)
-                for statement in DeleteAllSQL(layout, isAdopted: isAdopted).statements {
+                for statement in DeleteAllSQL(layout, hasExistingTables: hasExistingTables).statements {
                     try db.execute(sql: statement)
                 }
                 try EngineSchema.unmute(in: db)
@@ -163,20 +163,20 @@ struct OpenStore {
     /// Detects changes to a file that is read without locks.
     let unlocked: UnlockedStore?
     /// Whether the database is an app database, which the app opens and closes.
-    let isGuest: Bool
+    let isAppDatabase: Bool
     /// Whether the tables are existing tables of the app.
-    let isAdopted: Bool
+    let hasExistingTables: Bool
 
     init(
         model: SyncModel, database: any DatabaseWriter, schemaVersion: Int?, unlocked: UnlockedStore? = nil,
-        isGuest: Bool = false, isAdopted: Bool = false
+        isAppDatabase: Bool = false, hasExistingTables: Bool = false
     ) {
         self.model = model
         self.database = database
         self.schemaVersion = schemaVersion
         self.unlocked = unlocked
-        self.isGuest = isGuest
-        self.isAdopted = isAdopted
+        self.isAppDatabase = isAppDatabase
+        self.hasExistingTables = hasExistingTables
     }
 
     /// Returns the store with the code of transformers. Closes it and throws if required transformers are missing.
@@ -199,14 +199,14 @@ struct DeleteAllSQL {
 
     /// Links are deleted first, because a chain of cascades can be longer than SQLite allows.
     ///
-    /// - Parameter isAdopted: Whether the tables are existing tables, where a foreign key may be `NOT NULL`.
-    init(_ layout: StoreLayout, isAdopted: Bool = false) {
+    /// - Parameter hasExistingTables: Whether the tables are existing tables, where a foreign key may be `NOT NULL`.
+    init(_ layout: StoreLayout, hasExistingTables: Bool = false) {
         var unlink: [String] = []
         for link in layout.links {
             switch link {
             case .joinTable(let name, _, _, _, _): unlink.append("DELETE FROM \(SchemaSQL.quoted(name))")
             case .foreignKey(let table, let column, _):
-                if isAdopted { continue }
+                if hasExistingTables { continue }
                 let column = SchemaSQL.quoted(column)
                 unlink.append("UPDATE \(SchemaSQL.quoted(table)) SET \(column) = NULL WHERE \(column) IS NOT NULL")
             }

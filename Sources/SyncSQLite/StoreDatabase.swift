@@ -20,7 +20,7 @@ package final class StoreDatabase: @unchecked Sendable {
     private let state = NSCondition()
     private var isClosed = false
     /// The number of synchronous accesses that do not have their connection yet.
-    private var waitingCount = 0
+    private var pendingAccessCount = 0
     private var observations: [Int: Observation] = [:]
     private var lastObservation = 0
     /// Held by ``close()``, so that two calls run one after the other.
@@ -54,14 +54,14 @@ package final class StoreDatabase: @unchecked Sendable {
     private func withConnection<T>(_ access: (_ hasConnection: () -> Void) throws -> T) throws -> T {
         try state.withLock {
             if isClosed { throw Self.closed }
-            waitingCount += 1
+            pendingAccessCount += 1
         }
         var isWaiting = true
         func hasConnection() {
             guard isWaiting else { return }
             isWaiting = false
             state.withLock {
-                waitingCount -= 1
+                pendingAccessCount -= 1
                 state.broadcast()
             }
         }
@@ -172,7 +172,7 @@ package final class StoreDatabase: @unchecked Sendable {
         try closing.withLock {
             let ended = state.withLock {
                 isClosed = true
-                while waitingCount > 0 { state.wait() }
+                while pendingAccessCount > 0 { state.wait() }
                 defer { observations = [:] }
                 return observations
             }

@@ -39,7 +39,7 @@ final class StoreMonitor: Sendable {
     struct ValidLinks {
         /// The associations that were checked, or that have too many links to check without a reason.
         var checked: Set<AssociationID> = []
-        var sound: Set<AssociationID> = []
+        var valid: Set<AssociationID> = []
     }
 
     fileprivate struct Memory {
@@ -49,9 +49,9 @@ final class StoreMonitor: Sendable {
         var indexes: (schemaVersion: Int?, indexes: [AddedIndex])?
         var moment: Moment?
         /// The tables without rows that pending references wait for, at `moment`.
-        var settled: Set<TableID> = []
+        var resolvedTables: Set<TableID> = []
         /// The settled tables during a transaction of an engine. The engine's writes do not change them.
-        var settledInRun: Set<TableID>?
+        var resolvedTablesInRun: Set<TableID>?
         /// The number of rows that the connection had written when a row arrived in such a transaction without a sync.
         var lastArrival: Int?
         var links: (dataVersion: Int, links: ValidLinks) = (0, ValidLinks())
@@ -59,13 +59,13 @@ final class StoreMonitor: Sendable {
 
     private let model: SyncModel
     /// Whether the tables are existing tables, which the app may change.
-    private let isAdopted: Bool
+    private let hasExistingTables: Bool
     private let memory: Locked<Memory>
 
     /// - Parameter schemaVersion: The version of the schema when the model was read.
-    init(_ model: SyncModel, schemaVersion: Int?, isAdopted: Bool) {
+    init(_ model: SyncModel, schemaVersion: Int?, hasExistingTables: Bool) {
         self.model = model
-        self.isAdopted = isAdopted
+        self.hasExistingTables = hasExistingTables
         memory = Locked(Memory(schemaVersion: schemaVersion))
     }
 
@@ -94,9 +94,9 @@ final class StoreMonitor: Sendable {
         }
         if isKnown { return version }
         guard try StoredModel.schema(db, or: .notAStore)?.needsMigration(to: model) == false,
-            try StoredModel.isAdopted(db) == isAdopted
+            try StoredModel.hasExistingTables(db) == hasExistingTables
         else { throw Self.changed }
-        if isAdopted { try TableCompatibilityCheck.check(model, in: db, readsValues: false) }
+        if hasExistingTables { try TableCompatibilityCheck.check(model, in: db, readsValues: false) }
         if isOwn { memory.withLock { ($0.schemaVersion, $0.file) = (version, file) } }
         return version
     }
@@ -126,10 +126,10 @@ final class StoreMonitor: Sendable {
     func bringingRowsBySyncs<T>(_ db: Database, _ body: () throws -> T) throws -> T {
         let start = try Moment(db)
         memory.withLock { memory in
-            memory.settledInRun = memory.moment == start ? memory.settled : []
+            memory.resolvedTablesInRun = memory.moment == start ? memory.resolvedTables : []
             memory.lastArrival = nil
         }
-        defer { memory.withLock { $0.settledInRun = nil } }
+        defer { memory.withLock { $0.resolvedTablesInRun = nil } }
         let result = try body()
         let end = start.after(writesOf: db)
         // This handler runs after those of the syncs in `body`, which update the memory too.
@@ -140,8 +140,8 @@ final class StoreMonitor: Sendable {
     /// Records that a row arrived without a sync, inside ``bringingRowsBySyncs(_:_:)``.
     func recordArrival(in db: Database) {
         memory.withLock { memory in
-            guard memory.settledInRun != nil else { return }
-            memory.settledInRun = []
+            guard memory.resolvedTablesInRun != nil else { return }
+            memory.resolvedTablesInRun = []
             memory.lastArrival = db.totalChangesCount
         }
     }
@@ -156,15 +156,15 @@ final class StoreMonitor: Sendable {
         // MARK: Settled tables
 
         /// Returns the settled tables; none if anything was written since they were recorded.
-        func settled(at now: Moment) -> Set<TableID> {
-            memory.withLock { $0.settledInRun ?? ($0.moment == now ? $0.settled : []) }
+        func resolvedTables(at now: Moment) -> Set<TableID> {
+            memory.withLock { $0.resolvedTablesInRun ?? ($0.moment == now ? $0.resolvedTables : []) }
         }
 
         /// Records the settled tables for the current state of the database, when the transaction commits.
-        func settle(_ tables: Set<TableID>, since start: Moment) {
+        func setResolvedTables(_ tables: Set<TableID>, since start: Moment) {
             let end = start.after(writesOf: db)
             db.afterNextTransaction(
-                onCommit: { [memory] _ in memory.withLock { ($0.moment, $0.settled) = (end, tables) } },
+                onCommit: { [memory] _ in memory.withLock { ($0.moment, $0.resolvedTables) = (end, tables) } },
                 onRollback: { [memory] db in
                     // The rollback undoes the writes, but the change counter of the connection keeps counting.
                     let now = start.after(writesOf: db)
@@ -175,16 +175,16 @@ final class StoreMonitor: Sendable {
         // MARK: Sound links
 
         /// Returns the links that are known to be valid. Writes of this connection keep them valid.
-        func soundLinks(at now: Moment) -> ValidLinks {
+        func validLinks(at now: Moment) -> ValidLinks {
             memory.withLock { $0.links.dataVersion == now.dataVersion ? $0.links.links : ValidLinks() }
         }
 
         /// Records which links are valid. A rollback discards the record, because it also undoes repairs of links.
-        func keep(_ links: ValidLinks, at now: Moment) {
+        func storeValidLinks(_ links: ValidLinks, at now: Moment) {
             memory.withLock { memory in
                 if memory.links.dataVersion != now.dataVersion { memory.links = (now.dataVersion, ValidLinks()) }
                 memory.links.links.checked.formUnion(links.checked)
-                memory.links.links.sound.formUnion(links.sound)
+                memory.links.links.valid.formUnion(links.valid)
             }
             db.afterNextTransaction(
                 onCommit: { _ in }, onRollback: { [memory] _ in memory.withLock { $0.links.links = ValidLinks() } })
@@ -214,7 +214,7 @@ final class StoreMonitor: Sendable {
 extension StoreMonitor.Memory {
     fileprivate mutating func endRun(from start: StoreMonitor.Moment, to end: StoreMonitor.Moment) {
         guard let moment, moment.dataVersion == start.dataVersion, moment.changes >= start.changes else { return }
-        if let lastArrival, moment.changes < lastArrival { settled = [] }
+        if let lastArrival, moment.changes < lastArrival { resolvedTables = [] }
         self.moment = end
     }
 }
@@ -234,7 +234,7 @@ struct AddedIndex {
     }
 
     static func all(of layout: StoreLayout, in db: Database) throws -> [AddedIndex] {
-        let tables = (layout.tables.map(\.name) + layout.pairTables).map(\.literal).joined(separator: ", ")
+        let tables = (layout.tables.map(\.name) + layout.joinTables).map(\.literal).joined(separator: ", ")
         let own = Set(SchemaSQL(layout).statements)
         return try Row.fetchAll(
             db,

@@ -104,7 +104,7 @@ struct DryRun {
             }
             chosen.announce()
             try output.show(result, of: stack.model, withRows: withRows)
-            if !output.quiet { stack.model.remarkOnMissingTransformers() }
+            if !output.quiet { stack.model.warnAboutMissingTransformers() }
             if !output.quiet { store.suggestEvolving(stack.model, after: result, payloads, as: payload) }
             return result
         }

@@ -60,7 +60,7 @@ struct Export: AsyncParsableCommand, InputCommand {
     func run() async throws {
         let stack = try location.open()
         let predicate = try condition.predicate()
-        stack.model.remarkOnMissingTransformers()
+        stack.model.warnAboutMissingTransformers()
         for omission in try stack.model.exportOmissions(of: entity, options: form.options) {
             Terminal.writeError("note: \(omission.message)")
         }

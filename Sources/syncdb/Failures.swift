@@ -45,7 +45,7 @@ extension SyncError {
     var hint: TerminalText? {
         switch code {
         case .deletionLimitExceeded:
-            "\(Self.guardHint); if the JSON lists only changes, use --delta"
+            "\(Self.deletionLimitHint); if the JSON lists only changes, use --delta"
         case .modelMismatch where !problems.isEmpty: "use --allow-loss to accept the data loss"
         case .engineBusy: nil
         case .databaseBusy: "use --busy-timeout 60s to wait longer"
@@ -54,7 +54,7 @@ extension SyncError {
     }
 
     /// The hint of all commands with a deletion limit.
-    static let guardHint: TerminalText =
+    static let deletionLimitHint: TerminalText =
         "if these deletions are correct, raise the limit with --max-delete: a number of rows, a percentage such as 75%, or 100%"
 
     /// Returns the option that reads a payload in another format.
@@ -116,7 +116,7 @@ extension SyncError {
 extension SyncModel {
     /// Prints a note about the transformers of the model that only an app can register. Values are read and written
     /// without them.
-    func remarkOnMissingTransformers() {
+    func warnAboutMissingTransformers() {
         let missing = missingTransformers.map { "'\($0.name)' (\($0.entity).\($0.attribute))" as TerminalText }
         guard !missing.isEmpty else { return }
         let names = TruncatedList(missing).text(between: ", ")

@@ -62,7 +62,7 @@ struct Import: AsyncParsableCommand, PayloadCommand {
         guard !dryRun else { return try await compare() }
         let payloads = try output.read(payload, wholeUpTo: store.readsModelFromPayload ? nil : wholeUpTo)
         let written = CommittedFiles()
-        let (result, model) = try await written.remarking {
+        let (result, model) = try await written.addingCommittedFiles {
             try await Interruption.cancelling(
                 outcome: written.isEmpty ? "nothing was written" : "only a part was written"
             ) {
@@ -76,7 +76,7 @@ struct Import: AsyncParsableCommand, PayloadCommand {
             error.message += ", but the import succeeded"
             throw error
         }
-        if !output.quiet { model.remarkOnMissingTransformers() }
+        if !output.quiet { model.warnAboutMissingTransformers() }
         if !output.quiet { store.suggestEvolving(model, after: result, payloads, as: payload) }
     }
 
@@ -204,7 +204,7 @@ final class CommittedFiles: Sendable {
     var isEmpty: Bool { names.value.isEmpty }
 
     /// Runs an import. If it fails after some files were committed, the error lists them.
-    func remarking<Result>(_ body: () async throws -> Result) async throws -> Result {
+    func addingCommittedFiles<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
         } catch {
@@ -213,7 +213,7 @@ final class CommittedFiles: Sendable {
             let list = TruncatedList(names.map { "\($0)" as TerminalText }).text(between: ", ")
             throw AnnotatedError(
                 error: error,
-                remark:
+                note:
                     "note: \(list) \(names.count == 1 ? "was" : "were") imported before the error; no omitted rows were deleted"
             )
         }

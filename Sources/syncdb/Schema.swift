@@ -120,12 +120,12 @@ struct ModelPrinter {
     var style = Style.plain
 
     var text: TerminalText {
-        let rules = remarks(model.keys, model.ignore)
+        let rules = notes(model.keys, model.ignore)
         let blocks = model.entities.map(block)
         return (rules.isEmpty ? blocks : ["\(rules)"] + blocks).joined(separator: "\n\n")
     }
 
-    private func remarks(_ keys: KeyCase?, _ ignore: [String]) -> String {
+    private func notes(_ keys: KeyCase?, _ ignore: [String]) -> String {
         [keys.map { "keys in \($0.word)" }, ignore.isEmpty ? nil : "ignores \(ignore.joined(separator: ", "))"]
             .compactMap(\.self).joined(separator: "; ")
     }
@@ -137,17 +137,17 @@ struct ModelPrinter {
         table.maximumWidth = 80
         table.style = style
         for attribute in entity.attributes {
-            table.add(["  " + attribute.name, type(attribute), remarks(attribute, of: entity)])
+            table.add(["  " + attribute.name, type(attribute), notes(attribute, of: entity)])
         }
         for relationship in entity.relationships {
             let many = relationship.isToMany ? (relationship.isOrdered ? "many ordered " : "many ") : ""
-            table.add(["  " + relationship.name, "→ \(many)\(relationship.destination)", remarks(relationship)])
+            table.add(["  " + relationship.name, "→ \(many)\(relationship.destination)", notes(relationship)])
         }
         return table.text
     }
 
     private func title(_ entity: SyncModel.Entity) -> String {
-        let rules = remarks(entity.keys, entity.ignore)
+        let rules = notes(entity.keys, entity.ignore)
         return entity.name + (entity.parent.map { ": \($0)" } ?? "") + (entity.isAbstract ? " (abstract)" : "")
             + (rules.isEmpty ? "" : " (\(rules))")
     }
@@ -158,7 +158,7 @@ struct ModelPrinter {
         return "\(name) (\(source))"
     }
 
-    private func remarks(_ attribute: SyncModel.Attribute, of entity: SyncModel.Entity) -> String {
+    private func notes(_ attribute: SyncModel.Attribute, of entity: SyncModel.Entity) -> String {
         var remarks: [String] = []
         if isKey(attribute, of: entity) { remarks.append("primary key") }
         if let key = attribute.remoteKey { remarks.append("from \(key)") }
@@ -172,7 +172,7 @@ struct ModelPrinter {
         return remarks.joined(separator: ", ")
     }
 
-    private func remarks(_ relationship: SyncModel.Relationship) -> String {
+    private func notes(_ relationship: SyncModel.Relationship) -> String {
         var remarks: [String] = []
         if let inverse = relationship.inverse { remarks.append("inverse \(inverse)") }
         if relationship.deleteRule != .nullify { remarks.append("\(relationship.deleteRule.rawValue)") }

@@ -52,7 +52,7 @@ struct SchemaInfer: AsyncParsableCommand, InputCommand {
     var all = false
 
     /// A longer list is not useful.
-    private static let maximumRemarks = 200
+    private static let maximumNotes = 200
 
     private var lists: [EntityArgument] { entity.map(EntityArgument.init) }
 
@@ -92,7 +92,7 @@ struct SchemaInfer: AsyncParsableCommand, InputCommand {
         }
         let inferred = try InferredModel(from: samples)
         if !quiet {
-            let remarks = TruncatedList(inferred.remarks, upTo: all ? nil : Self.maximumRemarks)
+            let remarks = TruncatedList(inferred.notes, upTo: all ? nil : Self.maximumNotes)
             for line in remarks.lines({ "\($0)" }, hint: "use --all to list them") { Terminal.writeError(line) }
         }
         try await inferred.model.write(to: output, besides: inputs)
@@ -148,7 +148,7 @@ struct SchemaSwift: AsyncParsableCommand, InputCommand {
 
     func run() async throws {
         let written = SwiftCodeGenerator(try source.loaded(), form: records ? .records : .macros, namespace: namespace)
-        for remark in written.remarks { Terminal.writeError("note: \(remark)") }
+        for remark in written.notes { Terminal.writeError("note: \(remark)") }
         try await ExportDestination(output, besides: inputs).write { write in try write(Data(written.text.utf8)) }
     }
 }

@@ -112,7 +112,7 @@ struct SchemaAdopt: AsyncParsableCommand, InputCommand {
         }
         let adopted = try AdoptedModel(at: URL(argument: database), tables: table)
         if !quiet {
-            for remark in adopted.remarks { Terminal.writeError(TerminalText(lines: "note: \(remark)")) }
+            for remark in adopted.notes { Terminal.writeError(TerminalText(lines: "note: \(remark)")) }
         }
         try await adopted.model.write(to: output, besides: inputs)
     }

@@ -112,7 +112,7 @@ enum ExitStatus: Int32 {
     /// the deletions.
     case deletionLimitExceeded = 3
     /// The sync finished, but changes are blocked or conflicts are open.
-    case waiting = 4
+    case blockedOrConflicting = 4
 
     /// Creates the exit code of an error.
     init(_ error: any Error) {
@@ -152,7 +152,7 @@ enum ExitStatus: Int32 {
         switch error {
         case let error as AnnotatedError:
             explain(error.error)
-            Terminal.writeError(error.remark)
+            Terminal.writeError(error.note)
         case let error as CommandFailure: explain(error.error)
         case let error as HintedError: explain(error.error, error.hint)
         case let error as SyncError: explain(error, error.hint)
@@ -194,9 +194,9 @@ struct UsageError: LocalizedError {
 /// An error with a note, such as a fix or what was already written.
 struct AnnotatedError: LocalizedError {
     let error: any Error
-    let remark: TerminalText
+    let note: TerminalText
 
-    var errorDescription: String? { "\(error.localizedDescription)\n\(remark.text)" }
+    var errorDescription: String? { "\(error.localizedDescription)\n\(note.text)" }
 }
 
 /// Suggestions for misspelled commands and values.

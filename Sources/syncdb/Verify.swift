@@ -46,12 +46,12 @@ struct Verify: AsyncParsableCommand, InputCommand {
         } else if !quiet {
             try Terminal.write(text(report))
         }
-        if !quiet { remark(on: report) }
+        if !quiet { warnAboutMissingTransformers(report) }
         if !report.isSuccess { throw ExitCode.failure }
     }
 
     /// Prints a note about the cases that ran without transformers, which only a test can register.
-    private func remark(on report: ScenarioReport) {
+    private func warnAboutMissingTransformers(_ report: ScenarioReport) {
         let names = report.results.compactMap(\.missingTransformers)
         guard !names.isEmpty else { return }
         let all = TruncatedList(Set(names.joined()).sorted().map { "'\($0)'" as TerminalText }).text(between: ", ")

@@ -112,15 +112,15 @@ import Testing
     // MARK: Files of killed processes
 
     @Test func onlyDraftsOfKilledProcessesAreRemoved() throws {
-        let live = try DraftFolder(in: folder.path)
-        var dead: DraftFolder? = try DraftFolder(in: folder.path)
+        let live = try TemporaryFolder(in: folder.path)
+        var dead: TemporaryFolder? = try TemporaryFolder(in: folder.path)
         for suffix in StoreFiles.suffixes {
             try Data("rows".utf8).write(to: URL(fileURLWithPath: try #require(dead).path + suffix))
         }
         // Its lock is released, as at the end of a process.
         dead = nil
         #expect(try files().count == 2)
-        let next = try DraftFolder(in: folder.path)
+        let next = try TemporaryFolder(in: folder.path)
         #expect(try files().count == 2)
         #expect(FileStatus(at: (live.path as NSString).deletingLastPathComponent) != nil)
         #expect(FileStatus(at: next.path) == nil)
@@ -144,7 +144,7 @@ import Testing
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: paths[2])
         try Data("mine".utf8).write(to: URL(fileURLWithPath: paths[2] + "/notes.txt"))
         try Data("mine".utf8).write(to: URL(fileURLWithPath: paths[3]))
-        try DraftFolder(in: folder.path).remove()
+        try TemporaryFolder(in: folder.path).remove()
         #expect(try files() == (names + ["other"]).sorted())
         for path in [other.path] + paths[0...2] {
             #expect(try Data(contentsOf: URL(fileURLWithPath: path + "/draft")) == Data("mine".utf8))

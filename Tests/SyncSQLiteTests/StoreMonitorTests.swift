@@ -13,11 +13,11 @@ struct StoreMonitorTests {
     init() throws { stack = try DataStack.inMemory(Models.links()) }
 
     private func settle(_ tables: Set<TableID>, in db: Database, isOwn: Bool = true) throws {
-        try stack.watch.visit(db, isOwn: isOwn).settle(tables, since: Moment(db))
+        try stack.watch.visit(db, isOwn: isOwn).setResolvedTables(tables, since: Moment(db))
     }
 
     private func settled(isOwn: Bool = true) throws -> Set<TableID> {
-        try stack.write { db in try stack.watch.visit(db, isOwn: isOwn).settled(at: Moment(db)) }
+        try stack.write { db in try stack.watch.visit(db, isOwn: isOwn).resolvedTables(at: Moment(db)) }
     }
 
     private func insert(_ id: Int, in db: Database) throws {
@@ -43,7 +43,7 @@ struct StoreMonitorTests {
             try stack.write { db in
                 let (visit, start) = (try stack.watch.visit(db, isOwn: true), try Moment(db))
                 try insert(1, in: db)
-                visit.settle([], since: start)
+                visit.setResolvedTables([], since: start)
                 throw Refusal()
             }
         }
@@ -69,9 +69,9 @@ struct StoreMonitorTests {
         try stack.write { db in
             try settle(tables, in: db, isOwn: false)
             try stack.watch.visit(db, isOwn: false)
-                .keep(StoreMonitor.ValidLinks(checked: [AssociationID(1)], sound: [AssociationID(1)]), at: Moment(db))
+                .storeValidLinks(StoreMonitor.ValidLinks(checked: [AssociationID(1)], valid: [AssociationID(1)]), at: Moment(db))
         }
-        #expect(try settled().isEmpty && links().sound.isEmpty)
+        #expect(try settled().isEmpty && links().valid.isEmpty)
         try stack.write { db in try settle(tables, in: db) }
         #expect(try settled(isOwn: false).isEmpty)
     }
@@ -84,7 +84,7 @@ struct StoreMonitorTests {
         try stack.write { db in
             try stack.watch.bringingRowsBySyncs(db) {
                 try insert(1, in: db)
-                #expect(try stack.watch.visit(db, isOwn: true).settled(at: Moment(db)) == tables)
+                #expect(try stack.watch.visit(db, isOwn: true).resolvedTables(at: Moment(db)) == tables)
             }
         }
         #expect(try settled() == tables)
@@ -98,7 +98,7 @@ struct StoreMonitorTests {
                 if aSyncWasBefore { try settle(tables, in: db) }
                 try insert(1, in: db)
                 stack.watch.recordArrival(in: db)
-                #expect(try stack.watch.visit(db, isOwn: true).settled(at: Moment(db)).isEmpty)
+                #expect(try stack.watch.visit(db, isOwn: true).resolvedTables(at: Moment(db)).isEmpty)
             }
         }
         #expect(try settled().isEmpty)
@@ -121,13 +121,13 @@ struct StoreMonitorTests {
     // MARK: Valid links
 
     private func links() throws -> StoreMonitor.ValidLinks {
-        try stack.write { db in try stack.watch.visit(db, isOwn: true).soundLinks(at: Moment(db)) }
+        try stack.write { db in try stack.watch.visit(db, isOwn: true).validLinks(at: Moment(db)) }
     }
 
     private func keep(_ links: Set<AssociationID>, dataVersion: Int = 0, in db: Database) throws {
         var moment = try Moment(db)
         moment.dataVersion += dataVersion
-        try stack.watch.visit(db, isOwn: true).keep(StoreMonitor.ValidLinks(checked: links, sound: links), at: moment)
+        try stack.watch.visit(db, isOwn: true).storeValidLinks(StoreMonitor.ValidLinks(checked: links, valid: links), at: moment)
     }
 
     @Test("Links stay valid until another connection commits")
@@ -137,9 +137,9 @@ struct StoreMonitorTests {
             try insert(1, in: db)
             try keep([AssociationID(2)], in: db)
         }
-        #expect(try links().sound == [AssociationID(1), AssociationID(2)])
+        #expect(try links().valid == [AssociationID(1), AssociationID(2)])
         try stack.write { db in try keep([AssociationID(3)], dataVersion: 1, in: db) }
-        #expect(try links().sound.isEmpty)
+        #expect(try links().valid.isEmpty)
     }
 
     @Test("Links that were repaired in a rolled back transaction are not valid")
@@ -151,7 +151,7 @@ struct StoreMonitorTests {
                 throw Refusal()
             }
         }
-        #expect(try links().sound.isEmpty)
+        #expect(try links().valid.isEmpty)
     }
 
     // MARK: Unique indexes

@@ -64,7 +64,7 @@ struct BackoffTests {
     }
 
     private func fail(_ device: Device) async {
-        await service.setFault { _, _ in .dropBefore }
+        await service.setFault { _, _ in .failsBeforeApply }
         let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
         #expect(error?.code == .serviceFailure)
     }
@@ -125,7 +125,7 @@ struct BackoffTests {
         let clock = TestClock()
         await service.setFault { _, number in
             // Each entity is pulled after two failures.
-            number % 3 == 0 ? nil : .dropBefore
+            number % 3 == 0 ? nil : .failsBeforeApply
         }
         let device = try Device(service, settings(clock, attempts: 3))
         try await device.engine.sync()

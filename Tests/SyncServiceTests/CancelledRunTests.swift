@@ -42,8 +42,8 @@ struct CancelledRunTests {
 
     /// - Returns: Whether the run made that many requests.
     private func cancel(at number: Int, _ moment: Moment, _ service: InMemoryService) async throws -> Bool {
-        await service.put("Project", 1, ["name": "p"])
-        for id in 1...4 { await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "project_id": 1]) }
+        await service.set("Project", 1, ["name": "p"])
+        for id in 1...4 { await service.set("Task", JSONValue(id), ["title": .string("t\(id)"), "project_id": 1]) }
         let stack = try Device(service).stack
         try await Device(stack, service).engine.sync()
         for number in 1...2 { try await stack.insert("Task", values: ["title": .string("here \(number)")]) }
@@ -51,7 +51,7 @@ struct CancelledRunTests {
             try db.execute(sql: "UPDATE Task SET title = 'mine' WHERE remoteID = 1")
             try db.execute(sql: "DELETE FROM Task WHERE remoteID = 2")
         }
-        await service.put("Task", 5, ["title": "late"])
+        await service.set("Task", 5, ["title": "late"])
         await service.remove("Task", 3)
 
         let gate = Gate(number, moment)
@@ -103,7 +103,7 @@ struct CancelledRunTests {
     @Test("A cancelled run does not wait for the end of its backoff")
     func cancelledDuringBackoff() async throws {
         let service = InMemoryService()
-        await service.setFault { _, _ in .dropBefore }
+        await service.setFault { _, _ in .failsBeforeApply }
         var settings = Device.settings
         let gate = Gate(1, .before)
         settings.clock.sleep = { _ in try await gate.pass {} }

@@ -12,7 +12,7 @@ struct CaptureTests {
     private let service = InMemoryService()
 
     private func known() async throws -> Device {
-        for id in 1...3 { await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "points": 0]) }
+        for id in 1...3 { await service.set("Task", JSONValue(id), ["title": .string("t\(id)"), "points": 0]) }
         let device = try Device(service)
         try await device.engine.sync()
         await service.deleteRequests()
@@ -30,7 +30,7 @@ struct CaptureTests {
     func replace() async throws {
         let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
         try await stack.write { db in try db.execute(sql: "CREATE UNIQUE INDEX mine ON Task (title)") }
-        for id in 1...3 { await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "points": 0]) }
+        for id in 1...3 { await service.set("Task", JSONValue(id), ["title": .string("t\(id)"), "points": 0]) }
         let device = try Device(stack, service)
         try await device.engine.sync()
         await service.deleteRequests()
@@ -68,8 +68,8 @@ struct CaptureTests {
 
     @Test("Rows that a cascade deletes are deleted on the service")
     func cascade() async throws {
-        await service.put("Project", 7, ["name": "p"])
-        for id in 1...3 { await service.put("Task", JSONValue(id), ["title": "t", "project_id": 7]) }
+        await service.set("Project", 7, ["name": "p"])
+        for id in 1...3 { await service.set("Task", JSONValue(id), ["title": "t", "project_id": 7]) }
         let device = try Device(service)
         try await device.engine.sync()
         await service.deleteRequests()
@@ -114,7 +114,7 @@ struct CaptureTests {
     @Test("A row that takes another row's key with REPLACE is sent as an update of that row", arguments: [true, false])
     func replacedByKey(_ isNew: Bool) async throws {
         let service = InMemoryService()
-        for id in 1...3 { await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "points": 1]) }
+        for id in 1...3 { await service.set("Task", JSONValue(id), ["title": .string("t\(id)"), "points": 1]) }
         let device = try Device(service)
         try await device.engine.sync()
         if isNew { try await device.write("INSERT INTO Task (remoteID, title, points) VALUES (50, 'mine', 5)") }
@@ -137,15 +137,15 @@ struct CaptureTests {
         ], [false, true])
     func listMadeAnew(_ how: String, _ isOrdered: Bool) async throws {
         let service = InMemoryService()
-        for id in 1...4 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
-        await service.put("Task", 1, ["title": "t", "tag_ids": [1, 2]])
+        for id in 1...4 { await service.set("Tag", JSONValue(id), ["name": "g"]) }
+        await service.set("Task", 1, ["title": "t", "tag_ids": [1, 2]])
         let many = "\"Tag\", \"many\": true"
         let schema = Device.schema.replacingOccurrences(of: many, with: isOrdered ? "\(many), \"ordered\": true" : many)
         let device = try Device(service, schema: schema)
         try await device.engine.sync()
         if how.hasPrefix("UPDATE") { try await device.write("INSERT INTO Task (remoteID, title) VALUES (50, 'mine')") }
         try await device.write("\(how); INSERT INTO Tag_tasks (tagID, taskID) VALUES (3, 1), (2, 1)")
-        await service.put("Task", 1, ["tag_ids": [1, 2, 4]])
+        await service.set("Task", 1, ["tag_ids": [1, 2, 4]])
         for _ in 0..<2 { try await device.engine.sync() }
         guard case .array(let list)? = await service.contents(of: "Task")[1]?["tag_ids"] else {
             Issue.record("no list")
@@ -162,8 +162,8 @@ struct CaptureTests {
         arguments: [false, true])
     func rebuilt(_ hasPairs: Bool) async throws {
         let service = InMemoryService()
-        await service.put("Project", 1, ["name": "p"])
-        await service.put("Task", 1, ["title": "t", "project_id": 1])
+        await service.set("Project", 1, ["name": "p"])
+        await service.set("Task", 1, ["title": "t", "project_id": 1])
         let schema = """
             {"entities": {"Project": {"attributes": {"remoteID": "integer", "name": "string"}},
               "Task": {"attributes": {"remoteID": "integer", "title": "string"},
@@ -235,8 +235,8 @@ struct CaptureTests {
 
     @Test("An UPDATE of a join row sends the changed list")
     func updatedJoinRow() async throws {
-        for id in 1...2 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
-        await service.put("Task", 1, ["title": "t", "tag_ids": [1]])
+        for id in 1...2 { await service.set("Tag", JSONValue(id), ["name": "g"]) }
+        await service.set("Task", 1, ["title": "t", "tag_ids": [1]])
         let device = try Device(service)
         try await device.engine.sync()
         try await device.write("UPDATE Tag_tasks SET tagID = 2")
@@ -252,7 +252,7 @@ struct CaptureTests {
               "relationships": {"next": {"entity": "Node", "inverse": "previous"},
                 "previous": {"entity": "Node", "many": true, "inverse": "next"}}}}}
             """
-        for id in 1...3 { await service.put("Node", JSONValue(id), ["name": "n", "next_id": JSONValue(id % 3 + 1)]) }
+        for id in 1...3 { await service.set("Node", JSONValue(id), ["name": "n", "next_id": JSONValue(id % 3 + 1)]) }
         let device = try Device(service, schema: schema, entities: ["Node"])
         try await device.engine.sync()
         try await device.write("DELETE FROM Node")
@@ -329,8 +329,8 @@ struct CaptureTests {
         "A row deleted with triggers and inserted again without them is sent as an update",
         arguments: [false, true])
     func insertedAgain(_ isChangedThere: Bool) async throws {
-        for id in 1...3 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
-        for id in 1...2 { await service.put("Task", JSONValue(id), ["title": "t", "points": 0, "tag_ids": [1, 2]]) }
+        for id in 1...3 { await service.set("Tag", JSONValue(id), ["name": "g"]) }
+        for id in 1...2 { await service.set("Task", JSONValue(id), ["title": "t", "points": 0, "tag_ids": [1, 2]]) }
         let device = try Device(service)
         try await device.engine.sync()
         try await device.write("DELETE FROM Task WHERE remoteID = 1")
@@ -342,7 +342,7 @@ struct CaptureTests {
             INSERT INTO Task (remoteID, title, points) VALUES (1, 'back', 7);
             INSERT INTO Tag_tasks ("\(columns[0])", "\(columns[1])") VALUES (1, 1), (1, 3);
             """)
-        if isChangedThere { await service.put("Task", 1, ["done": true]) }
+        if isChangedThere { await service.set("Task", 1, ["done": true]) }
         let again = try Device(device.stack, service)
         for _ in 0..<2 { try await again.engine.sync() }
         let tasks = await service.contents(of: "Task")
@@ -358,8 +358,8 @@ struct CaptureTests {
 
     @Test("A link removed with triggers and added again without them sends nothing")
     func pairedAgain() async throws {
-        for id in 1...2 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
-        await service.put("Task", 1, ["title": "t", "tag_ids": [1]])
+        for id in 1...2 { await service.set("Tag", JSONValue(id), ["name": "g"]) }
+        await service.set("Task", 1, ["title": "t", "tag_ids": [1]])
         let device = try Device(service)
         try await device.engine.sync()
         await service.deleteRequests()
@@ -384,7 +384,7 @@ struct CaptureTests {
         let device = try await known()
         try await device.removeTriggers()
         try await device.write("UPDATE Task SET points = 8 WHERE remoteID < 3")
-        await service.put("Task", 2, ["points": 9])
+        await service.set("Task", 2, ["points": 9])
         let again = try Device(device.stack, service)
         try await again.engine.reset(.relink)
         try await again.engine.sync()

@@ -10,7 +10,7 @@ import Testing
 /// Random histories of rows with composite keys. The few possible keys are created twice, reused and swapped, and
 /// surrogate keys are reused often.
 @Suite("Random histories with composite keys")
-struct PartedHistoryTests {
+struct CompositeKeyHistoryTests {
     private static let schema = """
         {"entities": {
           "Area": {"primaryKey": ["country", "name"],

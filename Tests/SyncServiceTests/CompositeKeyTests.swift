@@ -10,7 +10,7 @@ import Testing
 
 /// Rows with composite keys, whose tables have surrogate keys.
 @Suite("Composite keys")
-struct KeysOfPartsTests {
+struct CompositeKeyTests {
     private static let schema = """
         {"entities": {
           "Owner": {"attributes": {"remoteID": {"type": "integer"}, "login": {"type": "string"}},
@@ -48,14 +48,14 @@ struct KeysOfPartsTests {
     }
 
     private func fill(_ service: InMemoryService) async {
-        await service.put("Owner", 1, ["login": "ada"])
-        await service.put("Pod", [1, "Net"], ["owner_id": 1, "name": "Net", "summary": "s"])
+        await service.set("Owner", 1, ["login": "ada"])
+        await service.set("Pod", [1, "Net"], ["owner_id": 1, "name": "Net", "summary": "s"])
         for version in ["1.0", "1.1"] {
-            await service.put(
+            await service.set(
                 "Release", [[1, "Net"], .string(version)],
                 ["pod_id": [1, "Net"], "version": .string(version), "note": "n", "size": 5, "mark_ids": [[7, "red"]]])
         }
-        await service.put("Mark", [7, "red"], ["area": 7, "name": "red", "color": "f00"])
+        await service.set("Mark", [7, "red"], ["area": 7, "name": "red", "color": "f00"])
     }
 
     @Test(
@@ -118,7 +118,7 @@ struct KeysOfPartsTests {
     @Test("A row that is deleted and inserted again, or replaced, sends only what differs")
     func insertedAgain() async throws {
         let service = service()
-        await service.put("Mark", [7, "red"], ["area": 7, "name": "red", "color": "f00"])
+        await service.set("Mark", [7, "red"], ["area": 7, "name": "red", "color": "f00"])
         let device = try device(service)
         try await device.engine.sync()
         try await device.write(
@@ -185,7 +185,7 @@ struct KeysOfPartsTests {
         try await device.engine.sync()
         try await device.write("INSERT INTO Mark (area, name, color) VALUES (1, 'x', 'first')")
         await service.setFault { request, _ in
-            if case .push = request { .dropAfter } else { nil }
+            if case .push = request { .failsAfterApply } else { nil }
         }
         _ = try? await device.engine.push()
         await service.setFault(nil)
@@ -202,7 +202,7 @@ struct KeysOfPartsTests {
             {"entities": {"Stat": {"primaryKey": ["day", "number"],
               "attributes": {"day": "date", "number": "integer", "note": "string"}}}}
             """
-        await service.put("Stat", ["2026-01-02", "007"], ["day": "2026-01-02", "number": "007", "note": "n"])
+        await service.set("Stat", ["2026-01-02", "007"], ["day": "2026-01-02", "number": "007", "note": "n"])
         let device = try Device(service, schema: schema, entities: ["Stat"], Device.settings)
         try await device.engine.sync()
         try await device.write("UPDATE Stat SET note = 'mine'")
@@ -222,7 +222,7 @@ struct KeysOfPartsTests {
               "attributes": {"day": {"type": "date", "format": "dd.MM.yyyy"}, "number": "integer", "note": "string"}}}}
             """
         func id(_ day: String) -> JSONValue { hasParts ? [.string(day), 7] : .string(day) }
-        await service.put("Stat", id("02.01.2026"), ["day": "02.01.2026", "number": 7, "note": "n"])
+        await service.set("Stat", id("02.01.2026"), ["day": "02.01.2026", "number": 7, "note": "n"])
         let device = try Device(service, schema: schema, entities: ["Stat"], Device.settings)
         try await device.engine.sync()
         try await device.write("UPDATE Stat SET note = 'mine'")
@@ -281,7 +281,7 @@ struct KeysOfPartsTests {
     func renumberedWithoutTriggers() async throws {
         let service = service()
         await fill(service)
-        await service.put("Mark", [7, "blue"], ["area": 7, "name": "blue", "color": "00f"])
+        await service.set("Mark", [7, "blue"], ["area": 7, "name": "blue", "color": "00f"])
         let device = try device(service)
         try await device.engine.sync()
         try await device.removeTriggers()
@@ -310,7 +310,7 @@ struct KeysOfPartsTests {
         try await device.engine.sync()
         try await device.write("INSERT INTO Mark (area, name, color) VALUES (1, 'x', 'c')")
         await service.setFault { request, _ in
-            if case .push = request { .dropAfter } else { nil }
+            if case .push = request { .failsAfterApply } else { nil }
         }
         _ = try? await device.engine.push()
         await service.setFault(nil)
@@ -426,7 +426,7 @@ struct KeysOfPartsTests {
     @Test("An edited row with a composite key that the service deletes is logged and can be restored")
     func restored() async throws {
         let service = service()
-        await service.put("Mark", [7, "red"], ["area": 7, "name": "red", "color": "f00"])
+        await service.set("Mark", [7, "red"], ["area": 7, "name": "red", "color": "f00"])
         let device = try device(service)
         try await device.engine.sync()
         try await device.write("UPDATE Mark SET color = 'mine'")
@@ -443,14 +443,14 @@ struct KeysOfPartsTests {
     @Test("Nested rows with composite keys are known and merged")
     func nested() async throws {
         let service = service()
-        await service.put("Owner", 1, ["login": "ada", "pods": [["name": "Net", "summary": "s"]]])
+        await service.set("Owner", 1, ["login": "ada", "pods": [["name": "Net", "summary": "s"]]])
         let device = try device(service)
         try await device.engine.sync()
         #expect(try await device.rows("SELECT ownerID, name, summary FROM Pod") == ["1 Net s"])
         #expect(try await device.rows("SELECT name FROM sync_known WHERE e = 2") == ["[1,\"Net\"]"])
         try await device.write("DELETE FROM Pod")
-        await service.put("Pod", [1, "Net"], ["owner_id": 1, "name": "Net", "summary": "s"])
-        await service.put("Owner", 1, ["login": "ada l"])
+        await service.set("Pod", [1, "Net"], ["owner_id": 1, "name": "Net", "summary": "s"])
+        await service.set("Owner", 1, ["login": "ada l"])
         try await device.engine.sync()
         try await device.engine.sync()
         #expect(await service.contents(of: "Pod").isEmpty)

@@ -270,8 +270,8 @@ struct ConfigurationMemberTests {
         arguments: ["server", "client"])
     func cascades(_ side: String) async throws {
         let service = InMemoryService()
-        await service.put("Project", 1, ["name": "p"])
-        await service.put("Task", 1, ["title": "t", "project_id": 1])
+        await service.set("Project", 1, ["name": "p"])
+        await service.set("Task", 1, ["title": "t", "project_id": 1])
         let entities = try Self.configuration(
             #""attempts": 1"#, entities: #"{"Project": {}, "Task": {"cascades": "\#(side)"}, "Tag": {}}"#
         ).entities

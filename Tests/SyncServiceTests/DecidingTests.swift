@@ -12,7 +12,7 @@ struct DecidingTests {
 
     @Test("The resolver of an app may pick a side or return a new value")
     func resolver() async throws {
-        await service.put("Task", 1, ["title": "t", "points": 10, "done": false])
+        await service.set("Task", 1, ["title": "t", "points": 10, "done": false])
         var settings = Device.settings
         settings.resolver = { conflict in
             guard conflict.entity == "Task", conflict.key == .integer(1) else { return .usePolicy }
@@ -28,7 +28,7 @@ struct DecidingTests {
         let device = try Device(service, settings)
         try await device.engine.sync()
         try await device.write("UPDATE Task SET points = 13, title = 'here'")
-        await service.put("Task", 1, ["points": 15, "title": "there"])
+        await service.set("Task", 1, ["points": 15, "title": "there"])
         try await device.engine.sync()
         #expect(try await device.rows("SELECT title, points FROM Task") == ["there 18"])
         #expect(await service.contents(of: "Task")[1]?["points"] == 18)
@@ -39,13 +39,13 @@ struct DecidingTests {
 
     @Test("The resolver of an app may leave a conflict open")
     func resolverLeavesOpen() async throws {
-        await service.put("Task", 1, ["title": "t"])
+        await service.set("Task", 1, ["title": "t"])
         var settings = Device.settings
         settings.resolver = { _ in .manual }
         let device = try Device(service, settings)
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'here'")
-        await service.put("Task", 1, ["title": "there"])
+        await service.set("Task", 1, ["title": "there"])
         try await device.engine.sync()
         #expect(try await device.engine.status().first { $0.entity == "Task" }?.conflicts == 1)
         try await device.engine.resolve("Task", key: 1, takingRemote: false)
@@ -57,11 +57,11 @@ struct DecidingTests {
         "An edit during an open conflict updates the conflict and the log",
         arguments: [true, false])
     func editedWhileOpen(_ runs: Bool) async throws {
-        await service.put("Task", 1, ["title": "t"])
+        await service.set("Task", 1, ["title": "t"])
         let device = try Device(service, entities: [SyncedEntity("Task", policy: .manual)])
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'mine 1'")
-        await service.put("Task", 1, ["title": "theirs"])
+        await service.set("Task", 1, ["title": "theirs"])
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'mine 2, a long text'")
         if runs {
@@ -79,8 +79,8 @@ struct DecidingTests {
 
     @Test("A new row deleted with its parent is logged and can be restored")
     func restored() async throws {
-        await service.put("Project", 1, ["name": "p"])
-        await service.put("Task", 1, ["title": "t", "points": 1, "project_id": 1])
+        await service.set("Project", 1, ["name": "p"])
+        await service.set("Task", 1, ["title": "t", "points": 1, "project_id": 1])
         let device = try Device(service)
         try await device.engine.sync()
         try await device.write("INSERT INTO Task (remoteID, title, points, projectID) VALUES (77, 'new', 5, 1)")
@@ -107,7 +107,7 @@ struct DecidingTests {
 
     @Test("The database of another user is rejected until the engine is removed", arguments: [true, false])
     func userMismatch(_ deletingRows: Bool) async throws {
-        await service.put("Task", 1, ["title": "his"])
+        await service.set("Task", 1, ["title": "his"])
         let device = try Device(service)
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'not sent'")
@@ -131,7 +131,7 @@ struct DecidingTests {
 
     @Test("The engine reports its last sync, the initial sync and the number of pending changes")
     func syncState() async throws {
-        await service.put("Task", 1, ["title": "t"])
+        await service.set("Task", 1, ["title": "t"])
         let device = try Device(service)
         #expect(try await device.engine.lastSyncDate == nil)
         #expect(try await !device.engine.isInitialSyncComplete)

@@ -57,7 +57,7 @@ struct DecisionTableTests {
         #expect(try await device.leftovers() == [])
         let isConflict: Bool =
             switch DecisionTable.action(remote: cell.remote, local: cell.local) {
-            case .twin, .threeWay, .deletedHere, .deletedThere: true
+            case .mergeDuplicate, .threeWay, .localDelete, .remoteDelete: true
             default: false
             }
         #expect(try await device.engine.conflicts().isEmpty != isConflict)
@@ -67,13 +67,13 @@ struct DecisionTableTests {
     /// Returns the final values of both sides; nil for no row.
     private static func outcome(_ cell: Cell) -> String? {
         switch DecisionTable.action(remote: cell.remote, local: cell.local) {
-        case .take, .insert: "there 1"
+        case .takeRemote, .insert: "there 1"
         // Both changed the text, and the client wins; only the server changed the stars.
-        case .twin: "here 2"
+        case .mergeDuplicate: "here 2"
         case .threeWay: "here 1"
-        case .deletedHere: cell.deletions == .deleteWins ? nil : "there 1"
-        case .deletedThere: cell.deletions == .deleteWins ? nil : "here 0"
-        case .delete, .deleteGuarded, .clear: nil
+        case .localDelete: cell.deletions == .deleteWins ? nil : "there 1"
+        case .remoteDelete: cell.deletions == .deleteWins ? nil : "here 0"
+        case .delete, .deleteWithinLimit, .clear: nil
         case .send:
             switch cell.local {
             case .created: "here 2"
@@ -93,9 +93,9 @@ struct DecisionTableTests {
 
     private func arrange(_ cell: Cell, _ device: Device, _ service: InMemoryService) async throws {
         // More rows, so that the deletion limit does not apply.
-        for number in 1...3 { await service.put("Note", .string("other \(number)"), ["text": "other", "stars": 0]) }
+        for number in 1...3 { await service.set("Note", .string("other \(number)"), ["text": "other", "stars": 0]) }
         let wasKnown = cell.local != .created && cell.local != .absent
-        if wasKnown { await service.put("Note", "x", ["text": "base", "stars": 0]) }
+        if wasKnown { await service.set("Note", "x", ["text": "base", "stars": 0]) }
         try await device.engine.sync()
         switch cell.local {
         case .clean, .absent: break
@@ -104,9 +104,9 @@ struct DecisionTableTests {
         case .deleted: try await device.write("DELETE FROM Note WHERE id = 'x'")
         }
         switch cell.remote {
-        case .created, .updated: await service.put("Note", "x", ["text": "there", "stars": 1])
+        case .created, .updated: await service.set("Note", "x", ["text": "there", "stars": 1])
         case .deleted, .absent:
-            if !wasKnown { await service.put("Note", "x", ["text": "there", "stars": 1]) }
+            if !wasKnown { await service.set("Note", "x", ["text": "there", "stars": 1]) }
             await service.remove("Note", "x")
         case .unchanged: break
         }

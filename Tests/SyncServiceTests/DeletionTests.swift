@@ -19,9 +19,9 @@ struct DeletionTests {
     }
 
     private func known(_ service: InMemoryService) async throws -> Device {
-        for id in 1...2 { await service.put("Project", JSONValue(id), ["name": .string("p\(id)")]) }
+        for id in 1...2 { await service.set("Project", JSONValue(id), ["name": .string("p\(id)")]) }
         for id in 1...4 {
-            await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "project_id": 1])
+            await service.set("Task", JSONValue(id), ["title": .string("t\(id)"), "project_id": 1])
         }
         let device = try Device(service)
         try await device.engine.sync()
@@ -32,7 +32,7 @@ struct DeletionTests {
     func movedAway(_ sendsCascades: Bool) async throws {
         let service = Self.service(sendsCascades: sendsCascades)
         let device = try await known(service)
-        for id in 1...3 { await service.put("Task", JSONValue(id), ["project_id": 2]) }
+        for id in 1...3 { await service.set("Task", JSONValue(id), ["project_id": 2]) }
         if !sendsCascades { await service.remove("Task", 4) }
         await service.remove("Project", 1)
         let report = try await device.engine.sync()
@@ -49,7 +49,7 @@ struct DeletionTests {
     func cascadeGivesWay() async throws {
         let service = Self.service(sendsCascades: true)
         let device = try await known(service)
-        await service.put("Task", 1, ["project_id": 2])
+        await service.set("Task", 1, ["project_id": 2])
         await service.remove("Project", 1)
         // Only projects are requested, so the task's move is not pulled.
         try await device.engine.sync(only: ["Project"])
@@ -63,7 +63,7 @@ struct DeletionTests {
     @Test("Deletions found by a push are applied in the same run, within the deletion limit")
     func foundByPush() async throws {
         let service = Self.service(.sweep)
-        for id in 1...40 { await service.put("Task", JSONValue(id), ["title": "t"]) }
+        for id in 1...40 { await service.set("Task", JSONValue(id), ["title": "t"]) }
         var settings = Device.settings
         settings.sweepInterval = .seconds(1_000_000)
         let device = try Device(service, settings)
@@ -94,10 +94,10 @@ struct DeletionTests {
         let service = Self.service()
         let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
         try await stack.write { db in try db.execute(sql: "CREATE UNIQUE INDEX mine ON Task (title)") }
-        await service.put("Task", 1, ["title": "same"])
+        await service.set("Task", 1, ["title": "same"])
         let device = try Device(stack, service)
         try await device.engine.sync()
-        await service.put("Task", 2, ["title": "same"])
+        await service.set("Task", 2, ["title": "same"])
         await service.remove("Task", 1)
         let report = try await device.engine.sync()
         #expect(try await device.rows("SELECT remoteID FROM Task") == ["2"])
@@ -119,8 +119,8 @@ struct DeletionTests {
     @Test("With editWins, an edited row restores its deleted parent", arguments: [true, false])
     func ancestors(_ isNew: Bool) async throws {
         let service = Self.service()
-        await service.put("Project", 1, ["name": "p"])
-        for id in 1...2 { await service.put("Task", JSONValue(id), ["title": "t", "project_id": 1]) }
+        await service.set("Project", 1, ["name": "p"])
+        for id in 1...2 { await service.set("Task", JSONValue(id), ["title": "t", "project_id": 1]) }
         let entities = ["Project", "Task", "Tag"].map { SyncedEntity($0, deleteConflicts: .editWins) }
         let device = try Device(service, entities: entities)
         try await device.engine.sync()
@@ -146,7 +146,7 @@ struct DeletionTests {
         arguments: ["here", "there"])
     func movedBelowLater(_ place: String) async throws {
         let service = Self.service()
-        await service.put("Task", 5, ["title": "t5", "project_id": 2])
+        await service.set("Task", 5, ["title": "t5", "project_id": 2])
         let device = try await known(service)
         await service.remove("Project", 1)
         for id in 1...4 { await service.remove("Task", JSONValue(id)) }
@@ -154,7 +154,7 @@ struct DeletionTests {
             try await device.write("UPDATE Task SET projectID = 1 WHERE remoteID = 5")
             try await device.engine.push()
         } else {
-            await service.put("Task", 5, ["project_id": 1])
+            await service.set("Task", 5, ["project_id": 1])
         }
         for _ in 1...2 { try await device.engine.sync() }
         #expect(try await device.rows("SELECT remoteID, title, projectID FROM Task") == ["5 t5 nil"])
@@ -169,7 +169,7 @@ struct DeletionTests {
     func cascadeIsLogged(_ kind: String, _ deletions: ServiceCapabilities.DeletionDetection) async throws {
         let service = Self.service(sendsCascades: true, deletions)
         let device = try await known(service)
-        await service.put("Task", 5, ["title": "t5", "project_id": 2])
+        await service.set("Task", 5, ["title": "t5", "project_id": 2])
         try await device.engine.sync()
         // Another client deleted the project and the tasks that it knew of, before the push.
         await service.remove("Project", 1)
@@ -202,9 +202,9 @@ struct DeletionTests {
     @Test("Deletions over the deletion limit hold back only changes that reference their rows")
     func guardRefuses() async throws {
         let service = Self.service(.sweep)
-        for id in 1...20 { await service.put("Project", JSONValue(id), ["name": "p"]) }
-        await service.put("Task", 1, ["title": "t", "project_id": 20])
-        await service.put("Task", 2, ["title": "t", "project_id": 1])
+        for id in 1...20 { await service.set("Project", JSONValue(id), ["name": "p"]) }
+        await service.set("Task", 1, ["title": "t", "project_id": 20])
+        await service.set("Task", 2, ["title": "t", "project_id": 1])
         var settings = Device.settings
         settings.deletionLimit = .half
         let device = try Device(service, settings)
@@ -245,12 +245,12 @@ struct DeletionTests {
     @Test("Tombstones are applied and reported when the deletion limit rejects other deletions")
     func tombstonesBesideLimit() async throws {
         let service = Self.service()
-        for id in 1...20 { await service.put("Project", JSONValue(id), ["name": "p"]) }
+        for id in 1...20 { await service.set("Project", JSONValue(id), ["name": "p"]) }
         var settings = Device.settings
         settings.deletionLimit = .half
         let device = try Device(service, settings)
         try await device.engine.sync()
-        for id in 1...15 { await service.forget("Project", JSONValue(id)) }
+        for id in 1...15 { await service.removeWithoutTombstone("Project", JSONValue(id)) }
         try await device.write("UPDATE Project SET name = 'mine' WHERE remoteID <= 15")
         try await device.engine.push()
         await service.remove("Project", 20)
@@ -266,7 +266,7 @@ struct DeletionTests {
     @Test("If a locally deleted row comes back, its earlier edits are logged")
     func editedBefore() async throws {
         let service = Self.service()
-        await service.put("Task", 1, ["title": "t", "points": 1, "done": false])
+        await service.set("Task", 1, ["title": "t", "points": 1, "done": false])
         var settings = Device.settings
         settings.deleteConflicts = .editWins
         let device = try Device(service, settings)
@@ -274,7 +274,7 @@ struct DeletionTests {
         try await device.write("UPDATE Task SET title = 'a long text of mine', points = 2")
         try await device.write("UPDATE Task SET points = 9")
         try await device.write("DELETE FROM Task")
-        await service.put("Task", 1, ["points": 9, "done": true])
+        await service.set("Task", 1, ["points": 9, "done": true])
         try await device.engine.sync()
         #expect(try await device.rows("SELECT title, points, done FROM Task") == ["t 9 1"])
         let log = try await device.engine.conflicts().filter { !$0.field.isEmpty }
@@ -296,11 +296,11 @@ struct DeletionTests {
     func nullified(_ isMovedThere: Bool) async throws {
         let service = Self.service(sendsCascades: true)
         let schema = Device.schema.replacingOccurrences(of: ", \"deleteRule\": \"cascade\"", with: "")
-        for id in 1...2 { await service.put("Project", JSONValue(id), ["name": "p"]) }
-        await service.put("Task", 1, ["title": "t", "project_id": 1])
+        for id in 1...2 { await service.set("Project", JSONValue(id), ["name": "p"]) }
+        await service.set("Task", 1, ["title": "t", "project_id": 1])
         let device = try Device(service, schema: schema)
         try await device.engine.sync()
-        if isMovedThere { await service.put("Task", 1, ["project_id": 2]) }
+        if isMovedThere { await service.set("Task", 1, ["project_id": 2]) }
         await service.remove("Project", 1)
         try await device.engine.sync(only: isMovedThere ? ["Project"] : nil)
         #expect(try await device.rows("SELECT projectID FROM Task") == ["nil"])
@@ -315,7 +315,7 @@ struct DeletionTests {
     func keysGivenAgain() async throws {
         let service = Self.service()
         let device = try await known(service)
-        for id in 2...3 { await service.put("Project", JSONValue(id), ["name": "p"]) }
+        for id in 2...3 { await service.set("Project", JSONValue(id), ["name": "p"]) }
         try await device.engine.sync()
         for id in 2...3 {
             try await device.write("INSERT INTO Task (remoteID, title, projectID) VALUES (90, 'new\(id)', \(id))")
@@ -323,7 +323,7 @@ struct DeletionTests {
             try await device.engine.sync()
         }
         // The service gives the key to another record.
-        await service.put("Task", 90, ["title": "another"])
+        await service.set("Task", 90, ["title": "another"])
         try await device.engine.sync()
         try await device.engine.restore("Task", key: 90)
         try await device.engine.sync()
@@ -341,8 +341,8 @@ struct DeletionTests {
     func refusedForDeleted() async throws {
         let service = Self.service()
         let device = try Device(service)
-        for id in 1...2 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
-        await service.put("Task", 1, ["title": "t"])
+        for id in 1...2 { await service.set("Tag", JSONValue(id), ["name": "g"]) }
+        await service.set("Task", 1, ["title": "t"])
         try await device.engine.sync()
         await service.setFault { request, _ in
             guard case .push(let operations) = request else { return nil }
@@ -366,7 +366,7 @@ struct DeletionTests {
     func movedBelow(_ sendsCascades: Bool, _ former: Int?) async throws {
         let service = Self.service(sendsCascades: sendsCascades)
         let device = try await known(service)
-        await service.put("Task", 1, ["project_id": former.map { JSONValue($0) } ?? .null])
+        await service.set("Task", 1, ["project_id": former.map { JSONValue($0) } ?? .null])
         try await device.engine.sync()
         try await device.write("UPDATE Task SET projectID = 2, title = 'mine' WHERE remoteID = 1")
         await service.remove("Project", 2)
@@ -394,7 +394,7 @@ struct DeletionTests {
     func movedFarBelow() async throws {
         let service = Self.service()
         for (id, parent) in [(1, nil), (2, nil), (3, 2), (4, 1), (5, 4), (6, nil), (7, 1), (8, 2)] as [(Int, Int?)] {
-            await service.put(
+            await service.set(
                 "Folder", JSONValue(id), ["name": "f", "parent_id": parent.map { JSONValue($0) } ?? .null])
         }
         let device = try Device(service, schema: Self.folders, entities: ["Folder"])
@@ -428,8 +428,8 @@ struct DeletionTests {
               "Note": {"attributes": {"id": "integer", "text": "string"}}}}
             """
         let service = Self.service()
-        for id in 1...2 { await service.put("Note", JSONValue(id), ["text": "n"]) }
-        await service.put("Task", 1, ["title": "t", "note_id": 1])
+        for id in 1...2 { await service.set("Note", JSONValue(id), ["text": "n"]) }
+        await service.set("Task", 1, ["title": "t", "note_id": 1])
         let device = try Device(service, schema: schema, entities: ["Note", "Task"])
         try await device.engine.sync()
         try await device.write("UPDATE Task SET noteID = 2")

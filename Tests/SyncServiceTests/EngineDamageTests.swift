@@ -75,11 +75,11 @@ private struct DamagedStore {
         model = try SyncModel(schema: Data(Device.schema.utf8))
         let stack = try DataStack(model: model, at: whole)
         let device = try Device(stack, service, entities: Self.entities, Device.impatient)
-        for id in 1...3 { await service.put("Task", JSONValue(id), ["title": .string(content)]) }
+        for id in 1...3 { await service.set("Task", JSONValue(id), ["title": .string(content)]) }
         try await device.engine.sync()
         // An open conflict, an edit, a new row and a deletion.
         try await device.write("UPDATE Task SET title = '\(content) here' WHERE remoteID = 1")
-        await service.put("Task", 1, ["title": .string("\(content) there")])
+        await service.set("Task", 1, ["title": .string("\(content) there")])
         try await device.engine.sync()
         try await device.write("UPDATE Task SET points = 1 WHERE remoteID < 3")
         try await device.write("INSERT INTO Task (remoteID, title) VALUES (-5, '\(content)')")

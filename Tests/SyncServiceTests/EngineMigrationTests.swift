@@ -23,9 +23,9 @@ struct EngineMigrationTests {
 
     private func put() async {
         for id in 1...3 {
-            await service.put("Project", JSONValue(id), ["name": .string("p\(id)")])
-            await service.put("Tag", JSONValue(id), ["name": .string("g\(id)")])
-            await service.put(
+            await service.set("Project", JSONValue(id), ["name": .string("p\(id)")])
+            await service.set("Tag", JSONValue(id), ["name": .string("g\(id)")])
+            await service.set(
                 "Task", JSONValue(id), ["title": .string("t\(id)"), "points": 1, "project_id": 1, "tag_ids": [1, 2]])
         }
     }
@@ -145,7 +145,7 @@ struct EngineMigrationTests {
             let device = try open(schema, ["Project", "Tag", "Todo"], .keepingData)
             #expect(try await device.rows("SELECT name FROM sync_entity ORDER BY 1") == ["Project", "Tag", "Todo"])
             // The service keeps the path that the configuration has.
-            for (id, row) in await service.contents(of: "Task") { await service.put("Todo", id, row) }
+            for (id, row) in await service.contents(of: "Task") { await service.set("Todo", id, row) }
             try await device.engine.sync()
             try await expectSent(device, "Todo")
         }
@@ -168,14 +168,14 @@ struct EngineMigrationTests {
             var settings = Device.settings
             settings.deleteConflicts = .editWins
             let entities: [SyncedEntity] = ["Project", "Tag", .lastIn(allAttributes: "Task")]
-            await service.put("Task", 3, ["points": "a lot"])
+            await service.set("Task", 3, ["points": "a lot"])
             let first = try Device(
                 open(Self.schema, Self.names, .keepingData).stack, service, entities: entities, settings)
             try await first.engine.sync()
             try await first.write("UPDATE Task SET title = 'mine' WHERE id = 2")
             try await first.write("DELETE FROM Task WHERE id = 2")
             try await first.write("UPDATE Task SET title = 'sent' WHERE id = 3")
-            await service.put("Task", 2, ["points": 5])
+            await service.set("Task", 2, ["points": 5])
             let schema = Self.schema
                 .replacingOccurrences(
                     of: "\"title\": \"string\"",
@@ -289,7 +289,7 @@ struct EngineMigrationTests {
             }
             // The state of a database from an earlier version.
             try await second.write("INSERT INTO sync_alias (e, old, k) VALUES (\(number), \(former), 1)")
-            for id in 1...3 { await service.put("Label", JSONValue(id), ["name": "l"]) }
+            for id in 1...3 { await service.set("Label", JSONValue(id), ["name": "l"]) }
             let other = without.replacingOccurrences(
                 of: "\"Tag\": {",
                 with: "\"Label\": {\"attributes\": {\"id\": \"integer\", \"name\": \"string\"}}, \"Tag\": {")

@@ -77,8 +77,8 @@ struct EngineWorkTests {
     func changedLists(batchSize: Int) async throws {
         try await expectLinear { count in
             let service = service(batchSize: batchSize)
-            for id in 1...5 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
-            for id in 1...count { await service.put("Task", JSONValue(id), ["title": "t", "tag_ids": [1, 2, 3]]) }
+            for id in 1...5 { await service.set("Tag", JSONValue(id), ["name": "g"]) }
+            for id in 1...count { await service.set("Task", JSONValue(id), ["title": "t", "tag_ids": [1, 2, 3]]) }
             let device = try device(service)
             try await device.engine.sync()
             try await device.write("DELETE FROM Tag_tasks WHERE tagID = 2")
@@ -110,7 +110,7 @@ struct EngineWorkTests {
             let service = service(batchSize: 50)
             for id in 1...count {
                 let parent = shape == "tree" ? id / 3 : shape == "list" ? 1 : id - 1
-                await service.put(
+                await service.set(
                     "Node", JSONValue(id),
                     ["title": "t", "parent_id": id == 1 || parent == 0 ? .null : JSONValue(parent)])
             }
@@ -141,7 +141,7 @@ struct EngineWorkTests {
     func awaitingBlockedRow() async throws {
         try await expectLinear { count in
             let service = service(batchSize: 50)
-            await service.put("Project", 1, ["name": "p"])
+            await service.set("Project", 1, ["name": "p"])
             let device = try device(service)
             try await device.engine.sync()
             await service.setFault { request, _ in
@@ -168,11 +168,11 @@ struct EngineWorkTests {
         try await expectLinear { count in
             let service = service()
             for id in 1...5 {
-                await service.put("Project", JSONValue(id), ["name": "p"])
-                await service.put("Tag", JSONValue(id), ["name": "g"])
+                await service.set("Project", JSONValue(id), ["name": "p"])
+                await service.set("Tag", JSONValue(id), ["name": "g"])
             }
             for id in 1...(4 * count) {
-                await service.put(
+                await service.set(
                     "Task", JSONValue(id),
                     ["title": "t", "project_id": JSONValue(id % 5 + 1), "tag_ids": [1, JSONValue(id % 4 + 2)]])
             }
@@ -184,7 +184,7 @@ struct EngineWorkTests {
     func newRows(hasMarker: Bool) async throws {
         try await expectLinear { count in
             let service = service(marker: hasMarker ? "birth" : nil)
-            for id in 1...(4 * count) { await service.put("Task", JSONValue(id), ["title": .string("there \(id)")]) }
+            for id in 1...(4 * count) { await service.set("Task", JSONValue(id), ["title": .string("there \(id)")]) }
             let device = try device(
                 service, Self.schema, ["Project", "Tag", SyncedEntity("Task", naturalKey: ["title"])])
             for id in 1...count {
@@ -202,7 +202,7 @@ struct EngineWorkTests {
         for refused in [0, count] {
             let service = service(pageSize: 1000)
             for id in 1...200 {
-                await service.put(
+                await service.set(
                     "Task", JSONValue(id), ["title": .string(id > 100 && id <= 100 + refused ? "t1" : "t\(id)")])
             }
             let device = try device(service)

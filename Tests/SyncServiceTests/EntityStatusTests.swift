@@ -7,13 +7,13 @@ import Testing
 
 /// Calls of an engine besides runs, and the sync status.
 @Suite("Engine calls")
-struct StandingTests {
+struct EntityStatusTests {
     private let service = InMemoryService()
 
     @Test("changed() finds changes on a later page of a list")
     func newsOnLaterPage() async throws {
         let service = InMemoryService(pageSize: 2)
-        for id in 1...6 { await service.put("Task", JSONValue(id), ["title": "t"]) }
+        for id in 1...6 { await service.set("Task", JSONValue(id), ["title": "t"]) }
         let device = try Device(service)
         try await device.engine.sync()
         #expect(try await !device.engine.changed())
@@ -22,7 +22,7 @@ struct StandingTests {
         try await device.engine.sync()
         try await device.write("UPDATE sync_cursor SET cursor = NULL")
         #expect(try await !device.engine.changed())
-        await service.put("Task", 7, ["title": "new"])
+        await service.set("Task", 7, ["title": "new"])
         try await device.write("UPDATE sync_cursor SET cursor = NULL")
         #expect(try await device.engine.changed())
     }
@@ -67,7 +67,7 @@ struct StandingTests {
         let parked = try await device.engine.parkedRows()
         #expect(parked.count == 2 && parked.allSatisfy { $0.reason.hasPrefix("a cycle") })
         // Once one row no longer references the other, both are sent.
-        await service.put("Body", 7, ["name": "other"])
+        await service.set("Body", 7, ["name": "other"])
         try await device.engine.sync()
         try await device.write("UPDATE Head SET bodyID = 7")
         try await device.engine.sync()
@@ -78,8 +78,8 @@ struct StandingTests {
 
     @Test("A reset of some entities does not touch the others")
     func resetOfSome() async throws {
-        await service.put("Task", 1, ["title": "t"])
-        await service.put("Tag", 1, ["name": "g"])
+        await service.set("Task", 1, ["title": "t"])
+        await service.set("Tag", 1, ["name": "g"])
         let device = try Device(service)
         try await device.engine.sync()
         try await device.write("UPDATE Tag SET name = 'mine'")
@@ -96,9 +96,9 @@ struct StandingTests {
     func joinedAndCancelled() async throws {
         let device = try Device(service)
         try await device.engine.sync()
-        await service.put("Task", 1, ["title": "t"])
+        await service.set("Task", 1, ["title": "t"])
         let gate = Gate()
-        await service.setMeanwhile { _ in await gate.pass() }
+        await service.onRequest { _ in await gate.pass() }
         let first = Task { try await device.engine.sync() }
         await gate.waitUntilReached()
         let second = Task { try await device.engine.sync() }

@@ -45,13 +45,13 @@ actor FailingNetwork: HTTPTransport {
         late.removeAll { $0.countdown <= 0 }
         for (_, request, body) in due { try await loseAnswer(request, body) }
         switch faults?.fault(count) {
-        case .dropBefore?: throw Lost()
+        case .failsBeforeApply?: throw Lost()
         case .busy?: return (HTTPResponse(status: .serviceUnavailable), Data())
         case .refuse?: return (HTTPResponse(status: .badRequest), Data())
-        case .late(let requests)?:
+        case .appliesLate(let requests)?:
             late.append((requests, request, body))
             throw Lost()
-        case .dropAfter?:
+        case .failsAfterApply?:
             try await loseAnswer(request, body)
             throw Lost()
         case nil: return try await carryOut(request, body)

@@ -37,11 +37,11 @@ struct FileStoreTests {
     func noHash(_ text: String) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = FileStore(folder: folder)
-        let hash = try await store.keepWaiting(Data("mine".utf8))
+        let hash = try await store.storePending(Data("mine".utf8))
         try Data("secret".utf8).write(to: folder.appendingPathComponent("secret"))
         try Data("secret".utf8).write(to: folder.appendingPathComponent("waiting/" + String(repeating: "A", count: 64)))
-        #expect(await store.waitingFile(text) == nil)
-        #expect(await store.waitingFile(hash) != nil)
+        #expect(await store.pendingFile(text) == nil)
+        #expect(await store.pendingFile(hash) != nil)
         // The same applies to the hash in the entry of a download.
         let cat = try reference("cat")
         _ = try await store.file(cat, from: FilesOnly())
@@ -87,7 +87,7 @@ struct FileStoreTests {
         // Each file has 17 bytes, "bytes of /files/1".
         let store = FileStore(folder: folder, limit: 40, now: { clock.next() })
         let (one, two, three) = (try reference("1"), try reference("2"), try reference("3"))
-        let waiting = try await store.keepWaiting(Data(repeating: 1, count: 1000))
+        let waiting = try await store.storePending(Data(repeating: 1, count: 1000))
         _ = try await store.file(one, from: service)
         _ = try await store.file(two, from: service)
         _ = try await store.file(one, from: service)
@@ -95,7 +95,7 @@ struct FileStoreTests {
         #expect(try await store.cached(two) == nil)
         #expect(try await store.cached(one) != nil)
         #expect(try await store.cached(three) != nil)
-        #expect(await store.waitingFile(waiting) != nil)
+        #expect(await store.pendingFile(waiting) != nil)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/references").count == 2)
         // A file above the limit is stored alone.
         await service.setSize(100)

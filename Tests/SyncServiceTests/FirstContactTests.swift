@@ -26,7 +26,7 @@ struct FirstContactTests {
 
     @Test("Preexisting rows take the values of the service, and their own values are logged")
     func overwritten() async throws {
-        await service.put("Task", 1, ["title": "theirs", "points": 5, "done": true])
+        await service.set("Task", 1, ["title": "theirs", "points": 5, "done": true])
         let device = try Device(
             await stack("INSERT INTO Task (title, points) VALUES ('mine 1', 5), ('mine 2', 7)"), service)
         let report = try await device.engine.sync()
@@ -45,7 +45,7 @@ struct FirstContactTests {
 
     @Test("Preexisting rows that the service lacks are deleted even with editWins, and can be restored")
     func missing() async throws {
-        await service.put("Task", 1, ["title": "t"])
+        await service.set("Task", 1, ["title": "t"])
         var settings = Device.settings
         settings.deleteConflicts = .editWins
         let device = try Device(
@@ -59,8 +59,8 @@ struct FirstContactTests {
 
     @Test("Preexisting rows equal to the service's records leave no log entry")
     func equal() async throws {
-        await service.put("Project", 1, ["name": "p"])
-        for id in 1...5 { await service.put("Task", JSONValue(id), ["title": "t", "points": 1, "project_id": 1]) }
+        await service.set("Project", 1, ["name": "p"])
+        for id in 1...5 { await service.set("Task", JSONValue(id), ["title": "t", "points": 1, "project_id": 1]) }
         let device = try Device(
             await stack(
                 """
@@ -81,13 +81,13 @@ struct FirstContactTests {
                 ids: makesIDs ? .client : .server, deletions: .tombstones,
                 createIdempotency: makesIDs ? .clientID : .key, hasPreconditions: true, givesTimes: true, batchSize: 10)
         )
-        await service.put("Project", "p1", ["name": "theirs"])
+        await service.set("Project", "p1", ["name": "theirs"])
         let schema = Device.schema.replacingOccurrences(
             of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
         let device = try Device(
             await stack("INSERT INTO Project (remoteID, name) VALUES ('p7', 'mine')", schema: schema), service,
             Device.impatient)
-        await service.setFault { request, _ in request == .pull("Task") ? .dropBefore : nil }
+        await service.setFault { request, _ in request == .pull("Task") ? .failsBeforeApply : nil }
         await #expect(throws: SyncError.self) { try await device.engine.sync() }
         await service.setFault(nil)
         try await Device(device.stack, service).engine.sync()
@@ -103,15 +103,15 @@ struct FirstContactTests {
             ServiceCapabilities(
                 ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
                 batchSize: 10, pullsTogether: true), pageSize: 100)
-        for id in 1...20 { await service.put("Task", JSONValue(id), ["title": "t"]) }
+        for id in 1...20 { await service.set("Task", JSONValue(id), ["title": "t"]) }
         var settings = Device.settings
         settings.deletionLimit = .half
         let device = try Device(service, settings)
         try await device.engine.sync()
-        for id in 1...15 { await service.forget("Task", JSONValue(id)) }
+        for id in 1...15 { await service.removeWithoutTombstone("Task", JSONValue(id)) }
         try await device.engine.reset(.relink)
         await #expect(throws: SyncError.self) { try await device.engine.sync() }
-        await service.put("Task", 50, ["title": "new"])
+        await service.set("Task", 50, ["title": "new"])
         await #expect(throws: SyncError.self) { try await device.engine.sync() }
         settings.deletionLimit = nil
         try await Device(device.stack, service, settings).engine.sync()
@@ -121,7 +121,7 @@ struct FirstContactTests {
     @Test("A preexisting row whose ID resembles a temporary key matches the record with that ID")
     func lookLocal() async throws {
         let id = "local-" + String(repeating: "z", count: 36)
-        await service.put("Project", .string(id), ["name": "theirs"])
+        await service.set("Project", .string(id), ["name": "theirs"])
         let schema = Device.schema.replacingOccurrences(
             of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
         let device = try Device(

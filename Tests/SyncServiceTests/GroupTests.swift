@@ -22,10 +22,10 @@ struct GroupTests {
         arguments: [ConflictPolicy.clientWins, .serverWins])
     func merged(_ policy: ConflictPolicy) async throws {
         let service = InMemoryService()
-        await service.put("Person", 1, ["name": "n", "street": "s", "city": "c"])
+        await service.set("Person", 1, ["name": "n", "street": "s", "city": "c"])
         let device = try Device(service, schema: Self.schema, entities: [Self.address(policy)])
         try await device.engine.sync()
-        await service.put("Person", 1, ["name": "theirs", "street": "their street"])
+        await service.set("Person", 1, ["name": "theirs", "street": "their street"])
         try await device.write("UPDATE Person SET city = 'my city'")
         try await device.engine.sync()
         let isOurs = policy == .clientWins
@@ -43,7 +43,7 @@ struct GroupTests {
     @Test("A group is sent as a whole and without other columns")
     func sent() async throws {
         let service = InMemoryService()
-        await service.put("Person", 1, ["name": "n", "street": "s", "city": "c"])
+        await service.set("Person", 1, ["name": "n", "street": "s", "city": "c"])
         let device = try Device(service, schema: Self.schema, entities: [Self.address(.clientWins)])
         try await device.engine.sync()
         try await device.write("UPDATE Person SET city = 'mine'")
@@ -70,11 +70,11 @@ struct GroupTests {
         ] {
             let service = InMemoryService()
             func time(_ seconds: Double) -> Date { Date(timeIntervalSince1970: 1_000_000_000 + seconds) }
-            await service.put("Task", 1, ["title": "t", "points": 1], time: time(0))
+            await service.set("Task", 1, ["title": "t", "points": 1], time: time(0))
             let task = SyncedEntity("Task", policy: policy, isOneDomain: isWhole)
             let device = try Device(service, entities: ["Project", task, "Tag"])
             try await device.engine.sync()
-            await service.put("Task", 1, ["title": "there"], time: time(1))
+            await service.set("Task", 1, ["title": "there"], time: time(1))
             try await device.write(edit)
             try await device.engine.sync()
             let expected = isWhole ? "t" : "there"
@@ -90,7 +90,7 @@ struct GroupTests {
     @Test("A group that references a new row is sent after that row", arguments: [false, true])
     func awaitsReferencedRow(_ isWhole: Bool) async throws {
         let service = InMemoryService()
-        await service.put("Task", 1, ["title": "t", "points": 1])
+        await service.set("Task", 1, ["title": "t", "points": 1])
         let task = SyncedEntity("Task", isOneDomain: isWhole, groups: isWhole ? [] : [["title", "project"]])
         let device = try Device(service, entities: ["Project", task, "Tag"])
         try await device.engine.sync()

@@ -73,8 +73,8 @@ actor MemoryWorld: HistoryWorld {
         let isText = memory.capabilities.ids == .client
         func id(_ number: Int) -> JSONValue { isText ? .string("\(number)") : JSONValue(number) }
         for number in 900..<903 {
-            await memory.put("Project", id(number), ["name": .string("inside\(number)")])
-            await memory.put(
+            await memory.set("Project", id(number), ["name": .string("inside\(number)")])
+            await memory.set(
                 "Task", id(number + 10),
                 [
                     "title": .string("t\(number)"), "project_id": id(number), "points": .null, "done": .null,
@@ -113,9 +113,9 @@ actor MemoryWorld: HistoryWorld {
 
     func setMeanwhile(_ meanwhile: (@Sendable () async -> Void)?) async {
         if let meanwhile {
-            await memory.setMeanwhile { _ in await meanwhile() }
+            await memory.onRequest { _ in await meanwhile() }
         } else {
-            await memory.setMeanwhile(nil)
+            await memory.onRequest(nil)
         }
     }
 

@@ -28,7 +28,7 @@ struct KeyChangeTests {
 
     private func duringCreation(_ service: InMemoryService, _ device: Device, _ sql: String) async {
         let once = Once()
-        await service.setMeanwhile { [stack = device.stack] request in
+        await service.onRequest { [stack = device.stack] request in
             guard case .push = request, await once.isFirst() else { return }
             try? await stack.write { db in try db.execute(sql: sql) }
         }
@@ -48,7 +48,7 @@ struct KeyChangeTests {
         let device = try Device(service, Self.settings)
         try await device.stack.insert("Task", values: ["title": "short"])
         await duringCreation(service, device, "DELETE FROM Task")
-        if isLost { await service.setFault { _, number in number == 4 ? .dropAfter : nil } }
+        if isLost { await service.setFault { _, number in number == 4 ? .failsAfterApply : nil } }
         try await device.engine.sync()
         try await device.engine.sync()
         #expect(await service.creations == 1)
@@ -75,10 +75,10 @@ struct KeyChangeTests {
         "A synced row whose key changes is deleted on the service and created again with its links")
     func rekeyed() async throws {
         let service = service()
-        for id in 1...2 { await service.put("Tag", JSONValue(id), ["name": .string("g\(id)")]) }
-        await service.put("Project", 7, ["name": "p"])
-        await service.put("Task", 105, ["title": "t", "project_id": 7, "tag_ids": [1, 2]])
-        await service.put("Task", 106, ["title": "u", "project_id": 7, "tag_ids": [2]])
+        for id in 1...2 { await service.set("Tag", JSONValue(id), ["name": .string("g\(id)")]) }
+        await service.set("Project", 7, ["name": "p"])
+        await service.set("Task", 105, ["title": "t", "project_id": 7, "tag_ids": [1, 2]])
+        await service.set("Task", 106, ["title": "u", "project_id": 7, "tag_ids": [2]])
         let device = try Device(service)
         try await device.engine.sync()
         try await device.write("UPDATE Task SET remoteID = 5000 WHERE remoteID = 105")

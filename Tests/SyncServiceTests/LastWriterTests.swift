@@ -113,12 +113,12 @@ struct LastWriterTests {
         let service = InMemoryService()
         let known = Self.now - 7_200_000
         func date(_ milliseconds: Int64) -> Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
-        await service.put("Task", 1, ["title": "t"], time: date(known))
+        await service.set("Task", 1, ["title": "t"], time: date(known))
         let device = try Device(service, entities: [SyncedEntity("Task", policy: .lastWriterWins)])
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'here'")
         try await device.write("UPDATE sync_base SET edited = 1")
-        await service.put("Task", 1, ["title": "there"], time: date(known - 1000))
+        await service.set("Task", 1, ["title": "there"], time: date(known - 1000))
         try await device.engine.sync()
         #expect(try await device.engine.conflicts().map(\.winner) == ["local"])
         #expect(await service.contents(of: "Task")[1]?["title"] == "here")

@@ -23,9 +23,9 @@ struct LocalImportTests {
 
     @Test("Rows that Sync.changes inserts, updates and deletes in a synced entity are sent, and no others")
     func isEdit() async throws {
-        await service.put("Project", 1, ["name": "p"])
+        await service.set("Project", 1, ["name": "p"])
         for id in 1...4 {
-            await service.put(
+            await service.set(
                 "Task", JSONValue(id), ["title": .string("t\(id)"), "points": 0, "done": false, "project_id": 1])
         }
         let device = try Device(service)
@@ -57,7 +57,7 @@ struct LocalImportTests {
 
     @Test("An import equal to the stored rows records no pending changes")
     func equalImport() async throws {
-        await service.put("Task", 1, ["title": "t", "points": 3])
+        await service.set("Task", 1, ["title": "t", "points": 3])
         let device = try Device(service)
         try await device.engine.sync()
         await service.deleteRequests()
@@ -87,8 +87,8 @@ struct LocalImportTests {
                 try db.execute(sql: "INSERT INTO Task (remoteID, title) VALUES (?, 'only here')", arguments: [id])
             }
         }
-        await service.put("Task", 1, ["title": "there"])
-        await service.put("Task", 50, ["title": "there"])
+        await service.set("Task", 1, ["title": "there"])
+        await service.set("Task", 50, ["title": "there"])
         let device = try Device(stack, service, Self.guarded(.half))
         for _ in 1...2 {
             let error = await code(device)
@@ -112,9 +112,9 @@ struct LocalImportTests {
             ServiceCapabilities(
                 ids: .server, deletions: .sweep, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
                 batchSize: 10))
-        for id in 1...20 { await service.put("Project", JSONValue(id), ["name": "p"]) }
+        for id in 1...20 { await service.set("Project", JSONValue(id), ["name": "p"]) }
         for id in 1...30 {
-            await service.put("Task", JSONValue(id), ["title": "t", "project_id": JSONValue(id <= 25 ? 1 : 2)])
+            await service.set("Task", JSONValue(id), ["title": "t", "project_id": JSONValue(id <= 25 ? 1 : 2)])
         }
         let device = try Device(service, Self.guarded(.half))
         try await device.engine.sync()
@@ -191,7 +191,7 @@ struct LocalImportTests {
             ServiceCapabilities(
                 ids: .server, deletions: .sweep, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
                 batchSize: 10))
-        for id in 1...3 { await service.put("Task", JSONValue(id), ["title": "t"]) }
+        for id in 1...3 { await service.set("Task", JSONValue(id), ["title": "t"]) }
         let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
         try await Sync.importPages(from: service, entity: "Task", stack: stack, settings: Device.settings)
         try await stack.write { db in
@@ -200,7 +200,7 @@ struct LocalImportTests {
             // The state with a service that has no cursors.
             try db.execute(sql: "UPDATE sync_cursor SET cursor = NULL")
         }
-        await service.put("Task", 2, ["title": "theirs"])
+        await service.set("Task", 2, ["title": "theirs"])
         try await Sync.importPages(from: service, entity: "Task", stack: stack, settings: Device.settings)
         let rows = try await stack.read { db in
             try String.fetchAll(db, sql: "SELECT remoteID || title FROM Task ORDER BY remoteID")
@@ -255,8 +255,8 @@ struct LocalImportTests {
         "Rows deleted after a paged import and before the first engine are not deleted on the service",
         arguments: [false, true])
     func deletedBeforeEngine(_ isKeptBefore: Bool) async throws {
-        await service.put("Project", 1, ["name": "p"])
-        for id in 1...4 { await service.put("Task", JSONValue(id), ["title": "t", "project_id": 1]) }
+        await service.set("Project", 1, ["name": "p"])
+        for id in 1...4 { await service.set("Task", JSONValue(id), ["title": "t", "project_id": 1]) }
         let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
         if isKeptBefore {
             try await Device(stack, service).engine.sync()

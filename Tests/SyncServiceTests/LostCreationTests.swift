@@ -22,9 +22,9 @@ struct LostCreationTests {
         var settings = Device.settings
         settings.deleteConflicts = policy
         let device = try Device(service, schema: Self.schema, entities: ["Task"], settings)
-        await service.put("Task", "other", ["title": "other"])
+        await service.set("Task", "other", ["title": "other"])
         try await device.engine.sync()
-        let faults = [InMemoryService.Fault.dropAfter, .busy]
+        let faults = [InMemoryService.Fault.failsAfterApply, .busy]
         let pushes = PushCount()
         await service.setFault { request, _ in
             guard case .push = request else { return nil }
@@ -73,7 +73,7 @@ struct LostCreationTests {
     @Test("A row whose create was not answered and that the service edited is merged without a base")
     func edited() async throws {
         let device = try await device()
-        await service.put("Task", "abc", ["title": "theirs"])
+        await service.set("Task", "abc", ["title": "theirs"])
         try await device.engine.sync()
         #expect(await service.contents(of: "Task")["abc"]?["title"] == "mine")
         let log = try await device.engine.conflicts()
@@ -86,7 +86,7 @@ struct LostCreationTests {
     @Test("A create that was not answered is repeated only if it was not carried out", arguments: [false, true])
     func createdOnce(_ isThere: Bool) async throws {
         let device = try await device()
-        if !isThere { await service.forget("Task", "abc") }
+        if !isThere { await service.removeWithoutTombstone("Task", "abc") }
         try await device.engine.sync()
         #expect(await service.contents(of: "Task")["abc"]?["title"] == "mine")
         #expect(await service.creations == (isThere ? 1 : 2))

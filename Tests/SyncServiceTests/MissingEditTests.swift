@@ -12,7 +12,7 @@ struct MissingEditTests {
             ids: .server, deletions: .sweep, createIdempotency: .key, hasPreconditions: true, givesTimes: true))
 
     private func device(_ policy: DeleteConflictPolicy) async throws -> Device {
-        for id in 1...8 { await service.put("Task", JSONValue(id), ["title": .string("t\(id)")]) }
+        for id in 1...8 { await service.set("Task", JSONValue(id), ["title": .string("t\(id)")]) }
         let device = try Device(service, entities: [SyncedEntity("Task", deleteConflicts: policy)])
         try await device.engine.sync()
         return device
@@ -56,7 +56,7 @@ struct MissingEditTests {
     @Test("Edited rows missing from a listing count for the deletion limit")
     func overLimit() async throws {
         let device = try await device(.deleteWins)
-        for id in 9...30 { await service.put("Task", JSONValue(id), ["title": "t"]) }
+        for id in 9...30 { await service.set("Task", JSONValue(id), ["title": "t"]) }
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'mine'")
         for id in 1...25 { await service.remove("Task", JSONValue(id)) }

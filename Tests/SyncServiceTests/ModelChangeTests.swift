@@ -27,9 +27,9 @@ struct ModelChangeTests {
     }
 
     private func putTasks() async {
-        await service.put("Project", 7, ["name": "p"])
+        await service.set("Project", 7, ["name": "p"])
         for id in 1...4 {
-            await service.put(
+            await service.set(
                 "Task", JSONValue(id), ["title": .string("t\(id)"), "points": 0, "color": "blue", "project_id": 7])
         }
     }
@@ -50,7 +50,7 @@ struct ModelChangeTests {
             let first = try open(Device.schema)
             try await first.engine.sync()
             try await first.write("UPDATE Task SET points = 5 WHERE remoteID = 3")
-            await service.put("Task", 2, ["title": "elsewhere"])
+            await service.set("Task", 2, ["title": "elsewhere"])
             await service.deleteRequests()
             let second = try open(Self.with("\"color\": \(definition)"))
             if isPushedFirst { try await second.engine.push() }
@@ -87,7 +87,7 @@ struct ModelChangeTests {
         arguments: [false, true])
     func remoteKey(_ sendsWholeRows: Bool) async throws {
         await putTasks()
-        for id in 1...4 { await service.put("Task", JSONValue(id), ["hue": "warm"]) }
+        for id in 1...4 { await service.set("Task", JSONValue(id), ["hue": "warm"]) }
         try await withStore { open in
             let first = try open(Self.with("\"color\": {\"type\": \"string\", \"remoteKey\": \"hue\"}"))
             try await first.engine.sync()
@@ -143,7 +143,7 @@ struct ModelChangeTests {
             let first = try open(Device.schema)
             try await first.engine.sync()
             try await first.write("UPDATE Task SET points = 5 WHERE remoteID = 3")
-            await service.put("Task", 2, ["title": "elsewhere", "points": 9])
+            await service.set("Task", 2, ["title": "elsewhere", "points": 9])
             await service.deleteRequests()
             let renamed = Device.schema.replacingOccurrences(
                 of: "\"points\": {\"type\": \"integer\"}",
@@ -166,8 +166,8 @@ struct ModelChangeTests {
         try await meanwhile(device)
         try await device.write("UPDATE Task SET title = 'here' WHERE remoteID = 1")
         try await device.write("UPDATE Task SET points = 4 WHERE remoteID = 2")
-        await service.put("Task", 2, ["title": "elsewhere"])
-        await service.put("Task", 3, ["title": "elsewhere"])
+        await service.set("Task", 2, ["title": "elsewhere"])
+        await service.set("Task", 3, ["title": "elsewhere"])
         await service.deleteRequests()
         let again = try Device(device.stack, service)
         try await again.engine.sync()
@@ -227,7 +227,7 @@ struct ModelChangeTests {
         await putTasks()
         let device = try Device(service)
         let found = Codes()
-        await service.setMeanwhile { [stack = device.stack] _ in
+        await service.onRequest { [stack = device.stack] _ in
             do {
                 try await stack.removeEngine(deletingRows: false)
                 await found.note(nil)

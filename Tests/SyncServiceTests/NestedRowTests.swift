@@ -19,9 +19,9 @@ struct NestedRowTests {
 
     @Test("Nested rows of a list are written and linked as in any sync", arguments: [true, false])
     func lists(_ isListed: Bool) async throws {
-        await service.put("Task", 1, ["title": "t", "tags": [["id": 80, "name": "inl"], ["id": 81, "name": "x"]]])
-        await service.put("Project", 5, ["name": "p", "tasks": [["id": 1], ["id": 2, "title": "second"]]])
-        if isListed { await service.put("Tag", 80, ["name": "inl"]) }
+        await service.set("Task", 1, ["title": "t", "tags": [["id": 80, "name": "inl"], ["id": 81, "name": "x"]]])
+        await service.set("Project", 5, ["name": "p", "tasks": [["id": 1], ["id": 2, "title": "second"]]])
+        if isListed { await service.set("Tag", 80, ["name": "inl"]) }
         let device = try Device(service)
         try await device.engine.sync()
         #expect(try await device.rows("SELECT remoteID, name FROM Tag ORDER BY 1") == ["80 inl", "81 x"])
@@ -29,7 +29,7 @@ struct NestedRowTests {
             try await device.rows("SELECT remoteID, title, projectID FROM Task ORDER BY 1") == ["1 t 5", "2 second 5"])
         #expect(try await device.rows("SELECT count(*) FROM Tag_tasks") == ["2"])
         #expect(try await device.leftovers() == [])
-        await service.put("Task", 1, ["tags": [["id": 81]]])
+        await service.set("Task", 1, ["tags": [["id": 81]]])
         try await device.engine.sync()
         #expect(try await device.rows("SELECT count(*) FROM Tag_tasks") == ["1"])
         #expect(try await device.rows("SELECT count(*) FROM Tag") == ["2"])
@@ -38,13 +38,13 @@ struct NestedRowTests {
 
     @Test("Rows that a nested list omits are unlinked and not deleted")
     func leftOut() async throws {
-        for id in 1...3 { await service.put("Task", JSONValue(id), ["title": "t", "project_id": 5]) }
-        await service.put("Project", 5, ["name": "p"])
+        for id in 1...3 { await service.set("Task", JSONValue(id), ["title": "t", "project_id": 5]) }
+        await service.set("Project", 5, ["name": "p"])
         let device = try Device(service)
         try await device.engine.sync()
         try await device.write("UPDATE Task SET points = 7 WHERE remoteID = 2")
         try await device.write("INSERT INTO Task (title, projectID) VALUES ('new', 5)")
-        await service.put("Project", 5, ["tasks": [["id": 1, "title": "inline"]]])
+        await service.set("Project", 5, ["tasks": [["id": 1, "title": "inline"]]])
         try await device.engine.pull()
         let rows = try await device.rows(
             "SELECT title, points, projectID FROM Task ORDER BY remoteID > 0 DESC, remoteID")
@@ -53,24 +53,24 @@ struct NestedRowTests {
 
     @Test("Edits of nested rows are merged by the policy and sent", arguments: ConflictPolicy.allCases)
     func edited(_ policy: ConflictPolicy) async throws {
-        await service.put("Task", 1, ["title": "t", "project": ["id": 70, "name": "inline"]])
+        await service.set("Task", 1, ["title": "t", "project": ["id": 70, "name": "inline"]])
         let device = try Device(
             service, entities: [SyncedEntity("Project", policy: policy), "Task", "Tag"])
         try await device.engine.pull()
         #expect(try await device.rows("SELECT remoteID, name FROM Project") == ["70 inline"])
         try await device.write("UPDATE Project SET name = 'EDITED'")
         #expect(try await device.engine.pendingChanges() == 1)
-        await service.put("Task", 1, ["title": "u"])
+        await service.set("Task", 1, ["title": "u"])
         try await device.engine.pull()
         #expect(try await device.rows("SELECT name FROM Project") == ["EDITED"])
         #expect(try await device.engine.conflicts().isEmpty)
-        await service.put("Task", 1, ["project": ["id": 70, "name": "there"]])
+        await service.set("Task", 1, ["project": ["id": 70, "name": "there"]])
         try await device.engine.pull()
         let isTaken = policy == .serverWins || policy == .lastWriterWins
         #expect(try await device.rows("SELECT name FROM Project") == [isTaken ? "there" : "EDITED"])
         #expect(try await device.engine.conflicts().count == 1)
         guard policy == .clientWins else { return }
-        await service.put("Project", 70, ["name": "there"])
+        await service.set("Project", 70, ["name": "there"])
         try await device.engine.sync()
         #expect(await requests(.update).map(\.body) == [["name": "EDITED"]])
         #expect(await service.contents(of: "Project")[70]?["name"] == "EDITED")
@@ -79,13 +79,13 @@ struct NestedRowTests {
 
     @Test("Nested rows that were deleted locally stay deleted, and rows that reference them stay")
     func deleted() async throws {
-        await service.put("Project", 70, ["name": "p"])
-        await service.put("Tag", 80, ["name": "g"])
+        await service.set("Project", 70, ["name": "p"])
+        await service.set("Tag", 80, ["name": "g"])
         let device = try Device(service)
         try await device.engine.sync()
         try await device.write("DELETE FROM Project")
         try await device.write("DELETE FROM Tag")
-        await service.put(
+        await service.set(
             "Task", 1, ["title": "t", "project": ["id": 70, "name": "p"], "tags": [["id": 80, "name": "g"]]])
         try await device.engine.pull()
         #expect(try await device.rows("SELECT count(*) FROM Project UNION ALL SELECT count(*) FROM Tag") == ["0", "0"])
@@ -97,8 +97,8 @@ struct NestedRowTests {
 
     @Test("Pending changes of links survive a pull of the other end", arguments: [true, false])
     func links(_ isNested: Bool) async throws {
-        for id in 1...3 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
-        await service.put("Task", 1, ["title": "t", "tag_ids": [1, 2]])
+        for id in 1...3 { await service.set("Tag", JSONValue(id), ["name": "g"]) }
+        await service.set("Task", 1, ["title": "t", "tag_ids": [1, 2]])
         let device = try Device(service)
         try await device.engine.sync()
         let columns = try await device.rows(
@@ -106,8 +106,8 @@ struct NestedRowTests {
         let (task, tag) = (columns[0], columns[1])
         try await device.write("DELETE FROM Tag_tasks WHERE \"\(tag)\" = 1")
         try await device.write("INSERT INTO Tag_tasks (\"\(task)\", \"\(tag)\") VALUES (1, 3)")
-        await service.put("Tag", 1, ["tasks": isNested ? [["id": 1, "title": "t"]] : [1]])
-        await service.put("Tag", 3, ["name": "h", "task_ids": []])
+        await service.set("Tag", 1, ["tasks": isNested ? [["id": 1, "title": "t"]] : [1]])
+        await service.set("Tag", 3, ["name": "h", "task_ids": []])
         try await device.engine.pull()
         #expect(try await device.rows("SELECT \"\(tag)\" FROM Tag_tasks ORDER BY 1") == ["2", "3"])
         try await device.engine.sync()
@@ -120,11 +120,11 @@ struct NestedRowTests {
         let service = InMemoryService(
             ServiceCapabilities(
                 ids: .server, deletions: .sweep, createIdempotency: .key, hasPreconditions: true, givesTimes: true))
-        await service.put("Task", 1, ["title": "t", "project": ["id": 70, "name": "inline"]])
-        await service.put("Project", 71, ["name": "listed"])
+        await service.set("Task", 1, ["title": "t", "project": ["id": 70, "name": "inline"]])
+        await service.set("Project", 71, ["name": "listed"])
         let device = try Device(service)
         try await device.engine.sync()
-        await service.put("Task", 1, ["project": .null])
+        await service.set("Task", 1, ["project": .null])
         try await device.engine.sync()
         try await device.engine.sync()
         #expect(try await device.rows("SELECT remoteID FROM Project") == ["71"])
@@ -155,14 +155,14 @@ struct NestedRowTests {
     func unlisted(_ between: Between, _ names: [String]) async throws {
         let service = InMemoryService(Self.sweeping)
         for id in 1...3 {
-            await service.put(
+            await service.set(
                 "Task", JSONValue(id),
                 [
                     "title": "t", "project": ["id": JSONValue(70 + id), "name": "inside"],
                     "tags": [["id": 80, "name": "g"]],
                 ])
         }
-        await service.put("Project", 9, ["name": "listed"])
+        await service.set("Project", 9, ["name": "listed"])
         let entities = names.map { SyncedEntity($0) }
         var device = try Device(service, entities: entities)
         try await device.engine.sync()
@@ -175,8 +175,8 @@ struct NestedRowTests {
             #expect(try await device.rows("SELECT count(*) FROM Tag_tasks") == ["3"])
         }
         // A record no longer has its nested row.
-        await service.put("Task", 1, ["project": .null])
-        for id in 1...3 { await service.put("Task", JSONValue(id), ["tags": []]) }
+        await service.set("Task", 1, ["project": .null])
+        for id in 1...3 { await service.set("Task", JSONValue(id), ["tags": []]) }
         try await pass(between, device)
         device = try Device(device.stack, service, entities: entities)
         for _ in 0..<2 { try await device.engine.sync() }
@@ -189,13 +189,13 @@ struct NestedRowTests {
     @Test("Nested rows inside other unlisted rows stay and are deleted with them")
     func unlistedBelow() async throws {
         let service = InMemoryService(Self.sweeping)
-        await service.put(
+        await service.set(
             "Project", 5, ["name": "p", "tasks": [["id": 1, "title": "t", "tags": [["id": 80, "name": "g"]]]]])
         let device = try Device(service)
         for _ in 0..<3 { try await device.engine.sync() }
         let counts = "SELECT (SELECT count(*) FROM Project), (SELECT count(*) FROM Task), (SELECT count(*) FROM Tag)"
         #expect(try await device.rows(counts) == ["1 1 1"])
-        await service.put("Project", 5, ["tasks": []])
+        await service.set("Project", 5, ["tasks": []])
         for _ in 0..<2 { try await device.engine.sync() }
         #expect(try await device.rows(counts) == ["1 0 0"])
         #expect(try await device.leftovers() == [])
@@ -204,7 +204,7 @@ struct NestedRowTests {
     @Test("Nested rows in no list stay if an engine does not sync the rows that contain them")
     func unlistedOfOthers() async throws {
         let service = InMemoryService(Self.sweeping)
-        await service.put("Task", 1, ["title": "t", "project": ["id": 70, "name": "inside"]])
+        await service.set("Task", 1, ["title": "t", "project": ["id": 70, "name": "inside"]])
         let device = try Device(service)
         try await device.engine.sync()
         try await Device(device.stack, service, entities: ["Project"]).engine.sync()
@@ -216,7 +216,7 @@ struct NestedRowTests {
     func pulledByFewer() async throws {
         let device = try Device(service)
         try await device.engine.sync()
-        await service.put("Task", 1, ["title": "t", "project": ["id": 70, "name": "inside"]])
+        await service.set("Task", 1, ["title": "t", "project": ["id": 70, "name": "inside"]])
         try await Device(device.stack, service, entities: ["Task", "Tag"]).engine.sync()
         #expect(try await device.rows("SELECT remoteID, name FROM Project") == ["70 inside"])
         let again = try Device(device.stack, service)
@@ -228,13 +228,13 @@ struct NestedRowTests {
 
     @Test("Edits of nested rows survive a pull by an engine with fewer entities")
     func editedAndPulledByFewer() async throws {
-        await service.put("Task", 1, ["title": "t", "project": ["id": 70, "name": "inside"]])
-        await service.put("Project", 70, ["name": "inside"])
+        await service.set("Task", 1, ["title": "t", "project": ["id": 70, "name": "inside"]])
+        await service.set("Project", 70, ["name": "inside"])
         let device = try Device(service)
         try await device.engine.sync()
         try await device.write("UPDATE Project SET name = 'mine'")
         let fewer = try Device(device.stack, service, entities: ["Task", "Tag"])
-        await service.put("Task", 1, ["title": "u"])
+        await service.set("Task", 1, ["title": "u"])
         try await fewer.engine.sync()
         #expect(try await device.rows("SELECT name FROM Project") == ["mine"])
         try await Device(device.stack, service).engine.sync()
@@ -244,8 +244,8 @@ struct NestedRowTests {
 
     /// Returns a device with two synced tasks of a project.
     private func twoTasks() async throws -> Device {
-        for id in 5...6 { await service.put("Project", JSONValue(id), ["name": "p"]) }
-        for id in 1...2 { await service.put("Task", JSONValue(id), ["title": "t", "project_id": 5]) }
+        for id in 5...6 { await service.set("Project", JSONValue(id), ["name": "p"]) }
+        for id in 1...2 { await service.set("Task", JSONValue(id), ["title": "t", "project_id": 5]) }
         let device = try Device(service)
         try await device.engine.sync()
         return device
@@ -263,7 +263,7 @@ struct NestedRowTests {
         if hasTriggers { try await syncProjects(device) } else { try await device.removeTriggers() }
         try await device.write("UPDATE Task SET title = 'mine' WHERE remoteID = 1; DELETE FROM Task WHERE remoteID = 2")
         let tasks: JSONValue = [["id": 1, "title": "t"], ["id": 2, "title": "t"]]
-        await service.put("Project", 5, ["name": "q", "tasks": tasks])
+        await service.set("Project", 5, ["name": "q", "tasks": tasks])
         try await syncProjects(device)
         let again = try Device(device.stack, service)
         for _ in 0..<2 { try await again.engine.sync() }
@@ -279,7 +279,7 @@ struct NestedRowTests {
     @Test("Rows that a nested list omits stay if an engine with fewer entities pulls the list")
     func leftOutByFewer() async throws {
         let device = try await twoTasks()
-        await service.put("Project", 5, ["name": "q", "tasks": [["id": 1]]])
+        await service.set("Project", 5, ["name": "q", "tasks": [["id": 1]]])
         try await syncProjects(device)
         let again = try Device(device.stack, service)
         for _ in 0..<2 { try await again.engine.sync() }
@@ -313,7 +313,7 @@ struct NestedRowTests {
         let device = try await twoTasks()
         try await device.write("UPDATE Task SET title = 'mine' WHERE remoteID = 1")
         try await device.write("INSERT INTO Task (title, projectID) VALUES ('new', 5)")
-        for id in 1...2 { await service.put("Task", JSONValue(id), ["project_id": 6]) }
+        for id in 1...2 { await service.set("Task", JSONValue(id), ["project_id": 6]) }
         await service.remove("Project", 5)
         try await syncProjects(device)
         let again = try Device(device.stack, service)
@@ -328,7 +328,7 @@ struct NestedRowTests {
     @Test("Edits without triggers to unlisted nested rows are overwritten and logged")
     func unlistedEdited() async throws {
         let service = InMemoryService(Self.sweeping)
-        await service.put("Task", 1, ["title": "t", "project": ["id": 70, "name": "inside"]])
+        await service.set("Task", 1, ["title": "t", "project": ["id": 70, "name": "inside"]])
         let device = try Device(service)
         try await device.engine.sync()
         try await device.removeTriggers()

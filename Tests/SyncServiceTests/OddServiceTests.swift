@@ -139,7 +139,7 @@ struct OddServiceTests {
             ServiceCapabilities(
                 ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: false,
                 givesTimes: true, batchSize: 10, sendsWholeRows: true))
-        await service.put("Project", "p", ["name": "p"])
+        await service.set("Project", "p", ["name": "p"])
         let entities = ["Project", "Task", "Tag"].map { SyncedEntity($0, deleteConflicts: .editWins) }
         let device = try Device(service, schema: PocketBaseSpace.schema, entities: entities, Self.settings)
         try await device.engine.sync()

@@ -30,8 +30,8 @@ struct OrderTests {
 
     /// Returns devices that have synced a task with tags 1 to 4.
     private func devices(_ count: Int, _ policy: ConflictPolicy = .clientWins) async throws -> [Device] {
-        for id in 1...6 { await service.put("Tag", JSONValue(id), ["name": .string("g\(id)")]) }
-        await service.put("Task", 1, ["title": "t", "tag_ids": [1, 2, 3, 4]])
+        for id in 1...6 { await service.set("Tag", JSONValue(id), ["name": .string("g\(id)")]) }
+        await service.set("Task", 1, ["title": "t", "tag_ids": [1, 2, 3, 4]])
         var devices: [Device] = []
         for _ in 0..<count {
             devices.append(try device(policy))
@@ -166,14 +166,14 @@ struct OrderTests {
         let devices = try await devices(2)
         try await devices[0].order([4, 1, 2, 3])
         let (device, counter) = (devices[0], Counter())
-        await service.setMeanwhile { request in
+        await service.onRequest { request in
             guard case .push = request, await counter.next() == 1 else { return }
             try? await device.order([3, 4, 1, 2])
         }
         if isLost {
             await service.setFault { request, _ in
                 guard case .push = request else { return nil }
-                return .dropAfter
+                return .failsAfterApply
             }
             _ = try? await Device(device.stack, service, entities: ["Tag", "Task"], Device.impatient).engine.sync()
             await service.setFault(nil)
@@ -231,14 +231,14 @@ struct OrderTests {
 
     @Test("References to rows not stored yet stay in a list when it is sent")
     func awaited() async throws {
-        for id in 1...2 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
-        await service.put("Task", 1, ["title": "t", "tag_ids": [1, 9]])
+        for id in 1...2 { await service.set("Tag", JSONValue(id), ["name": "g"]) }
+        await service.set("Task", 1, ["title": "t", "tag_ids": [1, 9]])
         let device = try device()
         try await device.engine.sync()
         try await device.write("INSERT INTO Tag_tasks (taskID, tagID, \(Device.place)) VALUES (1, 2, 7)")
         try await device.engine.sync()
         #expect(await listed == [1, 9, 2])
-        await service.put("Tag", 9, ["name": "late"])
+        await service.set("Tag", 9, ["name": "late"])
         try await device.engine.sync()
         #expect(try await device.rows("SELECT count(*) FROM Tag_tasks") == ["3"])
         #expect(await listed == [1, 9, 2])
@@ -248,8 +248,8 @@ struct OrderTests {
     @Test(
         "Pending references follow their list to a new key, and end with the row's or the target's deletion")
     func awaitedElsewhere() async throws {
-        await service.put("Tag", 1, ["name": "g"])
-        for id in 1...3 { await service.put("Task", JSONValue(id), ["title": "t", "tag_ids": [1, 9]]) }
+        await service.set("Tag", 1, ["name": "g"])
+        for id in 1...3 { await service.set("Task", JSONValue(id), ["title": "t", "tag_ids": [1, 9]]) }
         let device = try device()
         try await device.engine.sync()
         try await device.write("UPDATE Task SET remoteID = 70 WHERE remoteID = 1")
@@ -268,7 +268,7 @@ struct OrderTests {
         #expect(tasks.values.first { $0["title"] == "another" }?["tag_ids"] == [])
         #expect(tasks.values.filter { $0["tag_ids"] == [1, 9] }.count == 2)
         await service.setFault(nil)
-        await service.put("Tag", 9, ["name": "late"])
+        await service.set("Tag", 9, ["name": "late"])
         await service.remove("Tag", 9)
         try await device.engine.sync()
         #expect(await service.contents(of: "Task")[2]?["title"] == "mine")
@@ -286,7 +286,7 @@ struct OrderTests {
     @Test("Syncing an ordered one-to-many list is an error unless the list is not exported")
     func ofOneToMany() async throws {
         let service = InMemoryService()
-        await service.put("Project", 1, ["name": "p"])
+        await service.set("Project", 1, ["name": "p"])
         let ordered = Self.projects("\"ordered\": true, ")
         let error = #expect(throws: SyncError.self) { try Device(service, schema: ordered) }
         #expect(error?.code == .invalidOption && error?.entity == "Project")

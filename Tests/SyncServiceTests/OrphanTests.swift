@@ -13,10 +13,10 @@ struct OrphanTests {
     }
 
     private func deviceWithRows(_ schema: String, _ service: InMemoryService) async throws -> Device {
-        await service.put("Project", 1, ["name": "p"])
-        await service.put("Tag", 1, ["name": "t"])
+        await service.set("Project", 1, ["name": "p"])
+        await service.set("Tag", 1, ["name": "t"])
         for id in 1...3 {
-            await service.put(
+            await service.set(
                 "Task", JSONValue(id), ["title": "t", "project_id": id < 3 ? 1 : .null, "tag_ids": id == 3 ? [1] : []])
         }
         let device = try Device(service, schema: schema)

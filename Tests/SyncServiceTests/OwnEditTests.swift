@@ -52,9 +52,9 @@ struct OwnEditTests {
 
     /// Returns a device that has synced one task.
     private static func device(_ service: InMemoryService, _ entities: [SyncedEntity]) async throws -> Device {
-        for id in 1...4 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
-        for id in 1...2 { await service.put("Project", JSONValue(id), ["name": "p"]) }
-        await service.put("Task", 1, ["title": "t", "points": 1, "project_id": 1, "tag_ids": [1, 2]])
+        for id in 1...4 { await service.set("Tag", JSONValue(id), ["name": "g"]) }
+        for id in 1...2 { await service.set("Project", JSONValue(id), ["name": "p"]) }
+        await service.set("Task", 1, ["title": "t", "points": 1, "project_id": 1, "tag_ids": [1, 2]])
         let device = try Device(service, schema: schema, entities: entities)
         try await device.engine.sync()
         return device
@@ -125,11 +125,11 @@ struct OwnEditTests {
         let stack = try await Self.device(service, entities).stack
         let device = try Device(stack, SilentService(service: service), entities: entities)
         try await device.write("UPDATE Task SET points = 9")
-        await service.setMeanwhile { request in
+        await service.onRequest { request in
             if case .push = request { try? await device.write("DELETE FROM Task") }
         }
         try await device.engine.push()
-        await service.setMeanwhile(nil)
+        await service.onRequest(nil)
         for _ in 0..<2 { try await device.engine.sync() }
         #expect(await service.contents(of: "Task").isEmpty)
         #expect(try await device.rows("SELECT 1 FROM Task").isEmpty)
@@ -194,7 +194,7 @@ struct OwnEditTests {
         let device = try await Self.device(service, entities)
         try await Self.lose("UPDATE Task SET title = 'first'", device, service, entities)
         let value: JSONValue = member == "title" ? "theirs" : member == "points" ? 7 : [2, 3]
-        await service.put("Task", 1, [member: value].asJSON)
+        await service.set("Task", 1, [member: value].asJSON)
         try await device.write("UPDATE Task SET title = 'second'")
         try await device.engine.sync()
         let row = await service.contents(of: "Task")[1]
@@ -212,7 +212,7 @@ struct OwnEditTests {
         let device = try await Self.device(service, entities)
         try await Self.lose("UPDATE Task SET title = 'first'", device, service, entities)
         let value: JSONValue = member == "title" ? "theirs" : member == "points" ? 7 : [2, 3]
-        await service.put("Task", 1, [member: value].asJSON)
+        await service.set("Task", 1, [member: value].asJSON)
         try await device.write("DELETE FROM Task")
         try await device.engine.sync()
         #expect(await service.contents(of: "Task")[1]?[member] == value)

@@ -381,12 +381,12 @@ struct PushAnswerTests {
         let schema = Device.schema.replacingOccurrences(
             of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
         let device = try Device(service, schema: schema)
-        await service.put("Tag", "g", ["name": "g"])
+        await service.set("Tag", "g", ["name": "g"])
         try await device.engine.sync()
         try await device.write(
             "INSERT INTO Task (remoteID, title, points) VALUES ('a', 'first', 1); INSERT INTO Tag_tasks (taskID, tagID) VALUES ('a', 'g')"
         )
-        await service.setMeanwhile { request in
+        await service.onRequest { request in
             if case .push = request { try? await device.write("DELETE FROM Task") }
         }
         // The deletion is not sent yet.
@@ -394,7 +394,7 @@ struct PushAnswerTests {
             if case .push(let operations) = request, operations[0].kind == .delete { .busy } else { nil }
         }
         _ = try? await device.engine.sync()
-        await service.setMeanwhile(nil)
+        await service.onRequest(nil)
         await service.setFault(nil)
         #expect(await service.contents(of: "Task")["a"]?["title"] == "first")
         try await device.write("INSERT INTO Task (remoteID, title) VALUES ('a', 'second')")

@@ -14,9 +14,9 @@ struct RefusedCascadeTests {
             batchSize: 10, sendsCascades: true))
 
     private func device(_ schema: String = Device.schema) async throws -> Device {
-        for id in 1...2 { await service.put("Project", JSONValue(id), ["name": "p"]) }
-        for id in 1...2 { await service.put("Task", JSONValue(id), ["title": "t", "project_id": JSONValue(id)]) }
-        await service.put("Tag", 1, ["name": "g"])
+        for id in 1...2 { await service.set("Project", JSONValue(id), ["name": "p"]) }
+        for id in 1...2 { await service.set("Task", JSONValue(id), ["title": "t", "project_id": JSONValue(id)]) }
+        await service.set("Tag", 1, ["name": "g"])
         let device = try Device(service, schema: schema)
         try await device.engine.sync()
         await service.setFault { request, _ in
@@ -36,12 +36,12 @@ struct RefusedCascadeTests {
             #expect(try await device.engine.parkedRows().map(\.reason) == ["refused"])
             // Changes that were rejected once are tried again after a deletion.
             if isRetried {
-                await service.put("Tag", JSONValue(number + 1), ["name": "g"])
+                await service.set("Tag", JSONValue(number + 1), ["name": "g"])
                 try await device.engine.sync()
                 await service.remove("Tag", JSONValue(number + 1))
             }
         }
-        await service.put("Task", 1, ["project_id": 2])
+        await service.set("Task", 1, ["project_id": 2])
         try await device.engine.sync()
         #expect(try await device.rows("SELECT remoteID, projectID FROM Task") == ["1 2", "2 2"])
         await service.setFault(nil)
@@ -95,7 +95,7 @@ struct RefusedCascadeTests {
         let device = try await device()
         try await device.write("DELETE FROM Project WHERE remoteID = 1")
         try await device.engine.sync()
-        await service.put("Task", 2, ["project_id": 1])
+        await service.set("Task", 2, ["project_id": 1])
         try await device.engine.sync()
         #expect(try await device.rows("SELECT remoteID, projectID FROM Task") == ["2 2"])
         await service.remove("Project", 1)

@@ -21,14 +21,14 @@ struct RefusedEditTests {
     /// Runs a statement on the device during a push. Only the first push has an effect, since the statement finds no
     /// rows later.
     private func meanwhile(_ device: Device, _ sql: String) async {
-        await service.setMeanwhile { request in
+        await service.onRequest { request in
             guard case .push = request else { return }
             try? await device.write(sql)
         }
     }
 
     private func known() async throws -> Device {
-        await service.put("Task", 1, ["title": "t", "points": 1])
+        await service.set("Task", 1, ["title": "t", "points": 1])
         let device = try Device(service, entities: ["Task"])
         try await device.engine.sync()
         return device
@@ -37,7 +37,7 @@ struct RefusedEditTests {
     @Test(
         "An edit during a rejected request is sent by the same run",
         arguments: ["title = 'good'", "title = 'good', points = 2"],
-        [.refuse, .dropBefore] as [InMemoryService.Fault])
+        [.refuse, .failsBeforeApply] as [InMemoryService.Fault])
     func editedDuringRejection(_ set: String, _ fault: InMemoryService.Fault) async throws {
         let device = try await known()
         try await device.write("UPDATE Task SET title = 'bad'")
@@ -64,7 +64,7 @@ struct RefusedEditTests {
     }
 
     @Test(
-        "A deletion during a rejected request is sent", arguments: [.refuse, .dropBefore] as [InMemoryService.Fault])
+        "A deletion during a rejected request is sent", arguments: [.refuse, .failsBeforeApply] as [InMemoryService.Fault])
     func deletedDuringRejection(_ fault: InMemoryService.Fault) async throws {
         let device = try await known()
         try await device.write("UPDATE Task SET title = 'bad'")
@@ -114,7 +114,7 @@ struct RefusedEditTests {
         let device = try await known()
         try await device.write("UPDATE Task SET title = 'mine'")
         let service = service
-        await service.setMeanwhile { request in
+        await service.onRequest { request in
             guard case .push = request else { return }
             await service.remove("Task", 1)
             try? await device.write("DELETE FROM Task")

@@ -48,7 +48,7 @@ struct RefusedReplayTests {
         let device = try device(service)
         try await device.engine.sync()
         try await device.stack.insert("Task", values: ["title": "mine"])
-        await fault(service, [.dropAfter])
+        await fault(service, [.failsAfterApply])
         try await device.engine.sync()
         #expect(await service.creations == 1)
         #expect(try await device.rows("SELECT title FROM Task") == ["mine"])
@@ -67,16 +67,16 @@ struct RefusedReplayTests {
         let device = try device(service)
         try await device.engine.sync()
         try await device.stack.insert("Task", values: ["title": "mine"])
-        await fault(service, [.dropAfter, .refuse, .refuse], then: nil)
-        await service.setMeanwhile { request in
+        await fault(service, [.failsAfterApply, .refuse, .refuse], then: nil)
+        await service.onRequest { request in
             guard case .push = request, await service.creations == 1 else { return }
-            await service.put("Task", 1, ["title": "theirs"])
+            await service.set("Task", 1, ["title": "theirs"])
         }
         let report = try await device.engine.sync()
         #expect(report.total.parked == 1)
         #expect(try await device.engine.parkedRows().map(\.reason) == ["refused"])
         try await device.write("UPDATE Task SET title = 'edited' WHERE remoteID < 0")
-        await service.setMeanwhile(nil)
+        await service.onRequest(nil)
         try await device.engine.sync()
         try await device.engine.sync()
         #expect(await service.creations == 1)
@@ -96,7 +96,7 @@ struct RefusedReplayTests {
         let device = try device(service)
         try await device.engine.sync()
         try await device.stack.insert("Task", values: ["title": "bad"])
-        let faults = Faults([.dropBefore], nil)
+        let faults = Faults([.failsBeforeApply], nil)
         await service.setFault { request, _ in
             guard case .push(let operations) = request else { return nil }
             if let fault = faults.next() { return fault }
@@ -118,11 +118,11 @@ struct RefusedReplayTests {
         let device = try device(service)
         try await device.engine.sync()
         try await device.stack.insert("Task", values: ["title": "mine"])
-        await fault(service, isBlocked ? [.dropAfter] : [.dropAfter, .busy])
-        await service.setMeanwhile { request in
+        await fault(service, isBlocked ? [.failsAfterApply] : [.failsAfterApply, .busy])
+        await service.onRequest { request in
             // The row cannot be found by its values.
             guard case .push = request, await service.creations == 1, way == .key else { return }
-            await service.put("Task", 1, ["title": "theirs"])
+            await service.set("Task", 1, ["title": "theirs"])
         }
         if isBlocked {
             try await device.engine.sync()
@@ -134,7 +134,7 @@ struct RefusedReplayTests {
         try await device.write("DELETE FROM Task")
         try await device.engine.sync()
         await service.setFault(nil)
-        await service.setMeanwhile(nil)
+        await service.onRequest(nil)
         for _ in 1...3 { try await device.engine.sync() }
         #expect(await service.contents(of: "Task").isEmpty)
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["0"])

@@ -17,11 +17,11 @@ struct ReportTests {
     @Test("A report counts the links of a run without other changes")
     func links() async throws {
         let service = InMemoryService()
-        for id in 1...3 { await service.put("Tag", JSONValue(id), ["name": "t"]) }
-        await service.put("Task", 1, ["title": "t", "tag_ids": [1]])
+        for id in 1...3 { await service.set("Tag", JSONValue(id), ["name": "t"]) }
+        await service.set("Task", 1, ["title": "t", "tag_ids": [1]])
         let device = try device(service)
         #expect(try await device.engine.sync().total.linksAdded == 1)
-        await service.put("Task", 1, ["tag_ids": [2, 3]])
+        await service.set("Task", 1, ["tag_ids": [2, 3]])
         let report = try await device.engine.sync()
         #expect(report.entities["Task"]?.linksAdded == 2)
         #expect(report.entities["Task"]?.linksRemoved == 1)
@@ -35,8 +35,8 @@ struct ReportTests {
     @Test("A report counts unreadable values and describes the first")
     func unreadableValues() async throws {
         let service = InMemoryService()
-        await service.put("Task", 1, ["title": "t", "points": "many", "done": "perhaps"])
-        await service.put("Task", 2, ["title": ["a": 1]])
+        await service.set("Task", 1, ["title": "t", "points": "many", "done": "perhaps"])
+        await service.set("Task", 2, ["title": ["a": 1]])
         let report = try await device(service).engine.sync()
         #expect(report.entities["Task"]?.unread == 3)
         let first = try #require(report.entities["Task"]?.firstUnreadable)
@@ -47,14 +47,14 @@ struct ReportTests {
     @Test("A report counts rows in conflict and their values, including rows deleted on the service")
     func conflicts() async throws {
         let service = InMemoryService()
-        await service.put("Project", 1, ["name": "p"])
+        await service.set("Project", 1, ["name": "p"])
         for id in 1...3 {
-            await service.put("Task", JSONValue(id), ["title": "t", "points": 1, "done": false, "project_id": 1])
+            await service.set("Task", JSONValue(id), ["title": "t", "points": 1, "done": false, "project_id": 1])
         }
         let device = try device(service)
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'mine', points = 2")
-        await service.put("Task", 1, ["title": "theirs", "points": 3])
+        await service.set("Task", 1, ["title": "theirs", "points": 3])
         for id in 2...3 { await service.remove("Task", JSONValue(id)) }
         let task = try #require(try await device.engine.sync().entities["Task"])
         #expect(task.conflicts == 3)
@@ -66,8 +66,8 @@ struct ReportTests {
     @Test("Conflicts of rows deleted by a cascade are counted for their own entity")
     func cascadedConflicts() async throws {
         let service = InMemoryService()
-        await service.put("Project", 1, ["name": "p"])
-        for id in 1...2 { await service.put("Task", JSONValue(id), ["title": "t", "project_id": 1]) }
+        await service.set("Project", 1, ["name": "p"])
+        for id in 1...2 { await service.set("Task", JSONValue(id), ["title": "t", "project_id": 1]) }
         let device = try device(service)
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'mine'")
@@ -83,8 +83,8 @@ struct ReportTests {
             ServiceCapabilities(
                 ids: .server, deletions: tombstones ? .tombstones : .sweep, createIdempotency: .key,
                 hasPreconditions: true, givesTimes: true, batchSize: 10))
-        await service.put("Project", 1, ["name": "p"])
-        await service.put("Task", 1, ["title": "t", "project_id": 1])
+        await service.set("Project", 1, ["name": "p"])
+        await service.set("Task", 1, ["title": "t", "project_id": 1])
         let device = try device(service, "deny")
         try await device.engine.sync()
         await service.remove("Project", 1)
@@ -94,7 +94,7 @@ struct ReportTests {
         #expect(parked.map(\.entity) == ["Project"])
         #expect(parked.first?.reason.contains("denied by Project.tasks, which still has 1") == true)
         #expect(try await device.rows("SELECT count(*) FROM Project") == ["1"])
-        await service.put("Task", 1, ["project_id": .null])
+        await service.set("Task", 1, ["project_id": .null])
         try await device.engine.sync()
         #expect(try await device.rows("SELECT count(*) FROM Project") == ["0"])
         #expect(try await device.engine.parkedRows() == [])
@@ -134,7 +134,7 @@ struct ReportTests {
         await service.setFault { request, number in
             if number == 1 { return .busy }
             guard case .push = request, number < 6 else { return nil }
-            return .dropBefore
+            return .failsBeforeApply
         }
         let events = device.engine.events
         let watching = Task {

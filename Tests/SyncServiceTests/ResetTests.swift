@@ -25,11 +25,11 @@ struct ResetTests {
 
     private func known(cascades: Bool, _ names: [String]) async throws -> Device {
         for id in 1...2 {
-            await service.put("Project", JSONValue(id), ["name": "p"])
-            await service.put("Tag", JSONValue(id), ["name": "g"])
+            await service.set("Project", JSONValue(id), ["name": "p"])
+            await service.set("Tag", JSONValue(id), ["name": "g"])
         }
         for id in 1...4 {
-            await service.put(
+            await service.set(
                 "Task", JSONValue(id), ["title": .string("t\(id)"), "project_id": 1, "tag_ids": [1, 2]])
         }
         let device = try Device(
@@ -111,7 +111,7 @@ struct ResetTests {
               "Jubilee": {"parent": "Birthday", "attributes": {"years": "integer"}}}}
             """
         for name in ["Holiday", "Jubilee"] {
-            await service.put(name, JSONValue(name == "Holiday" ? 1 : 2), ["name": "theirs"])
+            await service.set(name, JSONValue(name == "Holiday" ? 1 : 2), ["name": "theirs"])
         }
         let device = try Device(service, schema: schema, entities: ["Holiday", "Jubilee"])
         try await device.engine.sync()

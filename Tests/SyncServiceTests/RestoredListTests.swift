@@ -13,9 +13,9 @@ struct RestoredListTests {
         arguments: ["edited", "made below"], [false, true])
     func restored(_ how: String, _ isOrdered: Bool) async throws {
         let service = InMemoryService()
-        for id in 1...4 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
-        await service.put("Project", 1, ["name": "p"])
-        await service.put("Task", 1, ["title": "t", "project_id": 1, "tag_ids": [1]])
+        for id in 1...4 { await service.set("Tag", JSONValue(id), ["name": "g"]) }
+        await service.set("Project", 1, ["name": "p"])
+        await service.set("Task", 1, ["title": "t", "project_id": 1, "tag_ids": [1]])
         let many = "\"Tag\", \"many\": true"
         let schema = Device.schema.replacingOccurrences(of: many, with: isOrdered ? "\(many), \"ordered\": true" : many)
         let device = try Device(service, schema: schema)
@@ -60,10 +60,10 @@ struct RestoredListTests {
     @Test("A restored row has the list of the row that was last deleted with its key")
     func sameKey() async throws {
         let service = InMemoryService()
-        for id in 1...2 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
+        for id in 1...2 { await service.set("Tag", JSONValue(id), ["name": "g"]) }
         let device = try Device(service)
         for tags: JSONValue in [[1, 2], []] {
-            await service.put("Task", 9, ["title": "t", "tag_ids": tags])
+            await service.set("Task", 9, ["title": "t", "tag_ids": tags])
             try await device.engine.sync()
             try await device.write("UPDATE Task SET title = 'mine'")
             await service.remove("Task", 9)

@@ -52,8 +52,8 @@ struct RevivedRowTests {
     func rejectedBefore(_ way: ServiceCapabilities.CreateIdempotency, _ refusals: Int) async throws {
         for isRevivalRefused in [false, true] {
             let service = Self.service(way)
-            await service.put("Task", 1, ["title": "t"])
-            await service.put("Task", 2, ["title": "other"])
+            await service.set("Task", 1, ["title": "t"])
+            await service.set("Task", 2, ["title": "other"])
             let devices = [try await Self.device(service), try await Self.device(service)]
             for device in devices { try await device.write("UPDATE Task SET title = 'mine' WHERE remoteID = 1") }
             if isRevivalRefused { await service.remove("Task", 1) }
@@ -77,10 +77,10 @@ struct RevivedRowTests {
     @Test("A restored row is one row, even if the other device's copy was pulled before the deletion was found")
     func pulledBefore() async throws {
         let service = Self.service(.key, deletions: .sweep)
-        await service.put("Project", 1, ["name": "p"])
-        for id in 1...2 { await service.put("Task", JSONValue(id), ["title": "t"]) }
+        await service.set("Project", 1, ["name": "p"])
+        for id in 1...2 { await service.set("Task", JSONValue(id), ["title": "t"]) }
         let devices = [try await Self.device(service), try await Self.device(service)]
-        await service.put("Project", 1, ["name": "renamed"])
+        await service.set("Project", 1, ["name": "renamed"])
         try await devices[1].engine.sync()
         // Each device moves a task below the project, and restores the project for it.
         for (number, device) in devices.enumerated() {
@@ -100,7 +100,7 @@ struct RevivedRowTests {
     func revivalDeleted() async throws {
         for deletions in [ServiceCapabilities.DeletionDetection.sweep, .tombstones] {
             let service = Self.service(.key, deletions: deletions)
-            await service.put("Task", 1, ["title": "t"])
+            await service.set("Task", 1, ["title": "t"])
             let devices = [try await Self.device(service), try await Self.device(service)]
             for device in devices { try await device.write("UPDATE Task SET title = 'mine'") }
             await service.remove("Task", 1)
@@ -121,10 +121,10 @@ struct RevivedRowTests {
     func openConflict() async throws {
         for way in Self.ways {
             let service = Self.service(way)
-            await service.put("Task", 1, ["title": "t", "points": 1])
+            await service.set("Task", 1, ["title": "t", "points": 1])
             let device = try await Self.device(service, .manual)
             try await device.write("UPDATE Task SET points = 2")
-            await service.put("Task", 1, ["points": 3])
+            await service.set("Task", 1, ["points": 3])
             try await device.engine.sync()
             #expect(try await device.engine.conflicts().map(\.winner) == ["open"])
             await service.remove("Task", 1)
@@ -139,14 +139,14 @@ struct RevivedRowTests {
     @Test("Deleting the old copy of a row that another device restored keeps the restored row")
     func deletedUnderOldKey() async throws {
         let service = Self.service(.key)
-        await service.put("Task", 1, ["title": "t"])
+        await service.set("Task", 1, ["title": "t"])
         let devices = [try await Self.device(service), try await Self.device(service)]
         try await devices[0].write("UPDATE Task SET title = 'first'")
         try await devices[1].write("UPDATE Task SET title = 'second'")
         await service.remove("Task", 1)
         try await devices[0].engine.sync()
         await service.setFault { request, _ in
-            if case .push = request { .dropAfter } else { nil }
+            if case .push = request { .failsAfterApply } else { nil }
         }
         try await devices[1].engine.sync()
         await service.setFault(nil)
@@ -169,8 +169,8 @@ struct RevivedRowTests {
         _ way: ServiceCapabilities.CreateIdempotency, _ policy: ConflictPolicy, groups: [[String]] = []
     ) async throws -> (service: InMemoryService, devices: [Device]) {
         let service = service(way)
-        for id in 1...3 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
-        await service.put("Task", 1, ["title": "t", "points": 1, "done": false, "tag_ids": [1, 2]])
+        for id in 1...3 { await service.set("Tag", JSONValue(id), ["name": "g"]) }
+        await service.set("Task", 1, ["title": "t", "points": 1, "done": false, "tag_ids": [1, 2]])
         var devices: [Device] = []
         for _ in 0..<2 { devices.append(try await device(service, policy, groups: groups)) }
         return (service, devices)

@@ -52,7 +52,7 @@ struct RunFaultTests {
             ServiceCapabilities(
                 ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: hasPreconditions,
                 givesTimes: true, batchSize: 2))
-        for id in 1...4 { await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "points": 0]) }
+        for id in 1...4 { await service.set("Task", JSONValue(id), ["title": .string("t\(id)"), "points": 0]) }
         let device = try Device(AskedTwice(inner: service))
         try await device.engine.sync()
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["4"])
@@ -179,7 +179,7 @@ struct RunFaultTests {
     @Test("A change without an outcome is in doubt and not acknowledged")
     func missingOutcomes() async throws {
         let service = InMemoryService()
-        for id in 1...3 { await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "points": 0]) }
+        for id in 1...3 { await service.set("Task", JSONValue(id), ["title": .string("t\(id)"), "points": 0]) }
         let device = try Device(HalfDone(inner: service))
         try await device.engine.sync()
         try await device.write("UPDATE Task SET points = remoteID * 10")

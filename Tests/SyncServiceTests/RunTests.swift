@@ -33,12 +33,12 @@ struct RunTests {
 
     @Test("Calls made during a run are carried out after it")
     func queued() async throws {
-        await service.put("Task", 1, ["title": "t"])
+        await service.set("Task", 1, ["title": "t"])
         let device = try Device(service)
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'edited'")
         let once = Once()
-        await service.setMeanwhile { [engine = device.engine] request in
+        await service.onRequest { [engine = device.engine] request in
             guard case .pull = request else { return }
             await once.start([
                 { try await engine.push() },
@@ -59,7 +59,7 @@ struct RunTests {
     func joined() async throws {
         let device = try Device(service)
         let once = Once()
-        await service.setMeanwhile { [engine = device.engine, stack = device.stack] request in
+        await service.onRequest { [engine = device.engine, stack = device.stack] request in
             // The run had found nothing to send.
             guard case .pull("Tag") = request else { return }
             await once.start([
@@ -76,7 +76,7 @@ struct RunTests {
 
     @Test("The initial sync of an entity is complete only after a complete pull")
     func complete() async throws {
-        await service.put("Task", 1, ["title": "t"])
+        await service.set("Task", 1, ["title": "t"])
         let device = try Device(service)
         try await device.engine.push()
         try await device.engine.apply([["id": 1, "title": "t"]], inEntity: "Task")
@@ -98,7 +98,7 @@ struct RunTests {
         #expect(try await device.rows("SELECT remoteID, title FROM Task") == ["1 new"])
         try await device.engine.write(remoteFirst: operation(.update, 1, ["title": "other"]))
         #expect(try await device.rows("SELECT remoteID, title FROM Task") == ["1 other"])
-        await service.setFault { _, _ in .dropBefore }
+        await service.setFault { _, _ in .failsBeforeApply }
         await #expect {
             try await device.engine.write(remoteFirst: operation(.delete, 1, [:]))
         } throws: {
@@ -123,7 +123,7 @@ struct RunTests {
         let device = try Device(service)
         try await device.engine.sync()
         #expect(try await !device.engine.changed())
-        await service.put("Tag", 1, ["name": "t"])
+        await service.set("Tag", 1, ["name": "t"])
         await service.deleteRequests()
         #expect(try await device.engine.changed())
         #expect(await service.requests.count == 3)
@@ -150,7 +150,7 @@ struct RunTests {
         let (one, two) = (try device(), try device())
         try await one.stack.insert("Task", values: ["title": "made here"])
         let found = Found()
-        await service.setMeanwhile { [engine = two.engine, stack = two.stack] request in
+        await service.onRequest { [engine = two.engine, stack = two.stack] request in
             guard case .push = request, await found.isFirst() else { return }
             guard let keeper = try? LeaseKeeper(database) else {
                 Issue.record("the lease cannot be renewed")
@@ -191,7 +191,7 @@ struct RunTests {
         settings.clock.beat = { try await beats.next() }
         let slow = try Device(device.stack, service, settings)
         let found = Found()
-        await service.setMeanwhile { [stack = device.stack] request in
+        await service.onRequest { [stack = device.stack] request in
             guard case .pull("Task") = request else { return }
             do {
                 // Only a second of the lease is left.
@@ -269,12 +269,12 @@ struct RunTests {
             "UPDATE Task SET points = points + 1; INSERT INTO Task (title) VALUES ('more')",
         ])
     func writer(_ statement: String) async throws {
-        await service.put("Task", 1, ["title": "t", "points": 0])
+        await service.set("Task", 1, ["title": "t", "points": 0])
         let device = try Device(service)
         try await device.engine.sync()
         try await device.write(statement)
         let writer = Writer(50)
-        await service.setMeanwhile { [stack = device.stack] request in
+        await service.onRequest { [stack = device.stack] request in
             guard case .push = request, await writer.goesOn() else { return }
             try? await stack.write { db in try db.execute(sql: statement) }
         }
@@ -284,7 +284,7 @@ struct RunTests {
         let isPush = { (request: InMemoryService.Request) in if case .push = request { true } else { false } }
         #expect(await service.requests.count(where: isPush) == 2)
         #expect(try await device.engine.pendingChanges() > 0)
-        await service.setMeanwhile(nil)
+        await service.onRequest(nil)
         try await device.engine.sync()
         #expect(try await device.engine.pendingChanges() == 0)
         let count = await service.contents(of: "Task").count
@@ -306,19 +306,19 @@ struct RunTests {
 
     @Test("A change whose row changes on the service again and again is blocked for this run only")
     func contended() async throws {
-        await service.put("Task", 1, ["title": "t", "points": 0])
-        await service.put("Task", 2, ["title": "u"])
+        await service.set("Task", 1, ["title": "t", "points": 0])
+        await service.set("Task", 2, ["title": "u"])
         let device = try Device(service)
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = title || ' edited'")
-        await service.setMeanwhile { [service] request in
-            if case .push = request { await service.put("Task", 1, ["points": JSONValue(Int.random(in: 1...1000))]) }
+        await service.onRequest { [service] request in
+            if case .push = request { await service.set("Task", 1, ["points": JSONValue(Int.random(in: 1...1000))]) }
         }
         let report = try await device.engine.sync()
         #expect(report.total.parked == 1)
         #expect(try await device.engine.parkedRows().first?.reason.hasPrefix("contended") == true)
         #expect(await service.contents(of: "Task")[2]?["title"] == "u edited")
-        await service.setMeanwhile(nil)
+        await service.onRequest(nil)
         try await device.engine.sync()
         #expect(await service.contents(of: "Task")[1]?["title"] == "t edited")
         #expect(try await device.leftovers() == [])

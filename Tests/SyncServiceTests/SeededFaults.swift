@@ -17,10 +17,10 @@ struct SeededFaults: Sendable {
         var random = SeededNumbers(state: seed &* 31 &+ UInt64(number) &* 7919)
         _ = random.next()
         switch random.next() % 12 {
-        case 0: return .dropBefore
-        case 1: return .dropAfter
+        case 0: return .failsBeforeApply
+        case 1: return .failsAfterApply
         case 2: return .busy
-        case 3: return isTimely ? nil : .late(Int(random.next() % latest))
+        case 3: return isTimely ? nil : .appliesLate(Int(random.next() % latest))
         default: return nil
         }
     }

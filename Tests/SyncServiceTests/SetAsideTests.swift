@@ -102,12 +102,12 @@ struct SetAsideTests {
     func newer() async throws {
         let service = service()
         let device = try await device(service)
-        await service.put("Task", 1, ["title": "a"])
-        await service.put("Task", 2, ["title": "a"])
+        await service.set("Task", 1, ["title": "a"])
+        await service.set("Task", 2, ["title": "a"])
         try await device.engine.sync()
         #expect(try await device.engine.parkedRows().count == 1)
-        await service.put("Task", 2, ["title": "b"])
-        await service.put("Task", 1, ["title": "c"])
+        await service.set("Task", 2, ["title": "b"])
+        await service.set("Task", 1, ["title": "c"])
         try await device.engine.sync()
         try await device.engine.sync()
         #expect(try await device.rows("SELECT remoteID, title FROM Task ORDER BY 1") == ["1 c", "2 b"])
@@ -120,11 +120,11 @@ struct SetAsideTests {
     func deleted(_ deletions: ServiceCapabilities.DeletionDetection) async throws {
         let service = service(deletions)
         let device = try await device(service)
-        await service.put("Task", 1, ["title": "a"])
-        await service.put("Task", 2, ["title": "a"])
+        await service.set("Task", 1, ["title": "a"])
+        await service.set("Task", 2, ["title": "a"])
         try await device.engine.sync()
         await service.remove("Task", 2)
-        await service.put("Task", 1, ["title": "c"])
+        await service.set("Task", 1, ["title": "c"])
         try await device.engine.sync()
         #expect(try await device.rows("SELECT remoteID, title FROM Task ORDER BY 1") == ["1 c"])
         #expect(try await device.leftovers() == [])
@@ -135,11 +135,11 @@ struct SetAsideTests {
         let service = service()
         let device = try await device(service)
         for (id, title) in [(1, "a"), (2, "b"), (3, "c")] {
-            await service.put("Task", JSONValue(id), ["title": .string(title), "points": 1])
+            await service.set("Task", JSONValue(id), ["title": .string(title), "points": 1])
         }
         try await device.engine.sync()
         for (id, title) in [(1, "b"), (2, "c"), (3, "a")] {
-            await service.put("Task", JSONValue(id), ["title": .string(title)])
+            await service.set("Task", JSONValue(id), ["title": .string(title)])
         }
         let report = try await device.engine.sync()
         #expect(
@@ -153,7 +153,7 @@ struct SetAsideTests {
     func preventedRebase() async throws {
         let service = service()
         let device = try await device(service)
-        await service.put("Task", 1, ["title": "a", "points": 0])
+        await service.set("Task", 1, ["title": "a", "points": 0])
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'mine', points = 5 WHERE remoteID = 1")
         try await device.write("INSERT INTO Task (remoteID, title) VALUES (77, 'a')")
@@ -168,11 +168,11 @@ struct SetAsideTests {
     // MARK: Open conflicts
 
     private func conflicted(_ service: InMemoryService) async throws -> Device {
-        await service.put("Task", 1, ["title": "t"])
+        await service.set("Task", 1, ["title": "t"])
         let device = try Device(service, entities: [SyncedEntity("Task", policy: .manual)])
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'here'")
-        await service.put("Task", 1, ["title": "there"])
+        await service.set("Task", 1, ["title": "there"])
         try await device.engine.sync()
         #expect(try await device.engine.status().first?.conflicts == 1)
         return device
@@ -206,14 +206,14 @@ struct SetAsideTests {
         arguments: [.clientWins, .serverWins, .manual] as [ConflictPolicy])
     func pendingTarget(_ policy: ConflictPolicy) async throws {
         let service = service()
-        for id in 1...2 { await service.put("Project", JSONValue(id), ["name": "p"]) }
-        await service.put("Task", 1, ["title": "t", "project_id": 1])
+        for id in 1...2 { await service.set("Project", JSONValue(id), ["name": "p"]) }
+        await service.set("Task", 1, ["title": "t", "project_id": 1])
         let entities: [SyncedEntity] = [SyncedEntity("Task", policy: policy), "Project"]
         let device = try Device(service, entities: entities)
         try await device.engine.sync()
         try await device.write("UPDATE Task SET projectID = 2")
-        await service.put("Project", 99, ["name": "new"])
-        await service.put("Task", 1, ["project_id": 99])
+        await service.set("Project", 99, ["name": "new"])
+        await service.set("Task", 1, ["project_id": 99])
         try await device.engine.sync()
         try await device.engine.sync()
         let log = try await device.engine.conflicts().map { "\($0.local) \($0.remote) \($0.winner)" }
@@ -241,7 +241,7 @@ struct SetAsideTests {
         arguments: DeleteConflictPolicy.allCases, [.tombstones, .sweep] as [ServiceCapabilities.DeletionDetection])
     func gone(_ policy: DeleteConflictPolicy, _ deletions: ServiceCapabilities.DeletionDetection) async throws {
         let service = service(deletions)
-        for id in 1...8 { await service.put("Task", JSONValue(id), ["title": .string("t\(id)")]) }
+        for id in 1...8 { await service.set("Task", JSONValue(id), ["title": .string("t\(id)")]) }
         let device = try Device(service, entities: [SyncedEntity("Task", deleteConflicts: policy)])
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'edited' WHERE remoteID = 1")
@@ -258,13 +258,13 @@ struct SetAsideTests {
     @Test("A change whose row a push did not find is sent if the service has the row again")
     func thereAfterAll() async throws {
         let service = service(.sweep)
-        for id in 1...2 { await service.put("Task", JSONValue(id), ["title": "t"]) }
+        for id in 1...2 { await service.set("Task", JSONValue(id), ["title": "t"]) }
         let device = try Device(service, entities: ["Task"])
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'edited' WHERE remoteID = 1")
         await service.remove("Task", 1)
         try await device.engine.push()
-        await service.put("Task", 1, ["title": "t"])
+        await service.set("Task", 1, ["title": "t"])
         try await device.engine.sync()
         #expect(await service.contents(of: "Task")[1]?["title"] == "edited")
         #expect(try await device.leftovers() == [])
@@ -273,7 +273,7 @@ struct SetAsideTests {
     @Test("New rows do not raise the deletion limit")
     func unsent() async throws {
         let service = service(.sweep)
-        for id in 1...30 { await service.put("Task", JSONValue(id), ["title": "t"]) }
+        for id in 1...30 { await service.set("Task", JSONValue(id), ["title": "t"]) }
         let device = try Device(service, entities: ["Task"])
         try await device.engine.sync()
         for id in 1...40 { try await device.write("INSERT INTO Task (remoteID, title) VALUES (\(1000 + id), 'new')") }

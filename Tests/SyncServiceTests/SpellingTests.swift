@@ -17,7 +17,7 @@ struct SpellingTests {
         arguments: [false, true])
     func apart(_ isOneDomain: Bool) async throws {
         let service = InMemoryService()
-        for id in [Self.composed, Self.decomposed] { await service.put("Thing", .string(id), ["title": .string(id)]) }
+        for id in [Self.composed, Self.decomposed] { await service.set("Thing", .string(id), ["title": .string(id)]) }
         let schema =
             #"{"entities": {"Thing": {"attributes": {"remoteID": "string", "title": "string", "count": "integer"}}}}"#
         let entity = isOneDomain ? SyncedEntity.lastIn(allAttributes: "Thing") : "Thing"
@@ -25,7 +25,7 @@ struct SpellingTests {
         try await device.engine.sync()
         #expect(try await device.rows("SELECT count(*) FROM Thing") == ["2"])
         try await device.write("UPDATE Thing SET count = length(remoteID)")
-        for id in [Self.composed, Self.decomposed] { await service.put("Thing", .string(id), ["note": "theirs"]) }
+        for id in [Self.composed, Self.decomposed] { await service.set("Thing", .string(id), ["note": "theirs"]) }
         try await device.engine.sync()
         #expect(await service.contents(of: "Thing")[.string(Self.composed)]?["count"] == 4)
         #expect(await service.contents(of: "Thing")[.string(Self.decomposed)]?["count"] == 5)

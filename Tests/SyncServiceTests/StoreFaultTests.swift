@@ -15,7 +15,7 @@ struct StoreFaultTests {
                 ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
                 batchSize: 10), pageSize: 20)
         for id in 1...count {
-            await service.put("Task", JSONValue(id), ["title": .string(String(repeating: "long ", count: 200))])
+            await service.set("Task", JSONValue(id), ["title": .string(String(repeating: "long ", count: 200))])
         }
         return service
     }

@@ -57,7 +57,7 @@ struct SubEntityTests {
     @Test("An import of a list deletes no rows with pending changes of a sub-entity", arguments: [false, true])
     func pendingRowsSurviveImport(_ isScoped: Bool) async throws {
         let service = InMemoryService(pageSize: 10)
-        for id in 10...12 { await service.put("Holiday", JSONValue(id), ["name": "h", "country": "FR"]) }
+        for id in 10...12 { await service.set("Holiday", JSONValue(id), ["name": "h", "country": "FR"]) }
         let device = try Device(service, schema: Self.abstract, entities: ["Holiday", "Birthday"], settings)
         try await device.engine.sync()
         try await device.write("UPDATE Event SET country = 'DE' WHERE remoteID = 10")
@@ -72,10 +72,10 @@ struct SubEntityTests {
     @Test("Sub-entities with their own lists are never sent to the list of another")
     func ownLists() async throws {
         let service = InMemoryService(pageSize: 10)
-        await service.put("Person", 1, ["name": "Ada"])
-        await service.put("Holiday", 10, ["name": "May Day", "country": "FR"])
-        await service.put("Birthday", 20, ["name": "Ada's", "gift": "cake", "person_id": 1, "guest_ids": [1]])
-        await service.put("Note", 30, ["text": "n", "event_id": 20])
+        await service.set("Person", 1, ["name": "Ada"])
+        await service.set("Holiday", 10, ["name": "May Day", "country": "FR"])
+        await service.set("Birthday", 20, ["name": "Ada's", "gift": "cake", "person_id": 1, "guest_ids": [1]])
+        await service.set("Note", 30, ["text": "n", "event_id": 20])
         let entities: [SyncedEntity] = ["Holiday", "Birthday", "Note", "Person"]
         let one = try Device(service, schema: Self.abstract, entities: entities, settings)
         let two = try Device(service, schema: Self.abstract, entities: entities, settings)
@@ -121,7 +121,7 @@ struct SubEntityTests {
     @Test("In a shared list, a new row has its discriminator and the attributes of its entity")
     func oneList() async throws {
         let service = InMemoryService(pageSize: 10)
-        await service.put("Event", 10, ["name": "May Day", "type": "holiday", "country": "FR"])
+        await service.set("Event", 10, ["name": "May Day", "type": "holiday", "country": "FR"])
         let entities: [SyncedEntity] = ["Event", "Note", "Person"]
         let one = try Device(service, schema: Self.kinds, entities: entities, settings)
         let two = try Device(service, schema: Self.kinds, entities: entities, settings)
@@ -142,15 +142,15 @@ struct SubEntityTests {
     @Test("In a shared list, a row that changes its entity is updated on both sides")
     func becomesAnotherInOneList() async throws {
         let service = InMemoryService(pageSize: 10)
-        await service.put("Event", 10, ["name": "May Day", "type": "holiday", "country": "FR"])
-        await service.put("Event", 11, ["name": "Ada's", "type": "birthday", "gift": "cake"])
+        await service.set("Event", 10, ["name": "May Day", "type": "holiday", "country": "FR"])
+        await service.set("Event", 11, ["name": "Ada's", "type": "birthday", "gift": "cake"])
         let entities: [SyncedEntity] = ["Event", "Note", "Person"]
         let one = try Device(service, schema: Self.kinds, entities: entities, settings)
         let two = try Device(service, schema: Self.kinds, entities: entities, settings)
         for device in [one, two] { try await device.engine.sync() }
         try await one.write(
             "UPDATE Event SET sync_entity = 'Birthday', country = NULL, gift = 'pen' WHERE remoteID = 10")
-        await service.put("Event", 11, ["name": "Ada's day", "type": "holiday", "gift": .null, "country": "DE"])
+        await service.set("Event", 11, ["name": "Ada's day", "type": "holiday", "gift": .null, "country": "DE"])
         for device in [one, two] { try await device.engine.sync() }
         #expect(await service.contents(of: "Event")[10]?["type"] == "birthday")
         #expect(await service.contents(of: "Event")[10]?["gift"] == "pen")
@@ -166,8 +166,8 @@ struct SubEntityTests {
     @Test("Sub-entities with their own keys may have equal IDs")
     func ownKeys() async throws {
         let service = InMemoryService(pageSize: 10)
-        await service.put("Holiday", 1, ["name": "May Day"])
-        await service.put("Birthday", 1, ["name": "Ada's", "gift": "cake"])
+        await service.set("Holiday", 1, ["name": "May Day"])
+        await service.set("Birthday", 1, ["name": "Ada's", "gift": "cake"])
         let schema = """
             {"entities": {
               "Event": {"abstract": true, "attributes": {"name": "string"}},
@@ -213,14 +213,14 @@ struct SubEntityTests {
     @Test("A row that changes its entity is deleted from the old list and created in the new one")
     func becomesAnother() async throws {
         let service = InMemoryService(pageSize: 10)
-        await service.put("Holiday", 10, ["name": "May Day", "country": "FR"])
-        await service.put("Note", 30, ["text": "n", "event_id": 10])
+        await service.set("Holiday", 10, ["name": "May Day", "country": "FR"])
+        await service.set("Note", 30, ["text": "n", "event_id": 10])
         let entities: [SyncedEntity] = ["Note", "Holiday", "Birthday"]
         let device = try Device(service, schema: Self.abstract, entities: entities, settings)
         try await device.engine.sync()
         try await device.write("UPDATE Event SET sync_entity = 'Birthday', gift = 'pen'")
         // The note is pulled before the event has its new key.
-        await service.put("Note", 30, ["text": "n2"])
+        await service.set("Note", 30, ["text": "n2"])
         for _ in 0..<2 { try await device.engine.sync() }
         #expect(await service.contents(of: "Holiday").isEmpty)
         #expect(await service.contents(of: "Birthday").values.map { $0["gift"] } == ["pen"])

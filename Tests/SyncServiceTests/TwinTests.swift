@@ -18,7 +18,7 @@ struct TwinTests {
         try await device.stack.insert("Task", values: ["title": "mine"])
         // An older copy of the store sent the create.
         let birth = try #require(try await device.rows("SELECT birth FROM sync_change").first)
-        await service.put("Task", 9, ["title": "mine", "points": .null, "client_ref": .string(birth + attempt)])
+        await service.set("Task", 9, ["title": "mine", "points": .null, "client_ref": .string(birth + attempt)])
         try await device.write("UPDATE Task SET points = 5")
         try await device.engine.sync()
         #expect(try await device.rows("SELECT remoteID, title, points FROM Task") == ["9 mine 5"])
@@ -33,7 +33,7 @@ struct TwinTests {
         let device = try Device(service, entities: ["Project", SyncedEntity("Task", naturalKey: ["title"]), "Tag"])
         try await device.stack.insert("Task", values: ["title": "mine", "points": 5])
         try await device.write("UPDATE sync_change SET state = 'parked', reason = 'there is one', attempts = 2")
-        await service.put("Task", 9, ["title": "mine", "points": 4])
+        await service.set("Task", 9, ["title": "mine", "points": 4])
         try await device.engine.sync()
         #expect(try await device.rows("SELECT remoteID, title, points FROM Task") == ["9 mine 5"])
         #expect(await service.contents(of: "Task")[9]?["points"] == 5)
@@ -70,7 +70,7 @@ struct TwinTests {
         }
         try await device.write("UPDATE sync_made SET edited = edited - 3600000")
         if let later { try await device.write(later) }
-        await service.put("Task", 5, theirs, time: Date(timeIntervalSinceNow: -60 * minutes))
+        await service.set("Task", 5, theirs, time: Date(timeIntervalSinceNow: -60 * minutes))
         try await device.engine.sync()
         #expect(try await device.leftovers() == [])
         return (device, await service.contents(of: "Task")[5])
@@ -139,7 +139,7 @@ final class LostAnswer: @unchecked Sendable {
             if isOver { return .busy }
             guard case .push = request else { return nil }
             isOver = true
-            return .dropAfter
+            return .failsAfterApply
         }
     }
 }

@@ -13,10 +13,10 @@ struct TwoDeviceTests {
     @Test("A sync pulls all rows of the service")
     func pulls() async throws {
         for id in 1...7 {
-            await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "project_id": 1, "tag_ids": [1, 2]])
+            await service.set("Task", JSONValue(id), ["title": .string("t\(id)"), "project_id": 1, "tag_ids": [1, 2]])
         }
-        await service.put("Project", 1, ["name": "p"])
-        for id in 1...2 { await service.put("Tag", JSONValue(id), ["name": .string("g\(id)")]) }
+        await service.set("Project", 1, ["name": "p"])
+        for id in 1...2 { await service.set("Tag", JSONValue(id), ["name": .string("g\(id)")]) }
         let device = try Device(service)
         let report = try await device.engine.sync()
         #expect(report.entities["Task"]?.inserted == 7)
@@ -62,7 +62,7 @@ struct TwoDeviceTests {
 
     @Test("Edits of different fields on two devices are both kept")
     func differentFields() async throws {
-        await service.put("Task", 1, ["title": "t", "done": false, "points": 1])
+        await service.set("Task", 1, ["title": "t", "done": false, "points": 1])
         let (one, two) = (try Device(service), try Device(service))
         try await one.engine.sync()
         try await two.engine.sync()
@@ -81,7 +81,7 @@ struct TwoDeviceTests {
 
     @Test("The policy decides if two devices edit the same field", arguments: ConflictPolicy.allCases)
     func sameField(_ policy: ConflictPolicy) async throws {
-        await service.put("Task", 1, ["title": "t"], time: Date(timeIntervalSince1970: 1_000_000))
+        await service.set("Task", 1, ["title": "t"], time: Date(timeIntervalSince1970: 1_000_000))
         let entities: [SyncedEntity] = ["Project", SyncedEntity("Task", policy: policy), "Tag"]
         let (one, two) = (try Device(service, entities: entities), try Device(service, entities: entities))
         try await one.engine.sync()
@@ -122,7 +122,7 @@ struct TwoDeviceTests {
     @Test(
         "The policy decides if one device deletes a row that the other edits", arguments: DeleteConflictPolicy.allCases)
     func deleteAgainstEdit(_ policy: DeleteConflictPolicy) async throws {
-        await service.put("Task", 1, ["title": "t", "points": 3])
+        await service.set("Task", 1, ["title": "t", "points": 3])
         let entities: [SyncedEntity] = ["Project", SyncedEntity("Task", deleteConflicts: policy), "Tag"]
         let (one, two) = (try Device(service, entities: entities), try Device(service, entities: entities))
         try await one.engine.sync()
@@ -145,8 +145,8 @@ struct TwoDeviceTests {
 
     @Test("Links that two devices add and remove are merged")
     func sets() async throws {
-        for id in 1...4 { await service.put("Tag", JSONValue(id), ["name": .string("g\(id)")]) }
-        await service.put("Task", 1, ["title": "t", "tag_ids": [1, 2]])
+        for id in 1...4 { await service.set("Tag", JSONValue(id), ["name": .string("g\(id)")]) }
+        await service.set("Task", 1, ["title": "t", "tag_ids": [1, 2]])
         let (one, two) = (try Device(service), try Device(service))
         try await one.engine.sync()
         try await two.engine.sync()
@@ -165,7 +165,7 @@ struct TwoDeviceTests {
 
     @Test("An edit that is reverted is not sent")
     func revert() async throws {
-        await service.put("Task", 1, ["title": "t"])
+        await service.set("Task", 1, ["title": "t"])
         let device = try Device(service)
         try await device.engine.sync()
         try await device.write("UPDATE Task SET title = 'x'")

@@ -42,7 +42,7 @@ struct TwoProcessTests {
         await port.connection()
 
         let service = InMemoryService()
-        await service.put("Task", 1, ["title": "there"])
+        await service.set("Task", 1, ["title": "there"])
         var settings = Device.settings
         settings.identity = "shared"
         let stack = try DataStack(model: SyncModel(schema: Data(Self.model.utf8)), at: database)

@@ -22,7 +22,7 @@ struct UnitedRowTests {
             guard case .push(let operations) = request, operations.contains(where: { $0.kind == .create }) else {
                 return nil
             }
-            return .dropAfter
+            return .failsAfterApply
         }
     }
 
@@ -48,7 +48,7 @@ struct UnitedRowTests {
 
     @Test("A created row whose local copy was deleted stays as the pulled row")
     func deleted() async throws {
-        await service.put("Tag", 1, ["name": "g"])
+        await service.set("Tag", 1, ["name": "g"])
         let device = try Device(service)
         try await device.engine.sync()
         try await device.stack.insert("Task", values: ["title": "mine"])

@@ -24,7 +24,7 @@ struct UnreadableValueTests {
             "price": "1.5",
             "count": 1, "title": "t",
         ]
-        for id in 1...2 { await service.put("Thing", JSONValue(id), record) }
+        for id in 1...2 { await service.set("Thing", JSONValue(id), record) }
         let device = try Device(service, schema: Self.schema, entities: ["Thing"])
         try await device.engine.sync()
         try await device.write("UPDATE Thing SET \(set) WHERE remoteID = 1")
@@ -51,7 +51,7 @@ struct UnreadableValueTests {
             "at": "next monday", "who": "nobody", "price": "1,50 €", "count": .number("10000000000000000000000000"),
             "title": "t",
         ]
-        await service.put("Thing", 1, record)
+        await service.set("Thing", 1, record)
         let entity = sendsWholeRows ? SyncedEntity("Thing") : .lastIn(allAttributes: "Thing")
         let device = try Device(service, schema: Self.schema, entities: [entity])
         try await device.engine.sync()
@@ -64,7 +64,7 @@ struct UnreadableValueTests {
         #expect(await service.contents(of: "Thing")[1]?["title"] == "mine")
         // Edited values are sent, and values that are readable now are not preserved.
         try await device.write("UPDATE Thing SET count = 7, title = 'again'")
-        if sendsWholeRows { await service.put("Thing", 1, ["price": "2.5"]) }
+        if sendsWholeRows { await service.set("Thing", 1, ["price": "2.5"]) }
         try await device.engine.sync()
         #expect(await service.contents(of: "Thing")[1]?["count"] == 7)
         #expect(await service.contents(of: "Thing")[1]?["price"] == (sendsWholeRows ? .number("2.5") : record["price"]))
@@ -80,7 +80,7 @@ struct UnreadableValueTests {
             ServiceCapabilities(
                 ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: true,
                 givesTimes: true, batchSize: 10, sendsWholeRows: true))
-        await service.put("Thing", 1, ["at": "next monday", "count": 1, "title": "t"])
+        await service.set("Thing", 1, ["at": "next monday", "count": 1, "title": "t"])
         var settings = Device.settings
         settings.deleteConflicts = .editWins
         let device = try Device(service, schema: Self.schema, entities: ["Thing"], settings)
@@ -92,7 +92,7 @@ struct UnreadableValueTests {
             await service.remove("Thing", 1)
         default:
             try await device.engine.reset(.remote)
-            await service.forget("Thing", 1)
+            await service.removeWithoutTombstone("Thing", 1)
         }
         try await device.engine.sync()
         let rows = await service.contents(of: "Thing")

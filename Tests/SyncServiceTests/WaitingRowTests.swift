@@ -104,7 +104,7 @@ struct WaitingRowTests {
     @Test("A row rejected for its deleted parent is sent again when the parent is back")
     func parentIsBack() async throws {
         let device = try device()
-        await service.put("Project", 1, ["name": "p"])
+        await service.set("Project", 1, ["name": "p"])
         try await device.engine.sync()
         let service = service
         await service.setFault { request, _ in
@@ -117,7 +117,7 @@ struct WaitingRowTests {
         #expect(try await device.engine.sync().total.parked == 0)
         // Another device restores the parent.
         await service.remove("Project", 1)
-        await service.put("Project", 1, ["name": "back"])
+        await service.set("Project", 1, ["name": "back"])
         try await device.write("DELETE FROM sync_known WHERE k = 1")
         await service.setFault(nil)
         try await device.engine.sync()

@@ -70,7 +70,7 @@ struct WrongRowTests {
             ServiceCapabilities(
                 ids: .server, deletions: .tombstones, createIdempotency: idempotency, hasPreconditions: true,
                 givesTimes: true, batchSize: 10))
-        for id in 1...6 { await memory.put("Task", JSONValue(id), ["title": .string("t\(id)")]) }
+        for id in 1...6 { await memory.set("Task", JSONValue(id), ["title": .string("t\(id)")]) }
         return memory
     }
 

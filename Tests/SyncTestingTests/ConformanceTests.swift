@@ -54,7 +54,7 @@ struct PieceScenarioTests {
         arguments: sizes)
     func corpus(size: Int) async throws {
         let cases = try #require(ConformanceTests.corpus).appendingPathComponent("cases")
-        let runner = ScenarioRunner(facilities: CorpusTransformers.facilities, options: .init(pieceSize: size))
+        let runner = ScenarioRunner(facilities: CorpusTransformers.facilities, options: .init(chunkSize: size))
         let report = await runner.run(paths: [cases])
         for result in report.results where result.outcome == .failed { Issue.record("\(result)") }
         #expect(report.isSuccess)
@@ -62,7 +62,7 @@ struct PieceScenarioTests {
 
     @Test("The scenarios of this package pass in chunks", arguments: sizes)
     func own(size: Int) async {
-        let runner = ScenarioRunner(options: .init(pieceSize: size))
+        let runner = ScenarioRunner(options: .init(chunkSize: size))
         let report = await runner.run(paths: [OwnScenarioTests.someScenarios])
         for result in report.results where result.outcome != .passed { Issue.record("\(result)") }
         #expect(report.passed >= 30)
@@ -77,7 +77,7 @@ struct GuestScenarioTests {
         .enabled(if: LongTests.areWanted, "make check runs it"))
     func corpus() async throws {
         let cases = try #require(ConformanceTests.corpus).appendingPathComponent("cases")
-        let runner = ScenarioRunner(facilities: CorpusTransformers.facilities, options: .init(isGuest: true))
+        let runner = ScenarioRunner(facilities: CorpusTransformers.facilities, options: .init(usesAppDatabase: true))
         let report = await runner.run(paths: [cases])
         for result in report.results where result.outcome == .failed { Issue.record("\(result)") }
         #expect(report.isSuccess)
@@ -85,7 +85,7 @@ struct GuestScenarioTests {
 
     @Test("The scenarios of this package pass in an app database, with each sync repeated")
     func own() async {
-        let runner = ScenarioRunner(options: .init(repeatsSyncs: true, isGuest: true))
+        let runner = ScenarioRunner(options: .init(repeatsSyncs: true, usesAppDatabase: true))
         let report = await runner.run(paths: [OwnScenarioTests.someScenarios])
         for result in report.results where result.outcome != .passed { Issue.record("\(result)") }
         #expect(report.passed >= 30)
@@ -100,7 +100,7 @@ struct AdoptedScenarioTests {
         .enabled(if: LongTests.areWanted, "make check runs it"), arguments: [false, true])
     func corpus(isGuest: Bool) async throws {
         let cases = try #require(ConformanceTests.corpus).appendingPathComponent("cases")
-        let options = ScenarioRunner.Options(repeatsSyncs: !isGuest, isGuest: isGuest, isAdopted: true)
+        let options = ScenarioRunner.Options(repeatsSyncs: !isGuest, usesAppDatabase: isGuest, usesExistingTables: true)
         let runner = ScenarioRunner(facilities: CorpusTransformers.facilities, options: options)
         let report = await runner.run(paths: [cases])
         for result in report.results where result.outcome == .failed { Issue.record("\(result)") }
@@ -109,7 +109,7 @@ struct AdoptedScenarioTests {
 
     @Test("The scenarios of this package pass in existing tables, with each sync repeated")
     func own() async {
-        let runner = ScenarioRunner(options: .init(repeatsSyncs: true, isAdopted: true))
+        let runner = ScenarioRunner(options: .init(repeatsSyncs: true, usesExistingTables: true))
         let report = await runner.run(paths: [OwnScenarioTests.someScenarios])
         for result in report.results where result.outcome != .passed { Issue.record("\(result)") }
         #expect(report.passed >= 30)

@@ -76,7 +76,7 @@ struct InferredModelTests {
         // A root record without a key cannot be stored. A note of the inference says so.
         let skipped = first.diagnostics.filter { $0.kind == .missingPrimaryKey && !$0.path.contains(".") }
         #expect(first.diagnostics == skipped, "\(text)")
-        #expect(skipped.isEmpty || inferred.remarks.contains { $0.message.contains("\(skipped.count) without it") })
+        #expect(skipped.isEmpty || inferred.notes.contains { $0.message.contains("\(skipped.count) without it") })
         let written = try await stack.changesWritten()
         let second = try await Sync.changes(json, inEntity: entity, stack: stack, options: options)
         #expect(second.isEmpty, "\(second) \(text)")

@@ -66,7 +66,7 @@ struct InferredRoundTripTests {
         #expect(entity.attributes.map(\.name) == ["id"])
         #expect(entity.relationships.map(\.name) == ["x"])
         #expect(entity.relationships.map(\.isToMany) == [isToMany])
-        #expect(found.remarks.contains { $0.description.contains("previously only null") })
+        #expect(found.notes.contains { $0.description.contains("previously only null") })
         let stack = try DataStack.inMemory(found.model)
         let result = try await Sync.changes(json, inEntity: "R", stack: stack)
         #expect(result.unmappedKeys.isEmpty && result.diagnostics.isEmpty)
@@ -94,7 +94,7 @@ struct InferredRoundTripTests {
         }
         #expect(kept.model.entity(named: "R")?.relationships.isEmpty == true)
         let nulls = InferenceSample(Data(#"[{"id":1,"x":null}]"#.utf8), entity: "R")
-        #expect(try ModelEvolution(of: before, by: [nulls]).remarks.isEmpty)
+        #expect(try ModelEvolution(of: before, by: [nulls]).notes.isEmpty)
     }
 
     private func imported(_ json: String) async throws -> (DataStack, SyncResult) {

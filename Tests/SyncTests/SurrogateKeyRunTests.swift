@@ -4,7 +4,7 @@ import Testing
 
 /// Tables whose rows have no key in common have a surrogate key, which is an integer as well.
 @Suite("Paged imports of rows with surrogate keys")
-struct HiddenKeyRunTests {
+struct SurrogateKeyRunTests {
     private static let schema = """
         { "entities": {
           "Media": { "abstract": true, "attributes": { "title": "string" } },

@@ -30,7 +30,7 @@ struct ArgumentTests {
             ("0", .rows(0)), ("20", .rows(20)), ("10%", .fraction(0.1)), ("12.5%", .fraction(0.125)), ("100%", nil),
         ] as [(String, DeletionLimit?)])
     func maximumDeletionIsRowsOrPercent(text: String, expected: DeletionLimit?) throws {
-        #expect(try #require(MaximumDeletion(argument: text)).guardValue == expected)
+        #expect(try #require(MaximumDeletion(argument: text)).limit == expected)
     }
 
     @Test("--max-delete rejects other values", arguments: ["", "%", "-1", "101%", "-1%", "1.5", "half", "nan%"])

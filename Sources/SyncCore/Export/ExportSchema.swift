@@ -81,9 +81,9 @@ package struct ExportSchemaBuilder {
                 continue
             }
             let isLink = linkKeys.contains(RemoteKeyPath.text(free))
-            place(.attribute(slot: attribute.slot, conversion: attribute.conversion, isLink: isLink), at: free)
+            insert(.attribute(slot: attribute.slot, conversion: attribute.conversion, isLink: isLink), at: free)
         }
-        placeKind()
+        addDiscriminator()
         // A row needs the rows that are part of its key, or it could not be identified.
         let relationships =
             options.relationships == .none
@@ -91,7 +91,7 @@ package struct ExportSchemaBuilder {
         for relationship in relationships where relationship.relationship.isExportable || options.exportsAll {
             let path = path(of: relationship.relationship)
             if isFree(path) {
-                place(.relationship(relationship), at: path)
+                insert(.relationship(relationship), at: path)
             } else {
                 omissions.append(.init(entity, relationship.name, .noKey))
             }
@@ -100,12 +100,12 @@ package struct ExportSchemaBuilder {
     }
 
     /// Adds the discriminator, unless an attribute has its key.
-    private mutating func placeKind() {
+    private mutating func addDiscriminator() {
         guard let found = model.compiled.discriminator(of: entity.id),
             let kind = found.discriminator.kinds.first(where: { $0.entity == entity.name })
         else { return }
         let path = Self.path(found.discriminator.key)
-        if isFree(path) { place(.kind(kind.value), at: path) }
+        if isFree(path) { insert(.kind(kind.value), at: path) }
     }
 
     // MARK: Keys
@@ -188,11 +188,11 @@ package struct ExportSchemaBuilder {
         return false
     }
 
-    private mutating func place(_ content: ExportSchema.Content, at path: [String]) {
-        Self.place(content, at: path[...], in: &fields)
+    private mutating func insert(_ content: ExportSchema.Content, at path: [String]) {
+        Self.insert(content, at: path[...], in: &fields)
     }
 
-    private static func place(
+    private static func insert(
         _ content: ExportSchema.Content, at path: ArraySlice<String>, in fields: inout [ExportSchema.Field]
     ) {
         guard let key = path.first else { return }
@@ -203,7 +203,7 @@ package struct ExportSchemaBuilder {
         let index = fields.firstIndex { $0.key.utf8.elementsEqual(key.utf8) }
         var inner: [ExportSchema.Field] = []
         if let index, case .object(let found) = fields[index].content { inner = found }
-        place(content, at: path.dropFirst(), in: &inner)
+        insert(content, at: path.dropFirst(), in: &inner)
         if let index {
             fields[index].content = .object(inner)
         } else {

@@ -9,13 +9,13 @@ package struct OutgoingSchema: Sendable {
         /// The foreign key of a to-one relationship, sent as an ID.
         case toOne(AssociationID)
         /// The join rows of a many-to-many relationship, sent as a list of IDs.
-        case pairs(AssociationID, CompiledAssociation.End)
+        case joinRows(AssociationID, CompiledAssociation.End)
     }
 
     /// A field, and the path of its member in a record.
     package struct Member: Sendable {
         package let path: [String]
-        package let domain: Field
+        package let field: Field
         /// The entity of the referenced rows; nil if the field has no IDs.
         package let destination: Int?
     }
@@ -41,7 +41,7 @@ package struct OutgoingSchema: Sendable {
                     if entity.keySlots.contains(slot) {
                         keyPaths[.attribute(slot)] = path
                     } else {
-                        members.append(Member(path: path, domain: .attribute(slot: slot), destination: nil))
+                        members.append(Member(path: path, field: .attribute(slot: slot), destination: nil))
                     }
                 case .object(let inner): add(inner, below: path)
                 case .kind(let value): kind = (path, value)
@@ -53,11 +53,11 @@ package struct OutgoingSchema: Sendable {
         let rule = model.compiled.rules(of: entity).keys
         for (index, relationship) in entity.relationships.enumerated()
         where relationship.relationship.isExportable || model.compiled.isKeyPart(relationship) {
-            guard let domain = Self.domain(of: relationship, in: model.compiled) else { continue }
+            guard let field = Self.field(of: relationship, in: model.compiled) else { continue }
             let declared = relationship.relationship
             guard let name = declared.remoteKey ?? Self.idKey(of: declared, rule) else { continue }
             let path = RemoteKeyPath.keys(name)
-            members.append(Member(path: path, domain: domain, destination: relationship.destination))
+            members.append(Member(path: path, field: field, destination: relationship.destination))
             keyPaths[.relationship(index)] = path
         }
         let parts = entity.keySlot.map { [.attribute($0)] } ?? entity.compositeKey?.parts ?? []
@@ -87,13 +87,13 @@ package struct OutgoingSchema: Sendable {
     }
 
     /// Returns the field of a relationship at this end of its association; nil if the other end has it.
-    private static func domain(of relationship: CompiledRelationship, in model: CompiledModel) -> Field? {
+    private static func field(of relationship: CompiledRelationship, in model: CompiledModel) -> Field? {
         let link = model[relationship.link]
         switch link.storage {
         case .foreignKey: return relationship.end == .first ? .toOne(link.id) : nil
         case .joinTable:
             guard sender(of: link, in: model) == relationship.end else { return nil }
-            return .pairs(link.id, relationship.end)
+            return .joinRows(link.id, relationship.end)
         }
     }
 }

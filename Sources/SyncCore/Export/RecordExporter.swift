@@ -190,10 +190,10 @@ package struct RecordExporter<Source: ExportSource> {
         _ targets: [Source.SourceRow], of row: Source.SourceRow, _ relationship: CompiledRelationship
     ) throws -> Bool {
         if targets.contains(where: { open.contains(source.identity(of: $0)) }) { return false }
-        if try source.isWaiting(row, along: relationship.name) { return false }
+        if try source.isPending(row, along: relationship.name) { return false }
         let other = model.compiled[relationship.link].side(relationship.end.other)
         guard !other.isToMany, let inverse = other.relationship?.name else { return true }
-        return try !targets.contains { try source.isWaiting($0, along: inverse) }
+        return try !targets.contains { try source.isPending($0, along: inverse) }
     }
 
     private func leadsBack(_ relationship: CompiledRelationship, from followed: CompiledRelationship) -> Bool {
@@ -240,7 +240,7 @@ package protocol ExportSource {
     /// Returns the destination rows of a relationship, in its order; at most one for a to-one.
     func targets(of row: SourceRow, along relationship: CompiledRelationship) throws -> [SourceRow]
     /// Returns whether a relationship has pending references.
-    func isWaiting(_ row: SourceRow, along relationship: String) throws -> Bool
+    func isPending(_ row: SourceRow, along relationship: String) throws -> Bool
     /// Returns the keys that stand for the destination rows, if only their keys are known; nil otherwise.
     func reference(_ row: SourceRow, along relationship: CompiledRelationship) -> JSONValue?
 }
@@ -306,7 +306,7 @@ package struct ExportText {
     }
 
     /// Returns the text since the last call.
-    package mutating func take() -> Data {
+    package mutating func removeAll() -> Data {
         defer { bytes.removeAll(keepingCapacity: true) }
         return Data(bytes)
     }

@@ -14,7 +14,7 @@ package struct InsertHookMapper: Sendable {
     let hook: Hook
     var records: [JSONValue]
     /// The paths of the records that the hook has answered.
-    var settled: Set<RecordPath> = []
+    var answeredPaths: Set<RecordPath> = []
 
     init(
         _ records: [JSONValue], of model: SyncModel, hook: @escaping Hook, map: @escaping Mapping, mapStrictly: Mapping?
@@ -27,7 +27,7 @@ package struct InsertHookMapper: Sendable {
     }
 
     /// Returns the final payload graph, after the hook has seen all new rows.
-    package func settled(_ plan: PayloadGraph) throws -> PayloadGraph { try mapStrictly?(records) ?? plan }
+    package func finalGraph(_ plan: PayloadGraph) throws -> PayloadGraph { try mapStrictly?(records) ?? plan }
 }
 
 /// The place of a record in a payload: its root record, and the steps from there.

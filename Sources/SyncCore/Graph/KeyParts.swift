@@ -125,7 +125,7 @@ struct CompositeKeyReader {
 
     private var byte: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-    private mutating func take(_ wanted: UInt8) -> Bool {
+    private mutating func consume(_ wanted: UInt8) -> Bool {
         guard byte == wanted else { return false }
         position += 1
         return true
@@ -159,14 +159,14 @@ struct CompositeKeyReader {
     private mutating func list<Part>(
         _ types: [KeyType], _ part: (inout CompositeKeyReader, KeyType) -> Part?
     ) -> [Part]? {
-        guard take(.openBracket) else { return nil }
+        guard consume(.openBracket) else { return nil }
         var parts: [Part] = []
         parts.reserveCapacity(types.count)
         for (index, type) in types.enumerated() {
-            guard index == 0 || take(.comma), let part = part(&self, type) else { return nil }
+            guard index == 0 || consume(.comma), let part = part(&self, type) else { return nil }
             parts.append(part)
         }
-        return take(.closeBracket) ? parts : nil
+        return consume(.closeBracket) ? parts : nil
     }
 
     private mutating func single(_ type: KeyType) -> RowKey? {

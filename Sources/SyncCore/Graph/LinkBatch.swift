@@ -10,12 +10,12 @@ package struct LinkBatch: Sendable {
         package let sequence: UInt32
         /// The record that makes the statement, or the listed child if it is an object; -1 if occurrences are not
         /// tracked.
-        package let mention: Int32
+        package let occurrence: Int32
         /// The index in the list that contains the link; -1 outside of lists.
         package var position: Int32
         /// The end whose record or list makes the statement.
-        package let saidBy: CompiledAssociation.End
-        /// Whether `mention` is a listed child. A child that may be neither inserted nor updated only keeps a stored
+        package let assertedBy: CompiledAssociation.End
+        /// Whether `occurrence` is a listed child. A child that may be neither inserted nor updated only keeps a stored
         /// link.
         package let isListed: Bool
         /// Whether it references, by ID, a row that may arrive later.
@@ -30,15 +30,15 @@ package struct LinkBatch: Sendable {
         }
 
         package init(
-            first: NodeID, second: NodeID, sequence: UInt32, position: Int32, mention: Int32,
-            saidBy: CompiledAssociation.End, isListed: Bool, isByID: Bool, kind: Kind = .none
+            first: NodeID, second: NodeID, sequence: UInt32, position: Int32, occurrence: Int32,
+            assertedBy: CompiledAssociation.End, isListed: Bool, isByID: Bool, kind: Kind = .none
         ) {
             self.first = first
             self.second = second
             self.sequence = sequence
-            self.mention = mention
+            self.occurrence = occurrence
             self.position = position
-            self.saidBy = saidBy
+            self.assertedBy = assertedBy
             self.isListed = isListed
             self.isByID = isByID
             self.kind = kind
@@ -65,22 +65,22 @@ package struct LinkBatch: Sendable {
         package let sequence: UInt32
         /// The occurrence, below 2^29. The lowest bits are the kind and the end, because there may be millions of
         /// these.
-        private var mentionAndFlags: Int32
+        private var occurrenceAndFlags: Int32
 
-        package init(node: NodeID, end: CompiledAssociation.End, kind: Kind, sequence: UInt32, mention: Int32) {
+        package init(node: NodeID, end: CompiledAssociation.End, kind: Kind, sequence: UInt32, occurrence: Int32) {
             self.node = node
             self.sequence = sequence
-            mentionAndFlags = mention << 2 | (kind == .unlink ? 0 : 2) | (end == .first ? 0 : 1)
+            occurrenceAndFlags = occurrence << 2 | (kind == .unlink ? 0 : 2) | (end == .first ? 0 : 1)
         }
 
-        package var end: CompiledAssociation.End { mentionAndFlags & 1 == 0 ? .first : .second }
-        package var kind: Kind { mentionAndFlags & 2 == 0 ? .unlink : .delete }
+        package var end: CompiledAssociation.End { occurrenceAndFlags & 1 == 0 ? .first : .second }
+        package var kind: Kind { occurrenceAndFlags & 2 == 0 ? .unlink : .delete }
         /// The record that has the list; -1 if occurrences are not tracked.
-        package var mention: Int32 { mentionAndFlags >> 2 }
+        package var occurrence: Int32 { occurrenceAndFlags >> 2 }
 
         func with(end: CompiledAssociation.End? = nil, kind: Kind? = nil) -> Replacement {
             Replacement(
-                node: node, end: end ?? self.end, kind: kind ?? self.kind, sequence: sequence, mention: mention)
+                node: node, end: end ?? self.end, kind: kind ?? self.kind, sequence: sequence, occurrence: occurrence)
         }
     }
 
@@ -110,10 +110,10 @@ extension LinkBatch {
 
         /// The members that few assertions need.
         private struct Details: Sendable {
-            let mention: Int32
+            let occurrence: Int32
             let kind: Assertion.Kind
 
-            static let none = Details(mention: -1, kind: .none)
+            static let none = Details(occurrence: -1, kind: .none)
         }
 
         private var cores: [Core] = []
@@ -129,8 +129,8 @@ extension LinkBatch {
                 let details = details.isEmpty ? Details.none : details[index]
                 return Assertion(
                     first: core.first, second: core.second, sequence: core.sequence,
-                    position: core.positionAndFlags >> 3, mention: details.mention,
-                    saidBy: core.positionAndFlags & 1 == 0 ? .first : .second,
+                    position: core.positionAndFlags >> 3, occurrence: details.occurrence,
+                    assertedBy: core.positionAndFlags & 1 == 0 ? .first : .second,
                     isListed: core.positionAndFlags & 2 != 0, isByID: core.positionAndFlags & 4 != 0,
                     kind: details.kind)
             }
@@ -164,9 +164,9 @@ extension LinkBatch {
 
         @inline(__always)
         mutating func append(_ assertion: Assertion) {
-            if assertion.mention >= 0 || assertion.kind.entity >= 0 || !details.isEmpty {
+            if assertion.occurrence >= 0 || assertion.kind.entity >= 0 || !details.isEmpty {
                 details.append(contentsOf: repeatElement(.none, count: cores.count - details.count))
-                details.append(Details(mention: assertion.mention, kind: assertion.kind))
+                details.append(Details(occurrence: assertion.occurrence, kind: assertion.kind))
             }
             cores.append(Self.core(assertion))
         }
@@ -175,7 +175,7 @@ extension LinkBatch {
         private static func core(_ assertion: Assertion) -> Core {
             Core(
                 first: assertion.first, second: assertion.second, sequence: assertion.sequence,
-                positionAndFlags: assertion.position << 3 | (assertion.saidBy == .first ? 0 : 1)
+                positionAndFlags: assertion.position << 3 | (assertion.assertedBy == .first ? 0 : 1)
                     | (assertion.isListed ? 2 : 0) | (assertion.isByID ? 4 : 0))
         }
 

@@ -16,7 +16,7 @@ package struct NodeBatch: Sendable {
         /// Whether a root record describes it.
         package var isRoot = false
         /// The index in `owners` of a keyless row; nil for rows with a key.
-        package var ownerPlace: Int? { key.kind == .absent ? Int(truncatingIfNeeded: key.bits) : nil }
+        package var ownerIndex: Int? { key.kind == .absent ? Int(truncatingIfNeeded: key.bits) : nil }
         /// Whether a record describes it. A node that is only referenced has none.
         package var isGiven: Bool { firstVersion >= 0 }
 
@@ -47,7 +47,7 @@ package struct NodeBatch: Sendable {
         var next: Int32 = -1
         var last: Int32
         /// The occurrence that gave the values; -1 if occurrences are not tracked.
-        var mention: Int32 = -1
+        var occurrence: Int32 = -1
     }
 
     package let stride: Int
@@ -80,8 +80,8 @@ package struct NodeBatch: Sendable {
 
     /// Returns the node of a key whose text is not in the payload, such as a column's.
     package func node(forText text: UnsafeBufferPointer<UInt8>, keyOwner: Int, _ pool: TextPool) -> NodeID? {
-        guard let place = keyOwners.firstIndex(of: keyOwner) else { return nil }
-        return indexes[place].node(forText: text, in: nodes, pool)
+        guard let index = keyOwners.firstIndex(of: keyOwner) else { return nil }
+        return indexes[index].node(forText: text, in: nodes, pool)
     }
 
     /// Returns the node of a key. `guess` is tried first, because rows often come in the order of the payload.
@@ -89,20 +89,20 @@ package struct NodeBatch: Sendable {
         if let guess, guess.index < nodes.count, pool.isSameKey(nodes[guess.index].key, key), keyOwners.count == 1 {
             return guess
         }
-        guard let place = keyOwners.firstIndex(of: keyOwner) else { return nil }
-        return indexes[place].node(for: key, hash: pool.hash(key), in: nodes, pool)
+        guard let index = keyOwners.firstIndex(of: keyOwner) else { return nil }
+        return indexes[index].node(for: key, hash: pool.hash(key), in: nodes, pool)
     }
 
     mutating func node(
         forKey key: PackedValue, keyOwner: Int, entity: Int, _ pool: TextPool
     ) -> (node: NodeID, isNew: Bool) {
         let hash = pool.hash(key)
-        let place = self.place(of: keyOwner)
-        if let known = indexes[place].node(for: key, hash: hash, in: nodes, pool) { return (known, false) }
+        let index = self.keyIndex(of: keyOwner)
+        if let known = indexes[index].node(for: key, hash: hash, in: nodes, pool) { return (known, false) }
         let node = NodeID(nodes.count)
         nodes.append(Node(key: key, entity: entity))
-        if indexes[place].isFull { indexes[place].grow(nodes, pool) }
-        indexes[place].insert(node, hash: hash)
+        if indexes[index].isFull { indexes[index].grow(nodes, pool) }
+        indexes[index].insert(node, hash: hash)
         return (node, true)
     }
 
@@ -113,8 +113,8 @@ package struct NodeBatch: Sendable {
         if indexes.count == 1 { indexes[0].prefetch(hash: TextPool.mix(key.bits)) }
     }
 
-    private mutating func place(of keyOwner: Int) -> Int {
-        if let place = keyOwners.firstIndex(of: keyOwner) { return place }
+    private mutating func keyIndex(of keyOwner: Int) -> Int {
+        if let index = keyOwners.firstIndex(of: keyOwner) { return index }
         keyOwners.append(keyOwner)
         indexes.append(KeyIndex())
         return keyOwners.count - 1
@@ -133,15 +133,15 @@ package struct NodeBatch: Sendable {
         nodes[node.index].entity = Int16(truncatingIfNeeded: entity)
     }
 
-    mutating func markRoot(_ node: NodeID) { nodes[node.index].isRoot = true }
+    mutating func setRoot(_ node: NodeID) { nodes[node.index].isRoot = true }
 
     /// Merges a record's values into a node. Values replace earlier ones, except absent values.
     mutating func merge(
-        _ row: UnsafeBufferPointer<PackedValue>, into node: NodeID, permission: AllowedOperations, mention: Int32
+        _ row: UnsafeBufferPointer<PackedValue>, into node: NodeID, permission: AllowedOperations, occurrence: Int32
     ) {
         let first = Int(nodes[node.index].firstVersion)
         if versions.isEmpty {
-            if mention < 0, self.permission ?? permission == permission {
+            if occurrence < 0, self.permission ?? permission == permission {
                 self.permission = permission
                 return first < 0 ? addVersion(row, of: node) : merge(row, intoVersion: first)
             }
@@ -150,9 +150,9 @@ package struct NodeBatch: Sendable {
             }
         }
         let last = first < 0 ? -1 : Int(versions[first].last)
-        if last >= 0, versions[last].permission == permission, mention < 0 { return merge(row, intoVersion: last) }
+        if last >= 0, versions[last].permission == permission, occurrence < 0 { return merge(row, intoVersion: last) }
         let version = Int32(truncatingIfNeeded: versionCount)
-        versions.append(Version(permission: permission, last: version, mention: mention))
+        versions.append(Version(permission: permission, last: version, occurrence: occurrence))
         addVersion(row, of: node)
         guard last >= 0 else { return }
         versions[last].next = version
@@ -191,7 +191,7 @@ package struct NodeBatch: Sendable {
     package func version(after version: Int32) -> Int32 { versions.isEmpty ? -1 : versions[Int(version)].next }
 
     /// Returns the occurrence that gave a version its values; -1 if occurrences are not tracked.
-    package func mention(ofVersion version: Int32) -> Int32 { versions.isEmpty ? -1 : versions[Int(version)].mention }
+    package func occurrence(ofVersion version: Int32) -> Int32 { versions.isEmpty ? -1 : versions[Int(version)].occurrence }
 
     /// Moves the versions of one node to another that describes the same row. Later values in document order replace
     /// earlier ones.
@@ -200,9 +200,9 @@ package struct NodeBatch: Sendable {
         nodes[node.index].firstVersion = -1
         guard let first = chain.first else { return }
         nodes[other.index].firstVersion = first
-        if mention(ofVersion: first) < 0 {
+        if occurrence(ofVersion: first) < 0 {
             initializeTimes()
-            for version in chain.dropFirst() { adopt(version, into: first) }
+            for version in chain.dropFirst() { copyLaterValues(version, into: first) }
             chain = [first]
         }
         guard !versions.isEmpty, let last = chain.last else { return }
@@ -212,7 +212,7 @@ package struct NodeBatch: Sendable {
     }
 
     /// Copies the values of a version that are later than those of another version, or absent there.
-    private mutating func adopt(_ version: Int32, into other: Int32) {
+    private mutating func copyLaterValues(_ version: Int32, into other: Int32) {
         for slot in 0..<stride {
             let (from, to) = (Int(version) * stride + slot, Int(other) * stride + slot)
             guard slots[from].kind != .absent, slots[to].kind == .absent || times[from] > times[to] else { continue }
@@ -225,7 +225,7 @@ package struct NodeBatch: Sendable {
         Array(sequence(first: nodes[node.index].firstVersion) { version(after: $0) }.prefix { $0 >= 0 })
     }
 
-    mutating func setOwner(_ node: NodeID, of place: Int) { owners[place].node = node }
+    mutating func setOwner(_ node: NodeID, at index: Int) { owners[index].node = node }
 
     mutating func recordSize() { halfCount = nodes.count }
 
@@ -240,7 +240,7 @@ package struct NodeBatch: Sendable {
         let versionCount = Int(Double(versionCount) * Double(count) / Double(nodes.count))
         slots.reserve(versionCount * stride)
         if !versions.isEmpty { versions.reserve(versionCount) }
-        for place in indexes.indices { indexes[place].reserve(count) }
+        for index in indexes.indices { indexes[index].reserve(count) }
     }
 
     /// Frees what only mapping needs.
@@ -304,12 +304,12 @@ package struct KeyIndex: Sendable {
     /// Adds a node whose key is not in the table yet.
     @inline(__always)
     mutating func insert(_ node: NodeID, hash: UInt64) {
-        put(node, hash)
+        insertIntoBucket(node, hash)
         count += 1
     }
 
     @inline(__always)
-    private mutating func put(_ node: NodeID, _ hash: UInt64) {
+    private mutating func insertIntoBucket(_ node: NodeID, _ hash: UInt64) {
         var bucket = firstBucket(hash)
         while tags[bucket] != 0 { bucket = (bucket + 1) & mask }
         tags[bucket] = Self.tag(hash)
@@ -355,7 +355,7 @@ package struct KeyIndex: Sendable {
         }
         for bucket in oldTags.indices where oldTags[bucket] != 0 {
             let node = oldNodes[bucket]
-            put(node, pool.hash(batch[node.index].key))
+            insertIntoBucket(node, pool.hash(batch[node.index].key))
         }
     }
 }

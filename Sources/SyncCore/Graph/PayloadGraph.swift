@@ -16,11 +16,11 @@ package struct PayloadGraph: Sendable {
         package var node: NodeID?
         package var permission: AllowedOperations
         /// The place of the record in the record that contains it.
-        var mark: Mark
+        var location: Location
 
         /// The key under which a record is nested, and its index in a list or among the root records. The key is the
         /// place of its text in the payload, with the table of the object that has the key.
-        struct Mark: Sendable {
+        struct Location: Sendable {
             var offset: Int
             var length: Int32
             var table: Int32
@@ -62,7 +62,7 @@ package struct PayloadGraph: Sendable {
         var readable = 0
         /// The number of records whose key cannot be read, and the path of the first of them. Such a record can
         /// describe any row.
-        package internal(set) var unread = 0
+        package internal(set) var unreadable = 0
         package internal(set) var firstUnreadable = ""
     }
 
@@ -86,7 +86,7 @@ package struct PayloadGraph: Sendable {
     package internal(set) var rows: [NodeBatch]
     /// One batch for each association of the model.
     package internal(set) var links: [LinkBatch]
-    package internal(set) var mentions: [RecordOccurrence] = []
+    package internal(set) var occurrences: [RecordOccurrence] = []
     /// The place of each occurrence in the payload, if an insert hook can replace it.
     var recordPaths: [RecordPath] = []
     package internal(set) var parent: Parent?
@@ -126,7 +126,7 @@ package struct PayloadGraph: Sendable {
         roots = [RootList(entity: entity)]
         self.operations = operations
         self.payload = payload
-        rows = model.trees.map { NodeBatch(stride: $0.attributes.count) }
+        rows = model.hierarchies.map { NodeBatch(stride: $0.attributes.count) }
         links = model.links.map { _ in LinkBatch() }
     }
 
@@ -151,7 +151,7 @@ package struct PayloadGraph: Sendable {
         for table in rows.indices { rows[table].reserve(factor) }
         for link in links.indices { links[link].reserve(factor) }
         arena.reserveCapacity(Int(Double(arena.count) * factor))
-        mentions.reserveCapacity(Int(Double(mentions.count) * factor))
+        occurrences.reserveCapacity(Int(Double(occurrences.count) * factor))
     }
 
     /// Returns the graph for the end of a payload with this pagination information. The graph has no records.
@@ -182,26 +182,26 @@ package struct PayloadGraph: Sendable {
     }
 
     /// Returns the JSON path of a record, such as `[3].notes[0]`; empty if occurrences are not tracked.
-    package func path(of mention: Int, _ pool: TextPool) -> String {
-        guard mentions.indices.contains(mention) else { return "" }
-        let mark = mentions[mention].mark
-        guard mark.length >= 0 else { return rootPath(mark, pool) }
-        if mark.table == RecordOccurrence.Mark.nameTable {
-            let name = pool.payloadText(at: mark.offset, length: Int(mark.length))
-            return path(of: Int(mentions[mention].parent), pool) + "[\"\(name)\"]"
+    package func path(of occurrence: Int, _ pool: TextPool) -> String {
+        guard occurrences.indices.contains(occurrence) else { return "" }
+        let location = occurrences[occurrence].location
+        guard location.length >= 0 else { return rootPath(location, pool) }
+        if location.table == RecordOccurrence.Location.nameTable {
+            let name = pool.payloadText(at: location.offset, length: Int(location.length))
+            return path(of: Int(occurrences[occurrence].parent), pool) + "[\"\(name)\"]"
         }
-        let prefix = tablePaths.indices.contains(Int(mark.table)) ? tablePaths[Int(mark.table)] : []
-        let key = pool.payloadText(at: mark.offset, length: Int(mark.length))
-        let index = mark.index < 0 ? "" : "[\(mark.index)]"
-        return path(of: Int(mentions[mention].parent), pool) + "." + (prefix + [key]).joined(separator: ".") + index
+        let prefix = tablePaths.indices.contains(Int(location.table)) ? tablePaths[Int(location.table)] : []
+        let key = pool.payloadText(at: location.offset, length: Int(location.length))
+        let index = location.index < 0 ? "" : "[\(location.index)]"
+        return path(of: Int(occurrences[occurrence].parent), pool) + "." + (prefix + [key]).joined(separator: ".") + index
     }
 
-    private func rootPath(_ mark: RecordOccurrence.Mark, _ pool: TextPool) -> String {
-        guard mark.table >= 0 else { return "[\(firstRecord + Int(mark.index))]" }
-        let label = labels.indices.contains(Int(mark.table)) ? labels[Int(mark.table)] : ""
-        let length = -2 - Int(mark.length)
-        guard length >= 0 else { return "\(label)[\(mark.index)]" }
-        return label + "[\"" + pool.payloadText(at: mark.offset, length: length) + "\"]"
+    private func rootPath(_ location: RecordOccurrence.Location, _ pool: TextPool) -> String {
+        guard location.table >= 0 else { return "[\(firstRecord + Int(location.index))]" }
+        let label = labels.indices.contains(Int(location.table)) ? labels[Int(location.table)] : ""
+        let length = -2 - Int(location.length)
+        guard length >= 0 else { return "\(label)[\(location.index)]" }
+        return label + "[\"" + pool.payloadText(at: location.offset, length: length) + "\"]"
     }
 
     /// The key of the first root record; nil if there is no root record with a key.
@@ -273,13 +273,13 @@ extension PayloadGraph {
                 links[link].replacements[index].node = kept(links[link].replacements[index].node, table)
             }
         }
-        for index in mentions.indices {
-            mentions[index].node = mentions[index].node.map { kept($0, mentions[index].table) }
+        for index in occurrences.indices {
+            occurrences[index].node = occurrences[index].node.map { kept($0, occurrences[index].table) }
         }
         ownedRows.removeAll { nodes[$0] != nil }
         for table in rows.indices {
-            for (place, owner) in rows[table].owners.enumerated() {
-                rows[table].setOwner(kept(owner.node, owner.table), of: place)
+            for (index, owner) in rows[table].owners.enumerated() {
+                rows[table].setOwner(kept(owner.node, owner.table), at: index)
             }
         }
     }

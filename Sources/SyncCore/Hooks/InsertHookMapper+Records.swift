@@ -2,7 +2,7 @@ extension InsertHookMapper {
     /// A new row, and the occurrences of its records in document order.
     private struct NewRow {
         var row: PayloadGraph.RowReference
-        var mentions: [Int]
+        var occurrences: [Int]
     }
 
     /// Calls the hook for the outermost new rows that it has not seen, and maps the payload again with its answers.
@@ -12,10 +12,10 @@ extension InsertHookMapper {
     /// - Throws: What the hook or the mapping throws; ``SyncError`` `recordExpected` if the hook returns no object, or
     ///   `invalidOption` if it changes the key.
     package mutating func next(after plan: PayloadGraph, newOccurrences new: [Int]) throws -> PayloadGraph? {
-        let open = rows(new, plan).filter { row in !row.mentions.contains { settled.contains(plan.recordPaths[$0]) } }
+        let open = rows(new, plan).filter { row in !row.occurrences.contains { answeredPaths.contains(plan.recordPaths[$0]) } }
         guard !open.isEmpty else { return nil }
-        let waiting = Set(open.map(\.row))
-        let ready = open.filter { row in !row.mentions.contains { isInside(waiting, $0, plan) } }
+        let pending = Set(open.map(\.row))
+        let ready = open.filter { row in !row.occurrences.contains { isInside(pending, $0, plan) } }
         // Rows that are nested in each other would block each other, so take the first.
         for row in ready.isEmpty ? [open[0]] : ready { try rewrite(row, plan) }
         var next = try map(records)
@@ -26,24 +26,24 @@ extension InsertHookMapper {
 
     private func rows(_ new: [Int], _ plan: PayloadGraph) -> [NewRow] {
         var rows: [NewRow] = []
-        var places: [PayloadGraph.RowReference: Int] = [:]
-        for mention in new {
-            guard let row = plan.row(of: mention) else { continue }
-            if let place = places[row] {
-                rows[place].mentions.append(mention)
+        var indexes: [PayloadGraph.RowReference: Int] = [:]
+        for occurrence in new {
+            guard let row = plan.row(of: occurrence) else { continue }
+            if let index = indexes[row] {
+                rows[index].occurrences.append(occurrence)
             } else {
-                places[row] = rows.count
-                rows.append(NewRow(row: row, mentions: [mention]))
+                indexes[row] = rows.count
+                rows.append(NewRow(row: row, occurrences: [occurrence]))
             }
         }
         return rows
     }
 
-    private func isInside(_ rows: Set<PayloadGraph.RowReference>, _ mention: Int, _ plan: PayloadGraph) -> Bool {
-        var around = plan.mentions[mention].parent
+    private func isInside(_ rows: Set<PayloadGraph.RowReference>, _ occurrence: Int, _ plan: PayloadGraph) -> Bool {
+        var around = plan.occurrences[occurrence].parent
         while around >= 0 {
             if let row = plan.row(of: Int(around)), rows.contains(row) { return true }
-            around = plan.mentions[Int(around)].parent
+            around = plan.occurrences[Int(around)].parent
         }
         return false
     }
@@ -53,12 +53,12 @@ extension InsertHookMapper {
     /// Calls the hook for a row. Its answer replaces the last record of the row; members that it lacks are removed from
     /// the others.
     private mutating func rewrite(_ row: NewRow, _ plan: PayloadGraph) throws {
-        let paths = row.mentions.map { plan.recordPaths[$0] }
+        let paths = row.occurrences.map { plan.recordPaths[$0] }
         let found = paths.map { $0.value(in: records) ?? .object([]) }
         let record = JSONValue.object(found.reduce(into: []) { Self.merge($1, into: &$0) })
         let entity = plan.model.entities[Int(plan[row.row.table].nodes[row.row.node.index].entity)]
         let insertion = SyncOptions.Insertion(
-            entity: entity.name, record: record, parent: row.mentions.first.flatMap { plan.parent(of: $0) })
+            entity: entity.name, record: record, parent: row.occurrences.first.flatMap { plan.parent(of: $0) })
         let answer = try hook(insertion)
         guard let last = paths.last, case .object(let members) = answer else {
             throw SyncError(
@@ -71,7 +71,7 @@ extension InsertHookMapper {
             path.replace(in: &records, with: .object(kept))
         }
         last.replace(in: &records, with: answer)
-        settled.insert(last)
+        answeredPaths.insert(last)
     }
 
     private static func merge(_ record: JSONValue, into members: inout [JSONValue.Member]) {
@@ -88,13 +88,13 @@ extension InsertHookMapper {
         _ answer: JSONValue, for record: JSONValue, of row: PayloadGraph.RowReference, _ entity: CompiledEntity,
         _ plan: PayloadGraph
     ) throws {
-        guard let slot = entity.keySlot else { return try checkPartedKey(answer, of: row, entity, plan) }
+        guard let slot = entity.keySlot else { return try checkCompositeKey(answer, of: row, entity, plan) }
         let attribute = plan.model[entity.table].attributes[slot]
         let before = plan.withTexts { StoredValue(plan[row.table].nodes[row.node.index].key, as: attribute.type, $0) }
         let after = try AttributeMapper(answer, of: entity, in: model).values[attribute.name] ?? .null
         if before ?? .null == after { return }
-        let said = try AttributeMapper(record, of: entity, in: model).values[attribute.name] ?? .null
-        guard said == after else {
+        let given = try AttributeMapper(record, of: entity, in: model).values[attribute.name] ?? .null
+        guard given == after else {
             throw SyncError(
                 .invalidOption, "the insert hook must not change the key '\(attribute.name)' of a record",
                 entity: entity.name)
@@ -104,7 +104,7 @@ extension InsertHookMapper {
 
 extension InsertHookMapper {
     /// Checks a composite key. A record in a list may omit its owner, although the owner is a part of its key.
-    private func checkPartedKey(
+    private func checkCompositeKey(
         _ answer: JSONValue, of row: PayloadGraph.RowReference, _ entity: CompiledEntity, _ plan: PayloadGraph
     ) throws {
         guard entity.isKeyed, let before = plan.withTexts({ RowKey(plan[row.table].nodes[row.node.index].key, $0) }),
@@ -116,15 +116,15 @@ extension InsertHookMapper {
 
 extension PayloadGraph {
     /// Returns the row of an occurrence; nil if the record is skipped.
-    fileprivate func row(of mention: Int) -> RowReference? {
-        mentions[mention].node.map { RowReference(table: mentions[mention].table, node: $0) }
+    fileprivate func row(of occurrence: Int) -> RowReference? {
+        occurrences[occurrence].node.map { RowReference(table: occurrences[occurrence].table, node: $0) }
     }
 
     /// Returns the row of the enclosing record, or the parent of the sync.
-    fileprivate func parent(of mention: Int) -> SyncOptions.Insertion.Parent? {
-        var around = Int(mentions[mention].parent)
+    fileprivate func parent(of occurrence: Int) -> SyncOptions.Insertion.Parent? {
+        var around = Int(occurrences[occurrence].parent)
         // A skipped record has no row.
-        while around >= 0, mentions[around].node == nil { around = Int(mentions[around].parent) }
+        while around >= 0, occurrences[around].node == nil { around = Int(occurrences[around].parent) }
         guard let row = around >= 0 ? row(of: around) : parent.map({ RowReference(table: $0.table, node: $0.node) })
         else {
             return nil

@@ -7,22 +7,22 @@ package struct JSONReader {
         /// One record on each line.
         case ndjson
         /// One document, with records at these locations.
-        case places(RecordLocations)
+        case locations(RecordLocations)
 
         /// One document, whose root is an array of records or a single record.
-        package static var json: Form { .places(.list(at: [])) }
+        package static var json: Form { .locations(.list(at: [])) }
     }
 
     private var scanner: JSONScanner
     private let maximumDepth: Int
     private var cursor: RecordLocationCursor
     /// The place of the bytes in the document, and whether they are its end.
-    private var place = JSONChunk.Place()
+    private var location = JSONChunk.Location()
     private var isLast = true
     /// The tape of skipped values.
     private var spare = JSONTape()
     /// Whether a place for records has been found.
-    private var hasPlace = false
+    private var hasLocation = false
 
     /// The index of the last record in its list, from 0; -1 before the first record.
     package private(set) var recordIndex = -1
@@ -44,7 +44,7 @@ package struct JSONReader {
     /// The key path to the last record, without the envelope, if the record is outside an array.
     package var fieldPath: [String] { cursor.keys.first == "data" ? Array(cursor.keys.dropFirst()) : cursor.keys }
 
-    private var places: RecordLocations { cursor.places }
+    private var locations: RecordLocations { cursor.locations }
 
     /// Creates a reader of a whole document, or without bytes, of a document in chunks: see ``read(_:at:isLast:)``.
     package init(
@@ -57,9 +57,9 @@ package struct JSONReader {
 
     /// Continues with the next chunk of the document, after the previous one is read. A chunk ends with a record,
     /// unless it is the last one or the document is invalid in it.
-    package mutating func read(_ bytes: UnsafeBufferPointer<UInt8>, at place: JSONChunk.Place, isLast: Bool) {
-        scanner = JSONScanner(bytes, maximumDepth: maximumDepth, isStart: place.isStart)
-        self.place = place
+    package mutating func read(_ bytes: UnsafeBufferPointer<UInt8>, at location: JSONChunk.Location, isLast: Bool) {
+        scanner = JSONScanner(bytes, maximumDepth: maximumDepth, isStart: location.isStart)
+        self.location = location
         self.isLast = isLast
     }
 
@@ -86,7 +86,7 @@ package struct JSONReader {
                 }
             }
         } catch let error as SyncError {
-            throw place.absolute(error)
+            throw location.absolute(error)
         }
     }
 
@@ -104,7 +104,7 @@ package struct JSONReader {
 
     private func end() throws {
         guard scanner.isAtEnd else { throw scanner.failure(expected: "the end of the text") }
-        guard hasPlace else {
+        guard hasLocation else {
             throw SyncError(
                 .recordExpected, "no records at the place where the format has them; check 'form'", path: "$")
         }
@@ -141,7 +141,7 @@ extension JSONReader {
             loneLists.insert(list)
             try pass()
         case .passed: try pass()
-        case .remark(let remark):
+        case .metadata(let remark):
             try pass()
             try record(remark, spare.value(at: 0, in: scanner.bytes))
         case .refused: try refuse(at: node)
@@ -151,7 +151,7 @@ extension JSONReader {
 
     private mutating func begin(_ list: Int) {
         self.list = list
-        hasPlace = true
+        hasLocation = true
         recordToken = 0
         nameToken = -1
     }
@@ -166,7 +166,7 @@ extension JSONReader {
         try scanner.value(into: &tape, depth: cursor.depth)
     }
 
-    private mutating func record(_ remark: RecordLocations.Remark, _ value: JSONValue) throws {
+    private mutating func record(_ remark: RecordLocations.Metadata, _ value: JSONValue) throws {
         switch remark {
         case .errors: if let error = SyncError(errorsOfService: value) { throw error }
         case .link: page.record(link: value)
@@ -176,16 +176,16 @@ extension JSONReader {
 
     /// Throws the error for a value that is neither a record nor an object around records.
     private mutating func refuse(at node: Int) throws {
-        if let key = places.nextKey(at: node) { throw SyncError.noObject(withKey: key, at: cursor.path) }
+        if let key = locations.nextKey(at: node) { throw SyncError.noObject(withKey: key, at: cursor.path) }
         try pass()
-        let expected = places.isPlain ? Self.records : "records"
+        let expected = locations.isPlain ? Self.records : "records"
         throw SyncError(.recordExpected, "expected \(expected), found \(spare.name(of: 0))", path: cursor.path)
     }
 
     /// Returns a description of the values that are possible at a node, for messages.
     private func expectation(at node: Int) -> String {
-        guard places.isPlain, node >= 0 else { return "a value" }
-        return places.nextKey(at: node).map { "an object with the key '\($0)'" } ?? Self.records
+        guard locations.isPlain, node >= 0 else { return "a value" }
+        return locations.nextKey(at: node).map { "an object with the key '\($0)'" } ?? Self.records
     }
 
     private static var records: String { "an array of records or an object" }
@@ -193,17 +193,17 @@ extension JSONReader {
     /// Reads the next key of the innermost object, or the end of the object. Returns true if the object is a record.
     private mutating func member(into tape: inout JSONTape) throws -> Bool {
         let isFirst = cursor.levels.last?.names.isEmpty ?? true
-        if try scanner.peek(isFirst ? "a key or '}'" : "',' or '}'") == .closeBrace { return try leave(into: &tape) }
+        if try scanner.peek(isFirst ? "a key or '}'" : "',' or '}'") == .closeBrace { return try leaveContainer(into: &tape) }
         if !isFirst { try scanner.expect(.comma, "',' or '}'") }
         let start = scanner.position
         let name = try scanner.key()
         let node = cursor.pass(key: name)
-        if cursor.hasMet(node) { throw repeated(name, at: start, node) }
+        if cursor.hasVisited(node) { throw repeated(name, at: start, node) }
         return false
     }
 
     private func repeated(_ name: String, at start: Int, _ node: Int) -> SyncError {
-        guard let level = cursor.levels.last, places.nodes[level.node].otherMembers == node else {
+        guard let level = cursor.levels.last, locations.nodes[level.node].otherMembers == node else {
             return scanner.failure("the key '\(name)' occurs twice in one object", at: start)
         }
         let names = TruncatedList(level.names.map { "'\($0)'" }).text
@@ -214,20 +214,20 @@ extension JSONReader {
     }
 
     /// Leaves the innermost object. If it has none of the possible members, it can be a record.
-    private mutating func leave(into tape: inout JSONTape) throws -> Bool {
+    private mutating func leaveContainer(into tape: inout JSONTape) throws -> Bool {
         guard let level = cursor.levels.last else { return false }
-        let node = places.nodes[level.node]
-        if node.bareList >= 0, level.met.isEmpty {
-            cursor.leave()
+        let node = locations.nodes[level.node]
+        if node.bareList >= 0, level.visited.isEmpty {
+            cursor.leaveContainer()
             scanner.position = level.start
             try loneRecord(of: node.bareList, into: &tape)
             return true
         }
-        if let missing = node.members.first(where: { places.nodes[$0].isRequired && !cursor.hasMet($0) }) {
-            throw SyncError.noKey(places.nodes[missing].name, among: level.names, at: cursor.objectPath)
+        if let missing = node.members.first(where: { locations.nodes[$0].isRequired && !cursor.hasVisited($0) }) {
+            throw SyncError.noKey(locations.nodes[missing].name, among: level.names, at: cursor.objectPath)
         }
         scanner.advance()
-        cursor.leave()
+        cursor.leaveContainer()
         return false
     }
 }
@@ -241,7 +241,7 @@ extension JSONReader {
         let byte = try scanner.peek(container.expectation(isFirst: isFirst))
         if byte == container.end {
             scanner.advance()
-            cursor.leave()
+            cursor.leaveContainer()
             return false
         }
         if !isFirst {
@@ -272,7 +272,7 @@ extension JSONReader {
     @inline(__always)
     private mutating func isRecord(_ tape: JSONTape, _ token: Int, _ name: JSONTape.Token? = nil) throws -> Bool {
         if tape.tokens[token].kind == .object { return true }
-        guard places.admitsNull, tape.tokens[token].kind == .null else { throw noRecord(tape, token, name) }
+        guard locations.admitsNull, tape.tokens[token].kind == .null else { throw noRecord(tape, token, name) }
         page.hasNulls = true
         return false
     }
@@ -289,10 +289,10 @@ extension JSONReader {
     }
 
     private func noRecord(_ tape: JSONTape, _ token: Int, _ name: JSONTape.Token? = nil) -> SyncError {
-        let place = name.map { JSONTape.quoted($0, in: scanner.bytes) } ?? "\(recordIndex)"
+        let location = name.map { JSONTape.quoted($0, in: scanner.bytes) } ?? "\(recordIndex)"
         return SyncError(
             .recordExpected, "expected a record (JSON object), found \(tape.name(of: token))",
-            path: "\(places.labels[list])[\(place)]")
+            path: "\(locations.labels[list])[\(location)]")
     }
 }
 

@@ -149,7 +149,7 @@ struct ObjectShapes {
     }
 
     /// Stores keys in their order, if they are ASCII.
-    mutating func remember(_ keys: [Key]) {
+    mutating func insert(_ keys: [Key]) {
         guard keys.count <= Self.maximumCount, keys.allSatisfy({ $0.name.utf8.allSatisfy { $0 < 0x80 } }) else {
             return
         }
@@ -241,7 +241,7 @@ extension JSONTapeBuilder {
         let keys = sorted.map { index in
             ObjectShapes.Key(name: object.keys[index], text: store(object.keys[index]))
         }
-        shapes.remember(keys)
+        shapes.insert(keys)
         return keys
     }
 

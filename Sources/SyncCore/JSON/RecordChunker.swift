@@ -10,10 +10,10 @@ package struct RecordChunker {
     static let maximumSize = 1_000_000_000
     private static let stepSize = 1 << 20
 
-    private let pieceSize: Int
+    private let chunkSize: Int
     private let maximumSize: Int
     private var scan: RecordBoundaryScanner
-    private var place = JSONChunk.Place()
+    private var location = JSONChunk.Location()
     /// The bytes that are in no chunk yet.
     private var bytes: [UInt8] = []
     /// The number of times that it took bytes.
@@ -24,10 +24,10 @@ package struct RecordChunker {
     /// - Parameter pieceSize: The size in bytes. A chunk ends after the last record that fits, or else after the first
     ///   record.
     package init(
-        form: JSONReader.Form = .json, pieceSize: Int, maximumDepth: Int = 512,
+        form: JSONReader.Form = .json, chunkSize: Int, maximumDepth: Int = 512,
         maximumSize: Int = RecordChunker.maximumSize
     ) {
-        self.pieceSize = max(1, pieceSize)
+        self.chunkSize = max(1, chunkSize)
         self.maximumSize = maximumSize
         scan = RecordBoundaryScanner(form: form, maximumDepth: maximumDepth)
     }
@@ -36,49 +36,49 @@ package struct RecordChunker {
     ///
     /// - Returns: Nil if all bytes are taken and the chunk is not complete.
     /// - Throws: ``SyncError`` `recordTooLarge`.
-    package mutating func next(from chunk: inout UnsafeRawBufferPointer.SubSequence) throws -> JSONChunk? {
+    package mutating func next(from buffer: inout UnsafeRawBufferPointer.SubSequence) throws -> JSONChunk? {
         while true {
-            scan.scan(bytes, upTo: pieceSize)
+            scan.scan(bytes, upTo: chunkSize)
             if scan.isWrong { return cut(at: bytes.count) }
-            if bytes.count >= pieceSize, let end = scan.boundary, end > 0 { return cut(at: end) }
+            if bytes.count >= chunkSize, let end = scan.boundary, end > 0 { return cut(at: end) }
             guard bytes.count <= maximumSize else { throw tooLarge() }
-            guard !chunk.isEmpty else { return nil }
+            guard !buffer.isEmpty else { return nil }
             // Steps grow, so that a record much larger than a chunk is not taken byte by byte. The bytes taken beyond
             // its end stay few in relation to it.
-            let wanted = max(1, pieceSize - bytes.count, bytes.count / 2)
-            let count = min(chunk.count, Self.stepSize, wanted)
-            bytes.append(contentsOf: chunk.prefix(count))
+            let wanted = max(1, chunkSize - bytes.count, bytes.count / 2)
+            let count = min(buffer.count, Self.stepSize, wanted)
+            bytes.append(contentsOf: buffer.prefix(count))
             steps += 1
-            chunk = chunk.dropFirst(count)
+            buffer = buffer.dropFirst(count)
         }
     }
 
     /// Returns the rest of the document, after its last buffer.
     package mutating func last() -> JSONChunk {
         defer { bytes = [] }
-        return JSONChunk(bytes: Data(bytes), place: place, isLast: true)
+        return JSONChunk(bytes: Data(bytes), location: location, isLast: true)
     }
 
     private mutating func cut(at end: Int) -> JSONChunk {
-        let piece = JSONChunk(bytes: Data(bytes[..<end]), place: place, isLast: false)
-        bytes[..<end].withUnsafeBufferPointer { place.advance(over: $0) }
+        let chunk = JSONChunk(bytes: Data(bytes[..<end]), location: location, isLast: false)
+        bytes[..<end].withUnsafeBufferPointer { location.advance(over: $0) }
         bytes.removeFirst(end)
         scan.cut(at: end)
-        return piece
+        return chunk
     }
 
     private func tooLarge() -> SyncError {
         let error = SyncError(
             .recordTooLarge, "a record, or the JSON around the records, is larger than \(maximumSize) bytes",
             line: 1, column: 1)
-        return place.absolute(error)
+        return location.absolute(error)
     }
 }
 
 /// A chunk of a JSON document with whole records, and its place.
 package struct JSONChunk: Sendable {
     /// The place of a chunk's start in its document.
-    package struct Place: Sendable {
+    package struct Location: Sendable {
         /// The number of bytes before it, of lines that end in them, and of bytes after the last of these lines.
         package private(set) var offset = 0
         private var lines = 0
@@ -106,13 +106,13 @@ package struct JSONChunk: Sendable {
     }
 
     package let bytes: Data
-    package let place: Place
+    package let location: Location
     /// Whether this is the last chunk of the document.
     package let isLast: Bool
 
-    package init(bytes: Data, place: Place, isLast: Bool) {
+    package init(bytes: Data, location: Location, isLast: Bool) {
         self.bytes = bytes
-        self.place = place
+        self.location = location
         self.isLast = isLast
     }
 }
@@ -123,7 +123,7 @@ package struct JSONChunk: Sendable {
 /// memory as a whole.
 struct RecordBoundaryScanner {
     /// The most bytes that can come in place of a record without being one.
-    private static let maximumStray = 1 << 16
+    private static let maximumBytesWithoutRecord = 1 << 16
 
     private let maximumDepth: Int
     private var cursor: RecordLocationCursor
@@ -134,7 +134,7 @@ struct RecordBoundaryScanner {
     private var isEscaped = false
     /// The start of the current string. Nothing is cut before the records, so the string is in the bytes.
     private var stringStart = 0
-    private var stray = 0
+    private var bytesWithoutRecord = 0
     /// Whether a value other than an object or array is in place of a record.
     private var hasScalar = false
     /// The number of bytes up to the end of the last record.
@@ -258,7 +258,7 @@ struct RecordBoundaryScanner {
         if depth < 0 {
             fail()
         } else if depth < cursor.depth {
-            cursor.leave()
+            cursor.leaveContainer()
         } else if case .element = cursor.next {
             endRecord(at: end)
         }
@@ -283,13 +283,13 @@ struct RecordBoundaryScanner {
         case (.value(let node), _): cursor.enter(node, byte)
         case (.element, .comma):
             // The chunk includes the comma, at which the reader reports an unfinished number.
-            if hasScalar, !cursor.places.admitsNull { endRecord(at: end) }
+            if hasScalar, !cursor.locations.admitsNull { endRecord(at: end) }
             hasScalar = false
-            stray = 0
+            bytesWithoutRecord = 0
         case (.element, _), (.line, _), (.end, _):
             hasScalar = true
-            stray += 1
-            if stray > Self.maximumStray { fail() }
+            bytesWithoutRecord += 1
+            if bytesWithoutRecord > Self.maximumBytesWithoutRecord { fail() }
         }
     }
 }

@@ -23,12 +23,12 @@ struct RecordLocationCursor: Sendable {
         /// The position where it begins.
         let start: Int
         /// The nodes of the members found so far.
-        fileprivate(set) var met: [Int] = []
+        fileprivate(set) var visited: [Int] = []
         /// The keys of the members found so far.
         fileprivate(set) var names: [String] = []
     }
 
-    let places: RecordLocations
+    let locations: RecordLocations
     private(set) var next: Next
     private(set) var levels: [Level] = []
     /// The number of objects and arrays that are open before the next part.
@@ -36,8 +36,8 @@ struct RecordLocationCursor: Sendable {
 
     init(_ form: JSONReader.Form) {
         switch form {
-        case .ndjson: (places, next) = (RecordLocations(), .line)
-        case .places(let found): (places, next) = (found, .value(0))
+        case .ndjson: (locations, next) = (RecordLocations(), .line)
+        case .locations(let found): (locations, next) = (found, .value(0))
         }
     }
 
@@ -50,7 +50,7 @@ struct RecordLocationCursor: Sendable {
     /// - Parameter start: The position where the value begins.
     @discardableResult
     mutating func enter(_ node: Int, _ byte: UInt8, at start: Int = 0) -> RecordLocations.Content {
-        let content = meet(node) ? places.content(of: node, byte) : .passed
+        let content = visit(node) ? locations.content(of: node, byte) : .passed
         switch content {
         case .walked:
             levels.append(Level(node: node, start: start))
@@ -64,11 +64,11 @@ struct RecordLocationCursor: Sendable {
     }
 
     /// Records that the innermost object has a member at a node. Returns false if the member is skipped.
-    private mutating func meet(_ node: Int) -> Bool {
+    private mutating func visit(_ node: Int) -> Bool {
         guard node >= 0 else { return false }
-        guard let met = levels.last?.met else { return true }
-        levels[levels.count - 1].met.append(node)
-        return !places.nodes[node].isAlternative || !met.contains { places.nodes[$0].isAlternative }
+        guard let visited = levels.last?.visited else { return true }
+        levels[levels.count - 1].visited.append(node)
+        return !locations.nodes[node].isAlternative || !visited.contains { locations.nodes[$0].isAlternative }
     }
 
     /// Passes the key of a member of the innermost object. Returns the node of the member; -1 if it is skipped.
@@ -76,16 +76,16 @@ struct RecordLocationCursor: Sendable {
     mutating func pass(key: String) -> Int {
         guard !levels.isEmpty else { return -1 }
         levels[levels.count - 1].names.append(key)
-        let node = places.member(named: key, of: levels[levels.count - 1].node)
+        let node = locations.member(named: key, of: levels[levels.count - 1].node)
         next = .value(node)
         return node
     }
 
     /// Returns whether the innermost object has had a value at a node.
-    func hasMet(_ node: Int) -> Bool { levels.last?.met.contains(node) ?? false }
+    func hasVisited(_ node: Int) -> Bool { levels.last?.visited.contains(node) ?? false }
 
     /// Leaves the open list, or the innermost object if no list is open.
-    mutating func leave() {
+    mutating func leaveContainer() {
         if case .element = next {} else { _ = levels.popLast() }
         goOn()
     }
@@ -107,7 +107,7 @@ struct RecordLocationCursor: Sendable {
     /// The path to the innermost object.
     var objectPath: String {
         let keys = levels.dropLast().compactMap(\.names.last)
-        return Self.path(places.isPlain || keys.isEmpty ? keys : ["$"] + keys)
+        return Self.path(locations.isPlain || keys.isEmpty ? keys : ["$"] + keys)
     }
 
     private static func path(_ keys: [String]) -> String {

@@ -14,7 +14,7 @@ package struct RecordLocations: Sendable, Hashable {
     }
 
     /// Information beside the records.
-    enum Remark: Sendable, Hashable {
+    enum Metadata: Sendable, Hashable {
         /// The `errors` of a failed request.
         case errors
         /// The URL of the next page.
@@ -34,7 +34,7 @@ package struct RecordLocations: Sendable, Hashable {
         case record(Int)
         /// No record, where one is possible.
         case nothing(Int)
-        case remark(Remark)
+        case metadata(Metadata)
         /// An error, because records are expected here.
         case refused
     }
@@ -153,11 +153,11 @@ extension RecordLocations {
             $0.array = .list(1, .array)
             $0.object = .refused
         }
-        _ = places.add("errors", to: 0) { $0.array = .remark(.errors) }
+        _ = places.add("errors", to: 0) { $0.array = .metadata(.errors) }
         let links = places.add("links", to: 0) { $0.object = .walked }
         _ = places.add("next", to: links) {
-            $0.object = .remark(.link)
-            $0.scalar = .remark(.link)
+            $0.object = .metadata(.link)
+            $0.scalar = .metadata(.link)
         }
         return places
     }
@@ -169,7 +169,7 @@ extension RecordLocations {
     package static func graphQL(at keyPath: [String]) -> RecordLocations {
         var places = RecordLocations()
         places.admitsNull = true
-        _ = places.add("errors", to: 0) { $0.array = .remark(.errors) }
+        _ = places.add("errors", to: 0) { $0.array = .metadata(.errors) }
         let data = places.add("data", to: 0)
         if keyPath.isEmpty {
             places.setField(0)
@@ -198,7 +198,7 @@ extension RecordLocations {
                 $0.isAlternative = true
             }
         }
-        _ = add("pageInfo", to: node) { $0.object = .remark(.pageInfo) }
+        _ = add("pageInfo", to: node) { $0.object = .metadata(.pageInfo) }
     }
 
     /// Returns the fields of a GraphQL response that have lists. For a connection it is the field, not the list inside.

@@ -4,16 +4,16 @@
 package struct LinkAssertions: Sendable {
     /// The rows at one end.
     package struct Rows: Sendable {
-        let presence: [RowState]
+        let states: [RowState]
         /// The entity of each row; empty if the table has only one entity.
         let entities: [Int32]
 
-        package init(presence: [RowState], entities: [Int32]) {
-            self.presence = presence
+        package init(states: [RowState], entities: [Int32]) {
+            self.states = states
             self.entities = entities
         }
 
-        package var count: Int { presence.count }
+        package var count: Int { states.count }
     }
 
     package let link: CompiledAssociation
@@ -46,18 +46,18 @@ package struct LinkAssertions: Sendable {
     /// It has none unless both rows are stored or new, and of the entities that the association connects. An assertion
     /// that references a missing row by ID is appended to `awaited`.
     @inline(__always)
-    func standing(
-        _ assertion: LinkBatch.Assertion, awaiting awaited: inout [LinkBatch.Assertion]
+    func effect(
+        of assertion: LinkBatch.Assertion, pending: inout [LinkBatch.Assertion]
     ) -> EffectiveRecords.Effect {
-        let standing = records.standing(assertion)
-        if standing == .none || isPossible(assertion) { return standing }
-        if assertion.isByID { awaited.append(assertion) }
+        let effect = records.effect(of: assertion)
+        if effect == .none || isPossible(assertion) { return effect }
+        if assertion.isByID { pending.append(assertion) }
         return .none
     }
 
     @inline(__always)
     private func isPossible(_ assertion: LinkBatch.Assertion) -> Bool {
-        first.presence[assertion.first.index] != .missing && second.presence[assertion.second.index] != .missing
+        first.states[assertion.first.index] != .missing && second.states[assertion.second.index] != .missing
             && (!checksEntities || fits(assertion, .first) && fits(assertion, .second))
     }
 
@@ -71,14 +71,14 @@ package struct LinkAssertions: Sendable {
     }
 
     /// Returns whether an assertion references an existing row that is of another entity than it states.
-    private func namesOther(_ assertion: LinkBatch.Assertion, _ end: CompiledAssociation.End) -> Bool {
+    private func namesOtherEntity(_ assertion: LinkBatch.Assertion, _ end: CompiledAssociation.End) -> Bool {
         let (node, rows) = end == .first ? (assertion.first, first) : (assertion.second, second)
-        return checksEntities && rows.presence[node.index] != .missing && !fits(assertion, end)
+        return checksEntities && rows.states[node.index] != .missing && !fits(assertion, end)
     }
 
     /// The effective assertions between stored or new rows, whether or not the links hold.
     package var stated: some Sequence<LinkBatch.Assertion> {
-        batch.assertions.lazy.filter { records.standing($0) != .none && isPossible($0) }
+        batch.assertions.lazy.filter { records.effect(of: $0) != .none && isPossible($0) }
     }
 
     // MARK: Ends
@@ -86,36 +86,36 @@ package struct LinkAssertions: Sendable {
     /// Returns when effective records last replaced the links at an end.
     package func replacedEnd(_ end: CompiledAssociation.End) -> ReplacedEnd {
         guard batch.replacements.contains(where: { $0.end == end }) else { return ReplacedEnd() }
-        var spoken = ReplacedEnd(count: count(end))
-        for replacement in batch.replacements where replacement.end == end && records.counts(replacement.mention) {
-            spoken.record(replacement.node, replacement.sequence, deletes: replacement.kind == .delete)
+        var replaced = ReplacedEnd(count: count(end))
+        for replacement in batch.replacements where replacement.end == end && records.isEffective(replacement.occurrence) {
+            replaced.record(replacement.node, replacement.sequence, deletes: replacement.kind == .delete)
         }
-        return spoken
+        return replaced
     }
 
     /// Returns when either end was last replaced, including references by ID to missing rows. Such a reference replaces
     /// the list once its row arrives.
     package func replacedEndsWithPending() -> (first: ReplacedEnd, second: ReplacedEnd) {
-        var claimed = (first: replacedEndWithPending(.first), second: replacedEndWithPending(.second))
-        guard !link.first.isToMany || !link.second.isToMany else { return claimed }
-        for assertion in batch.assertions where records.standing(assertion) == .full {
+        var ends = (first: replacedEndWithPending(.first), second: replacedEndWithPending(.second))
+        guard !link.first.isToMany || !link.second.isToMany else { return ends }
+        for assertion in batch.assertions where records.effect(of: assertion) == .full {
             // A rejected object says nothing about the row that it describes.
-            let saysBoth = assertion.isByID ? !namesOther(assertion, assertion.saidBy.other) : isPossible(assertion)
-            if !link.first.isToMany, saysBoth || assertion.saidBy == .first {
-                claimed.first.record(assertion.first, assertion.sequence, deletes: false)
+            let saysBoth = assertion.isByID ? !namesOtherEntity(assertion, assertion.assertedBy.other) : isPossible(assertion)
+            if !link.first.isToMany, saysBoth || assertion.assertedBy == .first {
+                ends.first.record(assertion.first, assertion.sequence, deletes: false)
             }
-            if !link.second.isToMany, saysBoth || assertion.saidBy == .second {
-                claimed.second.record(assertion.second, assertion.sequence, deletes: false)
+            if !link.second.isToMany, saysBoth || assertion.assertedBy == .second {
+                ends.second.record(assertion.second, assertion.sequence, deletes: false)
             }
         }
-        return claimed
+        return ends
     }
 
     /// Returns a replaced end that can record links, if a link at this end replaces the earlier one.
     private func replacedEndWithPending(_ end: CompiledAssociation.End) -> ReplacedEnd {
-        let spoken = replacedEnd(end)
-        let makesRoom = spoken.isEmpty && !link.side(end).isToMany && !batch.assertions.isEmpty
-        return makesRoom ? ReplacedEnd(count: count(end)) : spoken
+        let replaced = replacedEnd(end)
+        let makesRoom = replaced.isEmpty && !link.side(end).isToMany && !batch.assertions.isEmpty
+        return makesRoom ? ReplacedEnd(count: count(end)) : replaced
     }
 }
 
@@ -144,14 +144,14 @@ package enum LinkRule {
     ///   - first: The sequence of the last replacement at the first end.
     ///   - second: The sequence of the last replacement at the second end.
     @inline(__always)
-    package static func stands(said: Int64, kept: Int64, first: Int64, second: Int64) -> Bool {
-        stands(said: said, keptByFirst: kept, keptBySecond: kept, first: first, second: second)
+    package static func holds(asserted: Int64, preserved: Int64, firstReplaced: Int64, secondReplaced: Int64) -> Bool {
+        holds(asserted: asserted, preservedByFirst: preserved, preservedBySecond: preserved, firstReplaced: firstReplaced, secondReplaced: secondReplaced)
     }
 
     /// Returns whether a link holds or stays, with a separate list at each end that may only keep it.
     @inline(__always)
-    static func stands(said: Int64, keptByFirst: Int64, keptBySecond: Int64, first: Int64, second: Int64) -> Bool {
-        (first <= said || first == keptByFirst) && (second <= said || second == keptBySecond)
+    static func holds(asserted: Int64, preservedByFirst: Int64, preservedBySecond: Int64, firstReplaced: Int64, secondReplaced: Int64) -> Bool {
+        (firstReplaced <= asserted || firstReplaced == preservedByFirst) && (secondReplaced <= asserted || secondReplaced == preservedBySecond)
     }
 }
 
@@ -161,27 +161,27 @@ package struct EffectiveRecords: Sendable {
     package enum Effect: Sendable {
         case none
         /// The link stays if it is stored. The child may be neither inserted nor updated.
-        case keeps
+        case preserves
         case full
     }
 
-    private let mentions: [PayloadGraph.RecordOccurrence]
+    private let occurrences: [PayloadGraph.RecordOccurrence]
     /// Whether each occurrence is effective; empty if all are.
-    package var counts: [Bool] = []
+    package var effectiveOccurrences: [Bool] = []
 
-    package init(_ mentions: [PayloadGraph.RecordOccurrence]) { self.mentions = mentions }
+    package init(_ occurrences: [PayloadGraph.RecordOccurrence]) { self.occurrences = occurrences }
 
     /// Returns whether a record is effective. An occurrence of -1, which is not tracked, always is.
     @inline(__always)
-    package func counts(_ mention: Int32) -> Bool { mention < 0 || counts.isEmpty || counts[Int(mention)] }
+    package func isEffective(_ occurrence: Int32) -> Bool { occurrence < 0 || effectiveOccurrences.isEmpty || effectiveOccurrences[Int(occurrence)] }
 
     /// Returns the effect of a link assertion. Its occurrence may be the listed child, while the list belongs to the
     /// record around it.
     @inline(__always)
-    package func standing(_ assertion: LinkBatch.Assertion) -> Effect {
-        if counts(assertion.mention) { return .full }
+    package func effect(of assertion: LinkBatch.Assertion) -> Effect {
+        if isEffective(assertion.occurrence) { return .full }
         guard assertion.isListed else { return .none }
-        return counts(mentions[Int(assertion.mention)].parent) ? .keeps : .none
+        return isEffective(occurrences[Int(assertion.occurrence)].parent) ? .preserves : .none
     }
 }
 
@@ -245,10 +245,10 @@ package struct ReplacedEnd: Sendable {
 
     /// Returns whether the links of a row were replaced.
     @inline(__always)
-    package func speaks(of node: NodeID?) -> Bool { sequence(of: node) >= 0 }
+    package func isReplaced(_ node: NodeID?) -> Bool { sequence(of: node) >= 0 }
 
     @inline(__always)
-    package func speaks(of target: LinkTarget) -> Bool { sequence(of: target) >= 0 }
+    package func isReplaced(_ target: LinkTarget) -> Bool { sequence(of: target) >= 0 }
 
     /// Returns whether the last replacement deletes the rows that it omits, instead of unlinking them.
     package func deletes(at node: NodeID?) -> Bool {

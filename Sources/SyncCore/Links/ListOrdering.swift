@@ -20,19 +20,19 @@ package enum ListOrdering {
         package var lists: [LinkTarget]
         /// The index of each row in a list of the payload; -1 if it is in none.
         package var positions: [Int32]
-        package var presence: [RowState]
+        package var states: [RowState]
         /// The lists in which the rows are stored.
         package var storedLists: [LinkTarget]
         /// The positions in those lists; nil for a row without one.
         package var storedPositions: [Int64?]
 
         package init(
-            lists: [LinkTarget], positions: [Int32], presence: [RowState], storedLists: [LinkTarget],
+            lists: [LinkTarget], positions: [Int32], states: [RowState], storedLists: [LinkTarget],
             storedPositions: [Int64?]
         ) {
             self.lists = lists
             self.positions = positions
-            self.presence = presence
+            self.states = states
             self.storedLists = storedLists
             self.storedPositions = storedPositions
         }
@@ -43,9 +43,9 @@ package enum ListOrdering {
         /// list is ignored.
         fileprivate var others: [Int] {
             lists.indices
-                .filter { positions[$0] < 0 && presence[$0] != .missing && lists[$0] != .nowhere }
-                .map { (row: $0, place: stays($0) ? storedPositions[$0] ?? .max : .max) }
-                .sorted { ($0.place, $0.row) < ($1.place, $1.row) }
+                .filter { positions[$0] < 0 && states[$0] != .missing && lists[$0] != .nowhere }
+                .map { (row: $0, position: stays($0) ? storedPositions[$0] ?? .max : .max) }
+                .sorted { ($0.position, $0.row) < ($1.position, $1.row) }
                 .map(\.row)
         }
     }
@@ -57,37 +57,37 @@ package enum ListOrdering {
     ///   - replaced: The lists that the payload replaces. Only their stored positions may stay.
     ///   - storedEnds: Returns the ends of stored lists. It is called at most once, with the lists that only new rows
     ///     join, because all rows of the other lists are known.
-    package static func places(
+    package static func positions(
         of rows: Rows, reserved: ListEnds, replaced: ReplacedEnd, storedEnds: (_ lists: [NodeID]) throws -> [Int64]
     ) rethrows -> [Int64?] {
-        var places = rows.positions.map { $0 < 0 ? nil : Int64($0) }
+        var positions = rows.positions.map { $0 < 0 ? nil : Int64($0) }
         var ends = reserved
-        for (row, place) in places.enumerated() {
-            if let place, let list = rows.lists[row].node { ends.take(place, in: list) }
+        for (row, position) in positions.enumerated() {
+            if let position, let list = rows.lists[row].node { ends.reserve(position, in: list) }
         }
         let others = rows.others
         let joined = others.filter { !rows.stays($0) }.compactMap { rows.lists[$0].node }
-        try ends.ask(joined.filter { ends[$0] == nil }, storedEnds)
+        try ends.loadStoredEnds(joined.filter { ends[$0] == nil }, storedEnds)
         for row in others {
             let stored = rows.storedPositions[row]
             guard let list = rows.lists[row].node else {
                 // The owner of the list is not in the payload.
-                places[row] = stored
+                positions[row] = stored
                 continue
             }
             if rows.stays(row), stored ?? .min >= ends[list] ?? .min {
-                places[row] = stored
-                if let stored, ends[list] != nil { ends.take(stored, in: list) }
+                positions[row] = stored
+                if let stored, ends[list] != nil { ends.reserve(stored, in: list) }
             } else {
-                places[row] = ends.append(to: list)
+                positions[row] = ends.append(to: list)
             }
         }
-        let lists = rows.lists.indices.map { rows.presence[$0] == .missing ? .nowhere : rows.lists[$0] }
+        let lists = rows.lists.indices.map { rows.states[$0] == .missing ? .nowhere : rows.lists[$0] }
         let stored = rows.lists.indices.map { row in
-            rows.presence[row] == .stored && rows.stays(row) ? rows.storedPositions[row] : nil
+            rows.states[row] == .stored && rows.stays(row) ? rows.storedPositions[row] : nil
         }
-        preserveStoredOrder(&places, in: lists, stored: stored, replaced: replaced, reserved: reserved)
-        return places
+        preserveStoredOrder(&positions, in: lists, stored: stored, replaced: replaced, reserved: reserved)
+        return positions
     }
 
     /// Restores the stored positions in replaced lists whose new order is the stored one (rule 4).
@@ -96,27 +96,27 @@ package enum ListOrdering {
     ///   - lists: The list of each row; ``LinkTarget/nowhere`` for a row in no list.
     ///   - stored: The stored position of each row in that list; nil if it has none there.
     package static func preserveStoredOrder(
-        _ places: inout [Int64?], in lists: [LinkTarget], stored: [Int64?], replaced: ReplacedEnd, reserved: ListEnds
+        _ positions: inout [Int64?], in lists: [LinkTarget], stored: [Int64?], replaced: ReplacedEnd, reserved: ListEnds
     ) {
         guard !replaced.isEmpty else { return }
         // Indexed by list. Only lists in which a stored row would move can change.
         var keeps = Array(repeating: false, count: reserved.count)
-        for row in places.indices where stored[row] != nil && places[row] != stored[row] {
-            guard let list = lists[row].node, replaced.speaks(of: list), reserved[list] == nil else { continue }
+        for row in positions.indices where stored[row] != nil && positions[row] != stored[row] {
+            guard let list = lists[row].node, replaced.isReplaced(list), reserved[list] == nil else { continue }
             keeps[list.index] = true
         }
         guard keeps.contains(true) else { return }
-        for row in places.indices where stored[row] == nil {
+        for row in positions.indices where stored[row] == nil {
             if let list = lists[row].node { keeps[list.index] = false }
         }
-        let rows = places.indices
+        let rows = positions.indices
             .filter { row in lists[row].node.map { keeps[$0.index] } ?? false }
-            .map { (list: lists[$0].number, place: places[$0] ?? .min, row: $0) }
+            .map { (list: lists[$0].number, position: positions[$0] ?? .min, row: $0) }
             .sorted { $0 < $1 }
         for (row, next) in zip(rows, rows.dropFirst()) where row.list == next.list {
             if stored[row.row] ?? .max >= stored[next.row] ?? .min { keeps[Int(row.list)] = false }
         }
-        for (list, _, row) in rows where keeps[Int(list)] { places[row] = stored[row] }
+        for (list, _, row) in rows where keeps[Int(list)] { positions[row] = stored[row] }
     }
 
     // MARK: New rows
@@ -127,21 +127,21 @@ package enum ListOrdering {
     ///   - lists: The list of each row, by its owner.
     ///   - storedEnds: Returns the ends of stored lists. It is called at most once.
     package static func append(
-        _ places: inout [Int64?], in lists: [NodeID], reserved: ListEnds,
+        _ positions: inout [Int64?], in lists: [NodeID], reserved: ListEnds,
         storedEnds: (_ lists: [NodeID]) throws -> [Int64]
     ) rethrows {
         var ends = reserved
-        for (row, place) in places.enumerated() { if let place { ends.take(place, in: lists[row]) } }
-        let others = places.indices.filter { places[$0] == nil }
-        try ends.ask(others.map { lists[$0] }, storedEnds)
-        for row in others { places[row] = ends.append(to: lists[row]) }
+        for (row, position) in positions.enumerated() { if let position { ends.reserve(position, in: lists[row]) } }
+        let others = positions.indices.filter { positions[$0] == nil }
+        try ends.loadStoredEnds(others.map { lists[$0] }, storedEnds)
+        for row in others { positions[row] = ends.append(to: lists[row]) }
     }
 
     // MARK: One stored list
 
     /// Returns the first position after all rows of a list and after its reserved positions.
-    package static func end(of places: [Int64?], reserved: [Int64]) -> Int64 {
-        max(places.reduce(0) { max($0, after($1 ?? -1)) }, reserved.reduce(0) { max($0, after($1)) })
+    package static func end(of positions: [Int64?], reserved: [Int64]) -> Int64 {
+        max(positions.reduce(0) { max($0, after($1 ?? -1)) }, reserved.reduce(0) { max($0, after($1)) })
     }
 
     /// Returns the positions of a list in which the rows that the payload omits follow the others. They are unchanged
@@ -150,80 +150,80 @@ package enum ListOrdering {
     /// - Parameters:
     ///   - named: Whether a list of the payload has each row.
     ///   - places: The positions of the rows, in their stored order.
-    package static func movingOthers(behind named: [Bool], in places: [Int64?]) -> [Int64?] {
-        var end = Self.end(of: places.indices.map { named[$0] ? places[$0] : nil }, reserved: [])
-        let others = places.indices.filter { !named[$0] }
-        guard others.contains(where: { places[$0] ?? .min < end }) else { return places }
-        var places = places
+    package static func movingOthers(behind named: [Bool], in positions: [Int64?]) -> [Int64?] {
+        var end = Self.end(of: positions.indices.map { named[$0] ? positions[$0] : nil }, reserved: [])
+        let others = positions.indices.filter { !named[$0] }
+        guard others.contains(where: { positions[$0] ?? .min < end }) else { return positions }
+        var positions = positions
         for row in others {
-            places[row] = end
+            positions[row] = end
             end = after(end)
         }
-        return places
+        return positions
     }
 
     /// Returns the positions of a list with one row at its reserved position. If another row has that position, that
     /// row and all rows behind it move by one.
-    package static func inserting(_ row: Int, at place: Int64, in places: [Int64?]) -> [Int64?] {
-        guard places[row] != place else { return places }
-        var new = places
-        if places.contains(place) {
-            for (other, taken) in places.enumerated() { if let taken, taken >= place { new[other] = after(taken) } }
+    package static func inserting(_ row: Int, at position: Int64, in positions: [Int64?]) -> [Int64?] {
+        guard positions[row] != position else { return positions }
+        var new = positions
+        if positions.contains(position) {
+            for (other, occupied) in positions.enumerated() { if let occupied, occupied >= position { new[other] = after(occupied) } }
         }
-        new[row] = place
+        new[row] = position
         return new
     }
 
     /// Other programs write positions too, so the largest integer can occur.
-    fileprivate static func after(_ place: Int64) -> Int64 { place < .max ? place + 1 : place }
+    fileprivate static func after(_ position: Int64) -> Int64 { position < .max ? position + 1 : position }
 }
 
 /// The ends of lists while their rows get positions. An end is the first position after all that are taken.
 package struct ListEnds: Sendable {
     /// The end of each list; 0 if no position is taken.
-    private var taken: [Int64]
+    private var ends: [Int64]
     /// The ends of stored lists; empty before ``ask(_:_:)``.
-    private var stored: [Int64] = []
+    private var storedEnds: [Int64] = []
 
     /// - Parameter count: The number of lists.
-    package init(count: Int) { taken = Array(repeating: 0, count: count) }
+    package init(count: Int) { ends = Array(repeating: 0, count: count) }
 
     /// Creates the ends of the lists at an end, with the positions that they reserve (rule 2).
     ///
     /// - Parameter awaited: References to rows that are not stored.
-    package init(reserving awaited: [LinkBatch.Assertion], at end: CompiledAssociation.End, count: Int) {
+    package init(reserving pending: [LinkBatch.Assertion], at end: CompiledAssociation.End, count: Int) {
         self.init(count: count)
-        for assertion in awaited where assertion.saidBy == end && assertion.position >= 0 {
-            take(Int64(assertion.position), in: end == .first ? assertion.first : assertion.second)
+        for assertion in pending where assertion.assertedBy == end && assertion.position >= 0 {
+            reserve(Int64(assertion.position), in: end == .first ? assertion.first : assertion.second)
         }
     }
 
-    package var count: Int { taken.count }
+    package var count: Int { ends.count }
 
     /// The end of a list; nil if none of its positions is taken.
-    package subscript(list: NodeID) -> Int64? { taken[list.index] > 0 ? taken[list.index] : nil }
+    package subscript(list: NodeID) -> Int64? { ends[list.index] > 0 ? ends[list.index] : nil }
 
-    mutating func take(_ place: Int64, in list: NodeID) {
-        taken[list.index] = max(taken[list.index], ListOrdering.after(place))
+    mutating func reserve(_ position: Int64, in list: NodeID) {
+        ends[list.index] = max(ends[list.index], ListOrdering.after(position))
     }
 
     /// Takes the first position after all others.
     mutating func append(to list: NodeID) -> Int64 {
-        let place = stored.isEmpty ? taken[list.index] : max(taken[list.index], stored[list.index])
-        taken[list.index] = ListOrdering.after(place)
-        return place
+        let position = storedEnds.isEmpty ? ends[list.index] : max(ends[list.index], storedEnds[list.index])
+        ends[list.index] = ListOrdering.after(position)
+        return position
     }
 
     /// Asks for the ends of stored lists, once for each list.
-    mutating func ask(_ lists: [NodeID], _ storedEnds: ([NodeID]) throws -> [Int64]) rethrows {
+    mutating func loadStoredEnds(_ lists: [NodeID], _ read: ([NodeID]) throws -> [Int64]) rethrows {
         guard !lists.isEmpty else { return }
-        stored = Array(repeating: -1, count: count)
+        storedEnds = Array(repeating: -1, count: count)
         var asked: [NodeID] = []
-        for list in lists where stored[list.index] < 0 {
-            stored[list.index] = 0
+        for list in lists where storedEnds[list.index] < 0 {
+            storedEnds[list.index] = 0
             asked.append(list)
         }
-        for (list, end) in zip(asked, try storedEnds(asked)) { stored[list.index] = end }
+        for (list, end) in zip(asked, try read(asked)) { storedEnds[list.index] = end }
     }
 }
 
@@ -253,9 +253,9 @@ struct ListPositions {
     /// Returns the index of each row in the list of its target; -1 for none.
     ///
     /// - Parameter spoken: The replacements of the lists. An index in an earlier list does not apply.
-    func positions(in targets: [LinkTarget], since spoken: ReplacedEnd) -> [Int32] {
+    func positions(in targets: [LinkTarget], since replaced: ReplacedEnd) -> [Int32] {
         position.indices.map { child in
-            let isCurrent = owner[child] == targets[child] && sequence[child] >= spoken.sequence(of: targets[child])
+            let isCurrent = owner[child] == targets[child] && sequence[child] >= replaced.sequence(of: targets[child])
             return isCurrent ? position[child] : -1
         }
     }

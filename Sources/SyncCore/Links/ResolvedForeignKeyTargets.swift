@@ -7,7 +7,7 @@ package struct ResolvedForeignKeyTargets: Sendable {
     /// The replacements at the second end.
     package private(set) var second: ReplacedEnd
     /// The references by ID to missing rows.
-    package private(set) var awaited: [LinkBatch.Assertion] = []
+    package private(set) var pending: [LinkBatch.Assertion] = []
 
     /// - Parameter stored: The stored targets, in the order of `nodes`.
     package init(_ statements: LinkAssertions, stored: [LinkTarget]) {
@@ -15,45 +15,45 @@ package struct ResolvedForeignKeyTargets: Sendable {
         let first = statements.replacedEnd(.first)
         second = statements.replacedEnd(.second)
         if link.isOneToOne, second.isEmpty { second = ReplacedEnd(count: statements.count(.second)) }
-        var places = link.second.isOrdered ? ListPositions(count: stored.count) : nil
+        var listed = link.second.isOrdered ? ListPositions(count: stored.count) : nil
         nodes = Array(repeating: .nowhere, count: stored.count)
-        var said = Array(repeating: LinkRule.never, count: stored.count)
-        var kept: [Pair: Int64] = [:]
+        var sequences = Array(repeating: LinkRule.never, count: stored.count)
+        var preserved: [RowAndTarget: Int64] = [:]
         for assertion in statements.batch.assertions {
-            let standing = statements.standing(assertion, awaiting: &awaited)
-            if standing == .none { continue }
+            let effect = statements.effect(of: assertion, pending: &pending)
+            if effect == .none { continue }
             let sequence = Int64(assertion.sequence)
-            if standing == .keeps {
-                kept[Pair(first: assertion.first, second: LinkTarget(assertion.second))] = sequence
+            if effect == .preserves {
+                preserved[RowAndTarget(first: assertion.first, second: LinkTarget(assertion.second))] = sequence
                 continue
             }
             // The assertion replaces the second end, even if a later statement moves the link.
             if link.isOneToOne { second.record(assertion.second, assertion.sequence, deletes: false) }
             let child = assertion.first.index
-            if assertion.saidBy == .second, assertion.position >= 0 {
-                places?.record(assertion.position, of: child, in: assertion.second, assertion.sequence)
+            if assertion.assertedBy == .second, assertion.position >= 0 {
+                listed?.record(assertion.position, of: child, in: assertion.second, assertion.sequence)
             }
-            if sequence >= said[child] {
-                said[child] = sequence
+            if sequence >= sequences[child] {
+                sequences[child] = sequence
                 nodes[child] = LinkTarget(assertion.second)
             }
         }
         for child in nodes.indices {
             let node = NodeID(child)
             let cleared = first.sequence(of: node)
-            let isSaid = said[child] >= 0 && said[child] >= cleared
-            if !isSaid { nodes[child] = stored[child] }
+            let isAsserted = sequences[child] >= 0 && sequences[child] >= cleared
+            if !isAsserted { nodes[child] = stored[child] }
             let target = nodes[child]
-            let stands = LinkRule.stands(
-                said: isSaid ? said[child] : LinkRule.never,
-                kept: kept.isEmpty ? LinkRule.never : kept[Pair(first: node, second: target)] ?? LinkRule.never,
-                first: cleared, second: second.sequence(of: target))
-            if !stands { nodes[child] = .nowhere }
+            let holds = LinkRule.holds(
+                asserted: isAsserted ? sequences[child] : LinkRule.never,
+                preserved: preserved.isEmpty ? LinkRule.never : preserved[RowAndTarget(first: node, second: target)] ?? LinkRule.never,
+                firstReplaced: cleared, secondReplaced: second.sequence(of: target))
+            if !holds { nodes[child] = .nowhere }
         }
-        if let places { positions = places.positions(in: nodes, since: second) }
+        if let listed { positions = listed.positions(in: nodes, since: second) }
     }
 
-    private struct Pair: Hashable {
+    private struct RowAndTarget: Hashable {
         var first: NodeID
         var second: LinkTarget
     }
@@ -67,7 +67,7 @@ package struct LinkTarget: Hashable, Sendable {
     /// The target of a row without a link.
     package static let nowhere = LinkTarget(number: -1)
     /// A stored row without a node.
-    package static let unmentioned = LinkTarget(number: -2)
+    package static let unmatched = LinkTarget(number: -2)
 
     @inlinable package init(_ node: NodeID) { number = node.number }
 

@@ -2,9 +2,9 @@ import Foundation
 
 /// Maps a payload that arrives in buffers, one chunk at a time.
 package struct ChunkedGraphBuilder {
-    private let staging: PayloadGraphBuilder
+    private let builder: PayloadGraphBuilder
     private let options: SyncOptions
-    private var splitter: RecordChunker
+    private var chunker: RecordChunker
     private var reader: JSONReader
     private let progress: (Int) -> Void
     /// Whether a chunk had a record with a readable key.
@@ -25,16 +25,16 @@ package struct ChunkedGraphBuilder {
     ///   - staging: Maps one chunk.
     ///   - progress: Called after each chunk with the number of mapped bytes.
     /// - Throws: ``SyncError`` `invalidOption`.
-    package init(_ staging: PayloadGraphBuilder, options: SyncOptions, progress: @escaping (Int) -> Void) throws {
+    package init(_ builder: PayloadGraphBuilder, options: SyncOptions, progress: @escaping (Int) -> Void) throws {
         try options.checkKeyPath()
         guard options.chunkSize > 0 else {
             throw SyncError(.invalidOption, "invalid chunk size \(options.chunkSize); it must be at least 1 byte")
         }
-        self.staging = staging
+        self.builder = builder
         self.options = options
         self.progress = progress
-        splitter = staging.layout.splitter(pieceSize: options.chunkSize)
-        reader = staging.layout.reader()
+        chunker = builder.layout.chunker(chunkSize: options.chunkSize)
+        reader = builder.layout.reader()
     }
 
     /// Takes bytes from the front of a buffer, up to the end of the next chunk, and maps the chunk.
@@ -44,13 +44,13 @@ package struct ChunkedGraphBuilder {
     package mutating func next(from chunk: inout UnsafeRawBufferPointer.SubSequence) throws -> MappedPayload? {
         let given = chunk
         do {
-            let payload = try splitter.next(from: &chunk).map { try stage($0) }
+            let payload = try chunker.next(from: &chunk).map { try map($0) }
             if head.count <= PayloadPrefix.size {
                 head += given[given.startIndex..<chunk.startIndex].prefix(PayloadPrefix.size + 1 - head.count)
             }
             return payload
         } catch let error as SyncError {
-            throw staging.recognized(error, PayloadPrefix(head + given.prefix(PayloadPrefix.size), isWhole: false))
+            throw builder.recognized(error, PayloadPrefix(head + given.prefix(PayloadPrefix.size), isWhole: false))
         }
     }
 
@@ -62,14 +62,14 @@ package struct ChunkedGraphBuilder {
         do {
             return try rest()
         } catch let error as SyncError {
-            throw staging.recognized(error, PayloadPrefix(head))
+            throw builder.recognized(error, PayloadPrefix(head))
         }
     }
 
     private mutating func rest() throws -> MappedPayload {
-        let payload = try stage(splitter.last())
-        try payload.plan.requireRecords(ofEach: roots, of: staging.model)
-        guard hasRecords else { return try payload.requiringRecords(of: staging.model, options, after: unfitKey) }
+        let payload = try map(chunker.last())
+        try payload.plan.requireRecords(ofEach: roots, of: builder.model)
+        guard hasRecords else { return try payload.requiringRecords(of: builder.model, options, after: unfitKey) }
         try payload.plan.requireKeys(options, firstKeyless)
         return payload
     }
@@ -82,19 +82,19 @@ package struct ChunkedGraphBuilder {
         }
     }
 
-    private mutating func stage(_ piece: JSONChunk) throws -> MappedPayload {
-        let payload = try piece.bytes.withUnsafeBytes { raw in
+    private mutating func map(_ chunk: JSONChunk) throws -> MappedPayload {
+        let payload = try chunk.bytes.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
-            reader.read(bytes, at: piece.place, isLast: piece.isLast)
-            let first = staging.layout.isPlain ? reader.recordIndex + 1 : recordCount
-            return try staging.stage(piece.bytes, bytes, &reader, from: first)
+            reader.read(bytes, at: chunk.location, isLast: chunk.isLast)
+            let first = builder.layout.isPlain ? reader.recordIndex + 1 : recordCount
+            return try builder.map(chunk.bytes, bytes, &reader, from: first)
         }
         recordCount += payload.plan.rootRecords
         count(payload.plan.roots)
         hasRecords = hasRecords || payload.plan.readableRootRecords > 0
-        if !hasRecords, unfitKey == nil { unfitKey = try payload.plan.unfitKey(of: staging.model) }
+        if !hasRecords, unfitKey == nil { unfitKey = try payload.plan.unfitKey(of: builder.model) }
         firstKeyless = firstKeyless ?? payload.plan.firstKeyless
-        progress(piece.place.offset + piece.bytes.count)
+        progress(chunk.location.offset + chunk.bytes.count)
         return payload
     }
 }

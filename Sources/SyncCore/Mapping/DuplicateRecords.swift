@@ -30,7 +30,7 @@ struct DuplicateRecords {
     /// The merged values of rows with several records, where the graph keeps the records apart.
     private struct AssertedRows {
         /// The index of each node's first slot; -1 for rows with one record.
-        var places: [Int] = []
+        var slotOffsets: [Int] = []
         var slots: [PackedValue] = []
     }
 
@@ -38,10 +38,10 @@ struct DuplicateRecords {
     static let rowLimit = SyncResult.diagnosticLimit
 
     /// Finds the places of inconsistent records, if the payload is mapped again for that.
-    private var watch: InconsistentRecordFinder?
-    let isWatching: Bool
+    private var finder: InconsistentRecordFinder?
+    let hasFinder: Bool
     /// Whether the graph keeps the records of a row apart.
-    private let areKeptApart: Bool
+    private let keepsOccurrences: Bool
     /// The number of records that repeat a row.
     private var count: Int32 = 0
     /// The numbers of the records that are inconsistent with an earlier one.
@@ -52,12 +52,12 @@ struct DuplicateRecords {
     private var contestedSlots: [PayloadGraph.RowReference: Set<Int>] = [:]
     /// The link statements of such records, in document order.
     private var links: [LinkStatement] = []
-    private var said: [AssertedRows] = []
+    private var assertedRows: [AssertedRows] = []
 
-    init(_ watch: InconsistentRecordFinder?, areKeptApart: Bool) {
-        self.watch = watch
-        isWatching = watch != nil
-        self.areKeptApart = areKeptApart
+    init(_ finder: InconsistentRecordFinder?, areKeptApart: Bool) {
+        self.finder = finder
+        hasFinder = finder != nil
+        self.keepsOccurrences = areKeptApart
     }
 
     mutating func add(_ statement: LinkStatement) { links.append(statement) }
@@ -71,24 +71,24 @@ struct DuplicateRecords {
         _ body: (UnsafeBufferPointer<PackedValue>) -> Void
     ) {
         let (table, node) = (row.table.index, row.node.index)
-        while said.count <= table { said.append(AssertedRows()) }
-        let missing = node + 1 - said[table].places.count
-        if missing > 0 { said[table].places += repeatElement(-1, count: max(missing, said[table].places.count)) }
-        if said[table].places[node] < 0 {
-            said[table].places[node] = said[table].slots.count
-            said[table].slots += first
+        while assertedRows.count <= table { assertedRows.append(AssertedRows()) }
+        let missing = node + 1 - assertedRows[table].slotOffsets.count
+        if missing > 0 { assertedRows[table].slotOffsets += repeatElement(-1, count: max(missing, assertedRows[table].slotOffsets.count)) }
+        if assertedRows[table].slotOffsets[node] < 0 {
+            assertedRows[table].slotOffsets[node] = assertedRows[table].slots.count
+            assertedRows[table].slots += first
         }
-        let start = said[table].places[node]
-        said[table].slots.withUnsafeBufferPointer {
+        let start = assertedRows[table].slotOffsets[node]
+        assertedRows[table].slots.withUnsafeBufferPointer {
             body(UnsafeBufferPointer(rebasing: $0[start..<start + values.count]))
         }
-        for slot in values.indices where values[slot].kind != .absent { said[table].slots[start + slot] = values[slot] }
+        for slot in values.indices where values[slot].kind != .absent { assertedRows[table].slots[start + slot] = values[slot] }
     }
 }
 
 extension TextPool {
     /// Returns whether both are values and different.
-    func areContrary(_ one: PackedValue, _ other: PackedValue) -> Bool {
+    func differ(_ one: PackedValue, _ other: PackedValue) -> Bool {
         if one.kind == .absent || other.kind == .absent { return false }
         if one.isText, other.isText { return !TextPool.equal(bytes(one), bytes(other)) }
         if one.kind == .arenaBlob, other.kind == .arenaBlob { return !TextPool.equal(bytes(one), bytes(other)) }
@@ -98,12 +98,12 @@ extension TextPool {
     /// Returns the slots whose values differ from those of earlier records.
     ///
     /// - Parameter contested: The slots for which earlier records have different values already.
-    func contrarySlots(
+    func differingSlots(
         _ row: UnsafeBufferPointer<PackedValue>, _ earlier: UnsafeBufferPointer<PackedValue>, _ contested: Set<Int>?
     ) -> [Int] {
         var found: [Int] = []
         for slot in 0..<min(row.count, earlier.count) {
-            if areContrary(row[slot], earlier[slot]) {
+            if differ(row[slot], earlier[slot]) {
                 found.append(slot)
             } else if let contested, row[slot].kind != .absent, contested.contains(slot) {
                 found.append(slot)
@@ -124,7 +124,7 @@ struct InconsistentRecordFinder {
         let earlierValue: String
     }
 
-    private struct Place {
+    private struct Source {
         let path: String
         let entity: String
         let key: String?
@@ -136,12 +136,12 @@ struct InconsistentRecordFinder {
     }
 
     let rows: Set<PayloadGraph.RowReference>
-    private var places: [Place] = []
+    private var records: [Source] = []
     /// The last record with each of the values.
-    private var said: [Member: [(value: String, record: Int32)]] = [:]
+    private var assertedValues: [Member: [(value: String, record: Int32)]] = [:]
     private var found: [Found] = []
 
-    var lastRecord: Int32 { Int32(truncatingIfNeeded: places.count - 1) }
+    var lastRecord: Int32 { Int32(truncatingIfNeeded: records.count - 1) }
 
     init(_ rows: Set<PayloadGraph.RowReference>) { self.rows = rows }
 
@@ -149,10 +149,10 @@ struct InconsistentRecordFinder {
         _ path: String, entity: String, key: String?, of row: PayloadGraph.RowReference,
         values: some Sequence<(name: String, value: String)>
     ) {
-        places.append(Place(path: path, entity: entity, key: key))
+        records.append(Source(path: path, entity: entity, key: key))
         for (name, value) in values {
             let member = Member(row: row, name: name)
-            var known = said.removeValue(forKey: member) ?? []
+            var known = assertedValues.removeValue(forKey: member) ?? []
             if let earlier = known.last(where: { $0.value != value }) {
                 add(
                     Found(
@@ -161,7 +161,7 @@ struct InconsistentRecordFinder {
             }
             known.removeAll { $0.value == value }
             known.append((value, lastRecord))
-            said[member] = known
+            assertedValues[member] = known
         }
     }
 
@@ -181,7 +181,7 @@ struct InconsistentRecordFinder {
                 continue
             }
             last = (one.record, one.earlier)
-            let (place, earlier) = (places[Int(one.record)], places[Int(one.earlier)])
+            let (place, earlier) = (records[Int(one.record)], records[Int(one.earlier)])
             result.append(
                 RecordInconsistency(
                     entity: place.entity, key: place.key, path: place.path, earlierPath: earlier.path,
@@ -210,14 +210,14 @@ extension DuplicateRecords {
         var found: [Int] = []
         plan.arena.withUnsafeBufferPointer { arena in
             let pool = TextPool(payload: bytes, arena: arena)
-            if areKeptApart {
+            if keepsOccurrences {
                 adding(values, to: row, startingAs: plan.rows[table].slots[start..<start + stride]) {
-                    found = pool.contrarySlots(values, $0, contested)
+                    found = pool.differingSlots(values, $0, contested)
                 }
             } else {
                 plan.rows[table].slots.withUnsafeBufferPointer {
                     let earlier = UnsafeBufferPointer(rebasing: $0[start..<start + stride])
-                    found = pool.contrarySlots(values, earlier, contested)
+                    found = pool.differingSlots(values, earlier, contested)
                 }
             }
         }
@@ -239,7 +239,7 @@ extension DuplicateRecords {
     // MARK: Links
 
     /// A statement about the links of a row.
-    private struct Told {
+    private struct AssertedTargets {
         let node: NodeID
         let sequence: UInt32
         /// All rows that the statement links, in the order of the nodes.
@@ -247,23 +247,23 @@ extension DuplicateRecords {
     }
 
     /// Compares the link statements of records of the same row, after all records are mapped.
-    mutating func settle(_ plan: inout PayloadGraph) {
+    mutating func compareLinks(_ plan: inout PayloadGraph) {
         for (side, links) in Dictionary(grouping: links, by: \.side) {
             let end = plan.model[side.link].side(side.end)
             let rows = end.isToMany ? Self.contestedLists(side, plan) : Self.contestedStatements(side, plan)
             for row in rows { compare(row, links, end.table, &plan) }
         }
-        if let watch { plan.foundContradictions = watch.contradictions }
+        if let finder { plan.foundContradictions = finder.contradictions }
         plan.contradictions = contradicting.count + contradictingFirst.count
     }
 
     /// Returns the statements about each row whose statements differ, in document order.
-    private static func contestedStatements(_ side: LinkStatement.Side, _ plan: PayloadGraph) -> [[Told]] {
+    private static func contestedStatements(_ side: LinkStatement.Side, _ plan: PayloadGraph) -> [[AssertedTargets]] {
         let (batch, end) = (plan[side.link], side.end)
         let table = plan.model[side.link].side(end).table
         // Most rows have one statement or equal ones. This pass finds the others without storing any.
         var targets = [Int](repeating: -2, count: plan.rows[table.index].nodes.count)
-        var contested: [NodeID: [Told]] = [:]
+        var contested: [NodeID: [AssertedTargets]] = [:]
         statements(of: batch, end) { node, _, target in
             let target = target?.index ?? -1
             let known = targets[node.index]
@@ -271,7 +271,7 @@ extension DuplicateRecords {
         }
         guard !contested.isEmpty else { return [] }
         statements(of: batch, end) { node, sequence, target in
-            contested[node]?.append(Told(node: node, sequence: sequence, targets: target.map { [$0] } ?? []))
+            contested[node]?.append(AssertedTargets(node: node, sequence: sequence, targets: target.map { [$0] } ?? []))
         }
         return contested.values.map { $0.sorted { $0.sequence < $1.sequence } }
     }
@@ -280,7 +280,7 @@ extension DuplicateRecords {
         of batch: LinkBatch, _ end: CompiledAssociation.End,
         _ body: (_ node: NodeID, _ sequence: UInt32, _ target: NodeID?) -> Void
     ) {
-        for link in batch.assertions where link.saidBy == end && link.position < 0 {
+        for link in batch.assertions where link.assertedBy == end && link.position < 0 {
             let (node, target) = end == .first ? (link.first, link.second) : (link.second, link.first)
             body(node, link.sequence, target)
         }
@@ -289,7 +289,7 @@ extension DuplicateRecords {
 
     /// Returns the replaced lists of each row that has several, in document order. A list that does not replace others
     /// only adds links.
-    private static func contestedLists(_ side: LinkStatement.Side, _ plan: PayloadGraph) -> [[Told]] {
+    private static func contestedLists(_ side: LinkStatement.Side, _ plan: PayloadGraph) -> [[AssertedTargets]] {
         let (batch, end) = (plan[side.link], side.end)
         let table = plan.model[side.link].side(end).table
         var isListed = [Bool](repeating: false, count: plan[table].nodes.count)
@@ -300,28 +300,28 @@ extension DuplicateRecords {
         }
         guard !lists.isEmpty else { return [] }
         for list in batch.replacements where list.end == end { lists[list.node]?[list.sequence] = [] }
-        for link in batch.assertions where link.saidBy == end {
+        for link in batch.assertions where link.assertedBy == end {
             let (node, target) = end == .first ? (link.first, link.second) : (link.second, link.first)
             lists[node]?[link.sequence]?.append(target)
         }
         return lists.map { node, lists in
-            lists.map { Told(node: node, sequence: $0, targets: Set($1).sorted { $0.index < $1.index }) }
+            lists.map { AssertedTargets(node: node, sequence: $0, targets: Set($1).sorted { $0.index < $1.index }) }
                 .sorted { $0.sequence < $1.sequence }
         }
     }
 
     private mutating func compare(
-        _ row: [Told], _ links: [LinkStatement], _ table: TableID, _ plan: inout PayloadGraph
+        _ row: [AssertedTargets], _ links: [LinkStatement], _ table: TableID, _ plan: inout PayloadGraph
     ) {
-        for (place, told) in row.enumerated() {
-            guard let earlier = row[..<place].last(where: { $0.targets != told.targets }) else { continue }
-            let said = Self.statement(told.sequence, links)
-            if watch != nil {
-                if let said, let before = Self.statement(earlier.sequence, links) {
-                    watch?.add(said, before.record, told.targets, earlier.targets, plan)
+        for (index, asserted) in row.enumerated() {
+            guard let earlier = row[..<index].last(where: { $0.targets != asserted.targets }) else { continue }
+            let statement = Self.statement(asserted.sequence, links)
+            if finder != nil {
+                if let statement, let before = Self.statement(earlier.sequence, links) {
+                    finder?.add(statement, before.record, asserted.targets, earlier.targets, plan)
                 }
             } else {
-                recordInconsistency(of: .init(table: table, node: told.node), by: said?.record, &plan)
+                recordInconsistency(of: .init(table: table, node: asserted.node), by: statement?.record, &plan)
             }
         }
     }
@@ -340,7 +340,7 @@ extension DuplicateRecords {
     // MARK: Watching
 
     /// Returns whether the places of a row's records are recorded.
-    func watches(_ row: PayloadGraph.RowReference) -> Bool { watch?.rows.contains(row) == true }
+    func watches(_ row: PayloadGraph.RowReference) -> Bool { finder?.rows.contains(row) == true }
 
     /// Records the place of a record, and its differences from earlier records of its row.
     ///
@@ -355,7 +355,7 @@ extension DuplicateRecords {
         plan.arena.withUnsafeBufferPointer { arena in
             let pool = TextPool(payload: bytes, arena: arena)
             let name = RowKey(key, pool)?.recordKey(plan.model.keyType(of: entity.id)).description
-            watch?.add(
+            finder?.add(
                 path, entity: entity.name, key: name, of: row,
                 values: values.indices.lazy.filter { values[$0].kind != .absent }.map { slot in
                     let attribute = attributes[slot]
@@ -363,19 +363,19 @@ extension DuplicateRecords {
                     return (name: attribute.name, value: String(decoding: JSONText.bytes(of: value), as: UTF8.self))
                 })
         }
-        return watch?.lastRecord ?? -1
+        return finder?.lastRecord ?? -1
     }
 }
 
 extension InconsistentRecordFinder {
     /// Records that a record links other rows than an earlier record.
     fileprivate mutating func add(
-        _ said: DuplicateRecords.LinkStatement, _ earlier: Int32, _ targets: [NodeID], _ earlierTargets: [NodeID],
+        _ statement: DuplicateRecords.LinkStatement, _ earlier: Int32, _ targets: [NodeID], _ earlierTargets: [NodeID],
         _ plan: PayloadGraph
     ) {
         let model = plan.model
-        let table = model[said.side.link].side(said.side.end.other).table
-        let isToMany = model[said.side.link].side(said.side.end).isToMany
+        let table = model[statement.side.link].side(statement.side.end.other).table
+        let isToMany = model[statement.side.link].side(statement.side.end).isToMany
         func text(_ node: NodeID) -> String {
             let known = plan[table].nodes[node.index]
             return plan.withTexts { RowKey(known.key, $0)?.recordKey(model.keyType(of: Int(known.entity))).description }
@@ -386,15 +386,15 @@ extension InconsistentRecordFinder {
         }
         add(
             .init(
-                record: said.record, earlier: earlier, name: model.entities[said.entity].relationships[said.index].name,
+                record: statement.record, earlier: earlier, name: model.entities[statement.entity].relationships[statement.index].name,
                 value: text(targets), earlierValue: text(earlierTargets)))
     }
 }
 
 extension PayloadGraph {
     /// Returns whether both are values and different. The graph is inout so that it is not copied for the call.
-    mutating func areContrary(_ one: PackedValue, _ other: PackedValue, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        arena.withUnsafeBufferPointer { TextPool(payload: bytes, arena: $0).areContrary(one, other) }
+    mutating func differ(_ one: PackedValue, _ other: PackedValue, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        arena.withUnsafeBufferPointer { TextPool(payload: bytes, arena: $0).differ(one, other) }
     }
 
     /// Adds the diagnostics of inconsistent records, up to the limit.

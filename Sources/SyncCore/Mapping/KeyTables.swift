@@ -49,7 +49,7 @@ package struct KeyTables {
 
     /// Returns whether an attribute takes a value other than an object under its own name. Its remote key must be the
     /// only one that leads into an object there.
-    func isInPlaceOf(_ nested: Int, _ entry: Int, _ table: Int) -> Bool {
+    func overrides(_ nested: Int, _ entry: Int, _ table: Int) -> Bool {
         all[table].targets[entry].contains { target in
             if case .attribute(let slot, _) = target { all[nested].slots == [slot] } else { false }
         }
@@ -240,7 +240,7 @@ package struct KeyTable {
     /// Returns the entry of a key; nil if it is new.
     mutating func entry(_ name: UnsafeBufferPointer<UInt8>, after previous: Int) -> Int? {
         guard let found = byHash[Self.hash(name)]?.first(where: { isName(Int($0), name) }) else { return nil }
-        learn(found, after: previous)
+        register(found, after: previous)
         return Int(found)
     }
 
@@ -267,11 +267,11 @@ package struct KeyTable {
         unmapped.append(0)
         let entry = Int32(truncatingIfNeeded: entries.count - 1)
         byHash[Self.hash(name), default: []].append(entry)
-        learn(entry, after: previous)
+        register(entry, after: previous)
         return entries.count - 1
     }
 
-    private mutating func learn(_ entry: Int32, after previous: Int) {
+    private mutating func register(_ entry: Int32, after previous: Int) {
         if previous < 0 { first = entry } else { entries[previous].follower = entry }
     }
 

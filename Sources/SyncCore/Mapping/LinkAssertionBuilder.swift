@@ -8,7 +8,7 @@ struct LinkAssertionBuilder {
     let linkedEntity: Int
     let owner: PayloadGraph.RowReference
     /// The occurrence of the record that asserts the links.
-    let mention: Int32
+    let occurrence: Int32
     /// The sequence number of the statement.
     let sequence: UInt32
     /// Whether the row keeps its other links.
@@ -20,7 +20,7 @@ struct LinkAssertionBuilder {
         isSymmetric = relationship.isSymmetric
         linkedEntity = relationship.linkedEntity
         self.owner = .init(table: owner.table, node: owner.node)
-        mention = owner.mention
+        occurrence = owner.occurrence
         self.sequence = sequence
     }
 
@@ -31,7 +31,7 @@ struct LinkAssertionBuilder {
         isSymmetric = model[parent.link].isSymmetric
         linkedEntity = model[parent.link].side(parent.end.other).entity
         owner = .init(table: parent.table, node: parent.node)
-        mention = -1
+        occurrence = -1
         sequence = 0
     }
 
@@ -46,7 +46,7 @@ struct LinkAssertionBuilder {
     /// Asserts a link to a row that an ID references.
     @inline(__always)
     func add(_ target: (node: NodeID, kind: Int), at position: Int32 = -1, to plan: inout PayloadGraph) {
-        add(target.node, kind: target.kind, at: position, mention: mention, isByID: true, to: &plan)
+        add(target.node, kind: target.kind, at: position, occurrence: occurrence, isByID: true, to: &plan)
     }
 
     /// Asserts a link. The link of a symmetric association is asserted in both directions.
@@ -57,19 +57,19 @@ struct LinkAssertionBuilder {
     ///   - mention: The occurrence that must be effective. For a listed record it is the record's own.
     @inline(__always)
     func add(
-        _ target: NodeID, kind: Int = -1, at position: Int32 = -1, mention: Int32, isListed: Bool = false,
+        _ target: NodeID, kind: Int = -1, at position: Int32 = -1, occurrence: Int32, isListed: Bool = false,
         isByID: Bool = false, to plan: inout PayloadGraph
     ) {
-        func assertion(saidBy end: CompiledAssociation.End) -> LinkBatch.Assertion {
+        func assertion(assertedBy end: CompiledAssociation.End) -> LinkBatch.Assertion {
             .init(
                 first: end == .first ? owner.node : target, second: end == .first ? target : owner.node,
-                sequence: sequence, position: position, mention: mention, saidBy: end, isListed: isListed,
+                sequence: sequence, position: position, occurrence: occurrence, assertedBy: end, isListed: isListed,
                 isByID: isByID,
                 kind: .init(entity: Int16(truncatingIfNeeded: kind == linkedEntity ? -1 : kind), end: end.other))
         }
-        plan.links[link.index].assertions.append(assertion(saidBy: end))
+        plan.links[link.index].assertions.append(assertion(assertedBy: end))
         if isSymmetric, owner.node != target {
-            plan.links[link.index].assertions.append(assertion(saidBy: end.other))
+            plan.links[link.index].assertions.append(assertion(assertedBy: end.other))
         }
     }
 
@@ -77,7 +77,7 @@ struct LinkAssertionBuilder {
     func replaceOthers(_ kind: LinkBatch.Replacement.Kind, in plan: inout PayloadGraph) {
         if isAddition { return }
         let replacement = LinkBatch.Replacement(
-            node: owner.node, end: end, kind: kind, sequence: sequence, mention: mention)
+            node: owner.node, end: end, kind: kind, sequence: sequence, occurrence: occurrence)
         plan.links[link.index].replacements.append(replacement)
         guard isSymmetric else { return }
         plan.links[link.index].replacements.append(replacement.with(end: end.other))

@@ -22,14 +22,14 @@ struct MappingTables: Sendable {
             entity.relationships.map { RelationshipMapping($0, of: model) }
         }
         tableOf = model.entities.map(\.table)
-        let conversions = model.trees.map { tree in
+        let conversions = model.hierarchies.map { tree in
             let found = tree.attributes.enumerated().map { slot, attribute in
                 source.mappingConversion(of: attribute, check: checks[tree.id]?[slot] ?? attribute.check)
             }
             return found.allSatisfy { $0 == nil } ? [] : found
         }
         self.conversions = conversions
-        attributes = model.trees.map { tree in
+        attributes = model.hierarchies.map { tree in
             tree.attributes.enumerated().map { slot, attribute in
                 AttributeMapping(
                     type: attribute.type, isRequired: !attribute.isOptional, isKey: slot == tree.keySlot,
@@ -86,7 +86,7 @@ struct RelationshipMapping {
     /// Whether rows of the destination have keys, so that IDs can be given.
     private(set) var isKeyed: Bool
     /// Whether these keys are composite, so that an ID is a list or an object.
-    private(set) var hasPartedIDs: Bool
+    private(set) var hasCompositeIDs: Bool
     /// The part of the key that is the inverse of this relationship, so that the owner supplies it.
     private(set) var suppliedPart: Int?
     /// The slot that the keys of members fill if the targets are members of an object; -1 if they never are.
@@ -104,7 +104,7 @@ struct RelationshipMapping {
         isInverseToOne = !model[link].side(end.other).isToMany
         isSymmetric = model[link].isSymmetric
         isKeyed = destination.isKeyed
-        hasPartedIDs = destination.compositeKey != nil
+        hasCompositeIDs = destination.compositeKey != nil
         suppliedPart = Self.suppliedPart(destination, relationship.link, relationship.end)
         nameSlot = relationship.relationship.keyedBy?.slot(in: destination, of: model) ?? -1
         areNamesKeys = nameSlot >= 0 && nameSlot == destination.keySlot
@@ -125,7 +125,7 @@ struct RelationshipMapping {
         let kind = model.entities[entity]
         destination = entity
         isKeyed = kind.isKeyed
-        hasPartedIDs = kind.compositeKey != nil
+        hasCompositeIDs = kind.compositeKey != nil
         suppliedPart = Self.suppliedPart(kind, link, end)
     }
 

@@ -107,7 +107,7 @@ extension PayloadGraphBuilder {
 
     /// Returns the error with the likely format of a payload of values, if it can be detected.
     func recognized(_ error: SyncError, _ value: JSONValue?) -> SyncError {
-        guard layout.isPlain, case .places = layout.form, error.mayBeOfForm, let value else { return error }
+        guard layout.isPlain, case .locations = layout.form, error.mayBeOfForm, let value else { return error }
         if let form = document(value) { return error.looking(like: form) }
         var found: JSONValue? = value
         for key in layout.keyPath { found = found?[key] }

@@ -18,7 +18,7 @@ package struct PayloadGraphBuilder: Sendable {
     /// The rows with inconsistent records, if the payload is mapped again to find their places.
     private var watched: Set<PayloadGraph.RowReference>?
     /// The location of each record in a payload of values; empty if the records are its elements.
-    private var places: [RecordLocation] = []
+    private var locations: [RecordLocation] = []
 
     /// Creates a builder after checking the entity and the parent.
     ///
@@ -79,13 +79,13 @@ package struct PayloadGraphBuilder: Sendable {
     /// Maps a payload of bytes: strict JSON, or one record on each line.
     ///
     /// - Throws: ``SyncError`` for invalid JSON, with its place; `noRecords` if no record has a readable key.
-    package consuming func stage(_ data: Data, options: SyncOptions) throws -> MappedPayload {
+    package consuming func map(_ data: Data, options: SyncOptions) throws -> MappedPayload {
         try options.checkKeyPath()
         return try data.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
             var reader = layout.reader(bytes)
             do {
-                return try stage(data, bytes, &reader, from: 0).requiringRecords(of: model, options)
+                return try map(data, bytes, &reader, from: 0).requiringRecords(of: model, options)
             } catch let error as SyncError {
                 throw recognized(error, PayloadPrefix(bytes))
             }
@@ -95,37 +95,37 @@ package struct PayloadGraphBuilder: Sendable {
     /// Maps a payload of bytes, or a chunk of one, with a reader at its start.
     ///
     /// - Parameter firstRecord: The number of records in the chunks before this one.
-    func stage(
+    func map(
         _ data: Data, _ bytes: UnsafeBufferPointer<UInt8>, _ reader: inout JSONReader, from firstRecord: Int
     ) throws -> MappedPayload {
         guard options.explainsContradictions || options.isStrict, options.willInsert == nil else {
-            return try stageOnce(data, bytes, &reader, from: firstRecord)
+            return try mapOnce(data, bytes, &reader, from: firstRecord)
         }
         let start = reader
-        let plan = try stageOnce(data, bytes, &reader, from: firstRecord).plan
+        let plan = try mapOnce(data, bytes, &reader, from: firstRecord).plan
         return MappedPayload(
             try explaining(plan) {
                 var reader = start
-                return try $0.stageOnce(data, bytes, &reader, from: firstRecord).plan
+                return try $0.mapOnce(data, bytes, &reader, from: firstRecord).plan
             })
     }
 
-    private func stageOnce(
+    private func mapOnce(
         _ data: Data, _ bytes: UnsafeBufferPointer<UInt8>, _ reader: inout JSONReader, from firstRecord: Int
     ) throws -> MappedPayload {
-        var staging = self
-        staging.base.firstRecord = firstRecord
+        var builder = self
+        builder.base.firstRecord = firstRecord
         if options.willInsert != nil {
-            let records = try staging.values(&reader, bytes)
-            staging.base.record(reader, options)
-            return try staging.stage(records)
+            let records = try builder.values(&reader, bytes)
+            builder.base.record(reader, options)
+            return try builder.map(records)
         }
-        if !layout.isPlain { return try staging.stagePlaced(data, bytes, &reader) }
-        var mapper = staging.mapper()
+        if !layout.isPlain { return try builder.mapLists(data, bytes, &reader) }
+        var mapper = builder.mapper()
         var tape = JSONTape()
         while try reader.next(into: &tape) {
             try mapper.mapRoot(tape, bytes)
-            if reader.isLoneObject { mapper.recordLoneObject(tape, bytes) }
+            if reader.isLoneObject { mapper.addLoneObject(tape, bytes) }
             if mapper.plan.rootRecords == Self.sampleSize / 2 { mapper.plan.recordSizes() }
             if mapper.plan.rootRecords == Self.sampleSize, reader.position > 0 {
                 mapper.plan.reserve(Double(bytes.count) / Double(reader.position) * 1.03)
@@ -136,7 +136,7 @@ package struct PayloadGraphBuilder: Sendable {
     }
 
     /// Maps a payload, or a chunk of one, whose records are not the elements of one list.
-    private func stagePlaced(
+    private func mapLists(
         _ data: Data, _ bytes: UnsafeBufferPointer<UInt8>, _ reader: inout JSONReader
     ) throws -> MappedPayload {
         var mapper = mapper()
@@ -145,11 +145,11 @@ package struct PayloadGraphBuilder: Sendable {
         if layout.hasOtherKeys {
             var scout = self.mapper()
             var reader = reader
-            while try reader.next(into: &tape) { try scout.addKey(tape, at: reader.recordPlace, layout, bytes) }
+            while try reader.next(into: &tape) { try scout.addKey(tape, at: reader.tokenLocation, layout, bytes) }
             mapper.resourceKeys = scout.resourceKeys
         }
         while try reader.next(into: &tape) {
-            try mapper.mapRoot(tape, at: reader.recordPlace, layout, bytes)
+            try mapper.mapRoot(tape, at: reader.tokenLocation, layout, bytes)
             if reader.isLoneObject, mapper.plan.readableRootRecords == 0 {
                 mapper.plan.recordLists(tape.listPaths(in: bytes), reader)
             }
@@ -173,33 +173,33 @@ package struct PayloadGraphBuilder: Sendable {
             values.append(tape.value(at: reader.recordToken, in: bytes))
             if layout.isPlain { continue }
             let name = reader.nameToken < 0 ? nil : tape.text(at: reader.nameToken, in: bytes)
-            places.append(RecordLocation(list: reader.list, index: reader.recordIndex, name: name))
+            locations.append(RecordLocation(list: reader.list, index: reader.recordIndex, name: name))
         }
         return values
     }
 
     /// Maps a payload of values.
-    package consuming func stage(_ value: JSONValue) throws -> MappedPayload {
+    package consuming func map(_ value: JSONValue) throws -> MappedPayload {
         let isPlain = layout.isPlain
         if !isPlain {
             let options = options
-            return try stage(Data(JSONText.bytes(of: value)), options: options)
+            return try map(Data(JSONText.bytes(of: value)), options: options)
         }
-        let staging = copy self
+        let builder = copy self
         do {
-            return try stage(found: records(in: value))
+            return try map(found: records(in: value))
         } catch let error as SyncError {
-            throw staging.recognized(error, value)
+            throw builder.recognized(error, value)
         }
     }
 
-    private consuming func stage(found value: JSONValue) throws -> MappedPayload {
+    private consuming func map(found value: JSONValue) throws -> MappedPayload {
         let (model, options) = (model, options)
         switch value {
-        case .array(let records): return try stage(records).requiringRecords(of: model, options)
+        case .array(let records): return try map(records).requiringRecords(of: model, options)
         case .object:
             base.roots[0].isLoneObject = true
-            return try stage([value]).requiringRecords(of: model, options)
+            return try map([value]).requiringRecords(of: model, options)
         default:
             throw SyncError(
                 .recordExpected, "expected an array of records",
@@ -216,12 +216,12 @@ package struct PayloadGraphBuilder: Sendable {
     /// Maps a payload of one record. The key replaces that of the record, if it is given.
     ///
     /// - Throws: ``SyncError`` `recordExpected`, and the errors of mapping.
-    package consuming func stage(singleRecord record: JSONValue, key: RowKey? = nil) throws -> MappedPayload {
+    package consuming func map(singleRecord record: JSONValue, key: RowKey? = nil) throws -> MappedPayload {
         guard case .object = record else {
             throw SyncError(.recordExpected, "expected a record (JSON object)", path: "$")
         }
         rootKey = key?.slot(model.compiled.keyType(of: base.entity), arena: &base.arena)
-        return try stage([record])
+        return try map([record])
     }
 
     /// Returns the value at the key path.
@@ -236,7 +236,7 @@ package struct PayloadGraphBuilder: Sendable {
         return value
     }
 
-    private consuming func stage(_ records: [JSONValue]) throws -> MappedPayload {
+    private consuming func map(_ records: [JSONValue]) throws -> MappedPayload {
         guard let hook = options.willInsert else { return MappedPayload(try mapped(records)) }
         let isStrict = options.isStrict
         let (map, model) = (mapping(isStrict: false), model)
@@ -247,25 +247,25 @@ package struct PayloadGraphBuilder: Sendable {
     }
 
     private func mapping(isStrict: Bool) -> InsertHookMapper.Mapping {
-        var staging = copy self
-        staging.options.isStrict = isStrict
-        return { [staging] records in try staging.mapped(records) }
+        var builder = copy self
+        builder.options.isStrict = isStrict
+        return { [builder] records in try builder.mapped(records) }
     }
 
     /// Maps records without the insert hook.
     consuming func mapped(_ records: [JSONValue]) throws -> PayloadGraph {
-        let places = places
+        let locations = locations
         return try explainedPlan(count: records.count) { index, builder in
             guard case .object = records[index] else {
                 throw SyncError(.recordExpected, "expected a record (JSON object)", path: "[\(index)]")
             }
             try builder.read(records[index])
-            if places.indices.contains(index), let name = places[index].name { builder.add(.string, name) }
+            if locations.indices.contains(index), let name = locations[index].name { builder.add(.string, name) }
         }
     }
 
     /// Maps a payload of the types of Foundation's JSON.
-    package consuming func stage(_ records: [[String: Any]]) throws -> MappedPayload {
+    package consuming func map(_ records: [[String: Any]]) throws -> MappedPayload {
         if let key = keyPath.first { throw SyncError.noObject(withKey: key, at: "$") }
         guard layout.isPlain else {
             throw SyncError(
@@ -275,7 +275,7 @@ package struct PayloadGraphBuilder: Sendable {
         let (model, options) = (model, options)
         if options.willInsert != nil {
             let values = try records.enumerated().map { try JSONValue(any: $1, path: "[\($0)]") }
-            return try stage(values).requiringRecords(of: model, options)
+            return try map(values).requiringRecords(of: model, options)
         }
         let plan = try explainedPlan(count: records.count) { index, builder in
             try builder.read(any: records[index], path: "[\(index)]")
@@ -297,10 +297,10 @@ package struct PayloadGraphBuilder: Sendable {
         _ plan: PayloadGraph, _ again: (PayloadGraphBuilder) throws -> PayloadGraph
     ) throws -> PayloadGraph {
         guard plan.contradictions > 0, options.explainsContradictions || options.isStrict else { return plan }
-        var staging = self
-        staging.watched = plan.contestedRows
-        staging.options.progress = nil
-        let found = try again(staging).foundContradictions
+        var builder = self
+        builder.watched = plan.contestedRows
+        builder.options.progress = nil
+        let found = try again(builder).foundContradictions
         if options.isStrict, let first = found.first { throw first.error(revealing: options.includesValuesInErrors) }
         var plan = plan
         plan.add(found, revealing: options.includesValuesInErrors)
@@ -317,12 +317,12 @@ package struct PayloadGraphBuilder: Sendable {
             try read(index, &builder)
             if index & 1023 == 1023 { try mapper.notifyProgress(index, of: count) }
             try builder.bytes.withUnsafeBufferPointer {
-                if places.indices.contains(index) {
-                    try mapper.mapRoot(builder.tape, at: places[index].place(in: builder.tape), layout, $0)
+                if locations.indices.contains(index) {
+                    try mapper.mapRoot(builder.tape, at: locations[index].tokenLocation(in: builder.tape), layout, $0)
                     return
                 }
                 try mapper.mapRoot(builder.tape, $0)
-                if mapper.plan.roots[0].isLoneObject { mapper.recordLoneObject(builder.tape, $0) }
+                if mapper.plan.roots[0].isLoneObject { mapper.addLoneObject(builder.tape, $0) }
             }
             if index + 1 == Self.sampleSize / 2 { mapper.plan.recordSizes() }
             if index + 1 == Self.sampleSize { mapper.plan.reserve(Double(count) / Double(Self.sampleSize) * 1.03) }
@@ -335,10 +335,10 @@ package struct PayloadGraphBuilder: Sendable {
     ) throws -> ResourceKeys {
         var scout = mapper()
         var builder = JSONTapeBuilder()
-        for index in 0..<count where places.indices.contains(index) {
+        for index in 0..<count where locations.indices.contains(index) {
             try read(index, &builder)
             try builder.bytes.withUnsafeBufferPointer {
-                try scout.addKey(builder.tape, at: places[index].place(in: builder.tape), layout, $0)
+                try scout.addKey(builder.tape, at: locations[index].tokenLocation(in: builder.tape), layout, $0)
             }
         }
         return scout.resourceKeys

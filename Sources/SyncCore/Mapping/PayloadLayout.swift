@@ -34,31 +34,31 @@ package struct PayloadLayout: Sendable {
             let found = try options.entities.map { (path: $0.path, entity: try model.entity(named: $0.entity)) }
             let paths = found.map { options.keyPath + $0.path }
             let labels = paths.map { $0.joined(separator: ".") }
-            form = .places(.lists(at: paths, labels: labels))
+            form = .locations(.lists(at: paths, labels: labels))
             lists = found.enumerated().map { List(entity: $1.entity.id, label: labels[$0], root: $0) }
             types = nil
             return
         }
         if let names = options.keyedBy {
             guard let slot = names.slot(in: entity, of: model) else { throw Self.noAttribute(names, entity, model) }
-            form = .places(.members(at: options.keyPath))
+            form = .locations(.members(at: options.keyPath))
             lists = [List(entity: entity.id, root: 0, nameSlot: slot)]
             types = nil
             return
         }
         switch options.format {
         case .json, .ndjson:
-            form = options.format == .ndjson ? .ndjson : .places(.list(at: options.keyPath))
+            form = options.format == .ndjson ? .ndjson : .locations(.list(at: options.keyPath))
             lists = [List(entity: entity.id, root: 0)]
             types = nil
         case .jsonAPI:
-            form = .places(.jsonAPI)
+            form = .locations(.jsonAPI)
             lists = [
                 List(entity: entity.id, label: "data", root: 0), List(entity: entity.id, label: "included", root: -1),
             ]
             types = ResourceTypes(model)
         case .graphQL:
-            form = .places(.graphQL(at: options.keyPath))
+            form = .locations(.graphQL(at: options.keyPath))
             lists = [List(entity: entity.id, root: 0)]
             types = nil
         }
@@ -90,8 +90,8 @@ package struct PayloadLayout: Sendable {
     var hasOtherKeys: Bool { types?.otherwiseKeyed.isEmpty == false }
 
     /// Returns a chunker for the payload.
-    func splitter(pieceSize: Int) -> RecordChunker {
-        RecordChunker(form: form, pieceSize: hasOtherKeys ? Int.max : pieceSize)
+    func chunker(chunkSize: Int) -> RecordChunker {
+        RecordChunker(form: form, chunkSize: hasOtherKeys ? Int.max : chunkSize)
     }
 }
 
@@ -175,14 +175,14 @@ struct RecordLocation: Sendable {
     var name: String?
 
     /// Returns the place of the record on a tape, where its key follows it.
-    func place(in tape: JSONTape) -> PayloadMapper.Place {
+    func tokenLocation(in tape: JSONTape) -> PayloadMapper.TokenLocation {
         .init(token: 0, name: name == nil ? -1 : tape.tokens.count - 1, list: list, index: index)
     }
 }
 
 extension JSONReader {
     /// The place of the record that was read last.
-    package var recordPlace: PayloadMapper.Place {
+    package var tokenLocation: PayloadMapper.TokenLocation {
         .init(token: recordToken, name: nameToken, list: list, index: recordIndex)
     }
 }

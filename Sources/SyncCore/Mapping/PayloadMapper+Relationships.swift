@@ -6,7 +6,7 @@ extension PayloadMapper {
     ///   - owner: The record that contains it; nil if that record is skipped.
     ///   - mention: The occurrence of that record.
     mutating func map(
-        _ candidate: RecordReader.Candidate, _ tape: JSONTape, of owner: Mapped?, _ mention: Int32, as entity: Int,
+        _ candidate: RecordReader.Candidate, _ tape: JSONTape, of owner: Mapped?, _ occurrence: Int32, as entity: Int,
         _ context: Context, kindsFrom firstKind: Int, _ bytes: Bytes
     ) throws {
         var relationship = tables.relationships[entity][candidate.relationship]
@@ -28,7 +28,7 @@ extension PayloadMapper {
             if let giver, isKnownByOwner(owner) {
                 // These links are additional to that of the owner.
                 stated.isAddition = true
-                stated.add(giver, mention: mention, to: &plan)
+                stated.add(giver, occurrence: occurrence, to: &plan)
             }
             if owner.repetition >= 0 {
                 repeats.add(.init(stated, record: owner.repetition, entity: entity, index: candidate.relationship))
@@ -36,7 +36,7 @@ extension PayloadMapper {
             statement = stated
         }
         let around = Context(
-            permission: .full, mention: mention, arrival: statement?.arrival, wayBack: wayBack,
+            permission: .full, occurrence: occurrence, arrival: statement?.arrival, wayBack: wayBack,
             isReported: statement != nil)
         try mapValue(of: candidate, relationship, tape, stating: statement, entity, around, bytes)
     }
@@ -90,7 +90,7 @@ extension PayloadMapper {
         let target = try record(tape, at: token, as: relationship.destination, context, bytes)
         guard let statement else { return }
         if let target {
-            statement.add(target.node, kind: target.entity, mention: statement.mention, to: &plan)
+            statement.add(target.node, kind: target.entity, occurrence: statement.occurrence, to: &plan)
         } else {
             linkKeyPart(relationship, statement, tape, at: token, bytes)
         }
@@ -107,17 +107,17 @@ extension PayloadMapper {
         var elements = ListElements(of: list, tape)
         while let element = elements.next(tape, bytes) {
             guard tape.tokens[element.value].kind == .object else { continue }
-            reader.path.push(.init(list.layout, tape, at: element.place, element.index))
+            reader.path.push(.init(list.layout, tape, at: element.token, element.index))
             defer { reader.path.pop() }
             if !relationship.isKeyed { context.owner = statement?.identity(at: position) }
             if list.layout == .members {
-                context.name = Int32(truncatingIfNeeded: element.place)
+                context.name = Int32(truncatingIfNeeded: element.token)
                 context.nameSlot = Int32(truncatingIfNeeded: relationship.nameSlot)
             }
             let target = try record(tape, at: element.value, as: relationship.destination, context, bytes)
             guard let statement, let target else { continue }
             statement.add(
-                target.node, kind: target.entity, at: position, mention: target.mention, isListed: true, to: &plan)
+                target.node, kind: target.entity, at: position, occurrence: target.occurrence, isListed: true, to: &plan)
             position += 1
         }
         if position > 0, list.isWhole, plan.operations.contains(.deleteRelationships) {
@@ -135,9 +135,9 @@ extension PayloadMapper {
         while let element = elements.next(tape, bytes) {
             guard tape.tokens[element.value].kind != .null else { continue }
             // In a list that asserts links, an ID of the wrong type is reported with the path of the list.
-            if statement == nil { reader.path.push(.init(list.layout, tape, at: element.place, element.index)) }
+            if statement == nil { reader.path.push(.init(list.layout, tape, at: element.token, element.index)) }
             let target = reference(
-                relationship, tape, at: element.place, entity, bytes, listedBy: statement?.owner)
+                relationship, tape, at: element.token, entity, bytes, listedBy: statement?.owner)
             if statement == nil { reader.path.pop() }
             if let target { statement?.add(target, at: position, to: &plan) }
             position += 1
@@ -155,8 +155,8 @@ extension PayloadMapper {
         {
             return arrival.owner
         }
-        guard let child, let place = plan.rows[child.table.index].nodes[child.node.index].ownerPlace else { return nil }
-        let owner = plan.rows[child.table.index].owners[place]
+        guard let child, let location = plan.rows[child.table.index].nodes[child.node.index].ownerIndex else { return nil }
+        let owner = plan.rows[child.table.index].owners[location]
         guard owner.link == relationship.link, owner.end == relationship.end.other || relationship.isSymmetric else {
             return nil
         }
@@ -165,7 +165,7 @@ extension PayloadMapper {
 
     /// Returns whether a row is keyless. Its owner is then the row that contains it, regardless of its JSON.
     private func isKnownByOwner(_ row: Mapped) -> Bool {
-        plan.rows[row.table.index].nodes[row.node.index].ownerPlace != nil
+        plan.rows[row.table.index].nodes[row.node.index].ownerIndex != nil
     }
 
     /// Returns the node that an ID references, with the entity that the ID states.
@@ -209,6 +209,6 @@ extension PayloadMapper {
             return
         }
         let node = node(forKey: key, keyOwner: keyOwner, destination, bytes).node
-        statement.add(node, mention: statement.mention, isByID: true, to: &plan)
+        statement.add(node, occurrence: statement.occurrence, isByID: true, to: &plan)
     }
 }

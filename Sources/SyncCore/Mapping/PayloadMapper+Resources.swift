@@ -60,20 +60,20 @@ struct ResourceKeys: Sendable {
 extension PayloadMapper {
     /// Records the key of a resource if it is not its `id`. A separate mapper calls this for all resources of a
     /// document before any is mapped.
-    mutating func addKey(_ tape: JSONTape, at place: Place, _ layout: PayloadLayout, _ bytes: Bytes) throws {
-        guard let types = layout.types, let id = tape.member(named: "id", of: place.token, in: bytes),
+    mutating func addKey(_ tape: JSONTape, at location: TokenLocation, _ layout: PayloadLayout, _ bytes: Bytes) throws {
+        guard let types = layout.types, let id = tape.member(named: "id", of: location.token, in: bytes),
             [.string, .number].contains(tape.tokens[id].kind),
-            let type = tape.member(named: "type", of: place.token, in: bytes), tape.tokens[type].kind == .string,
+            let type = tape.member(named: "type", of: location.token, in: bytes), tape.tokens[type].kind == .string,
             let entity = entity(ofType: tape, at: type, types, bytes), types.otherwiseKeyed.contains(entity)
         else { return }
-        reader.path.reset(to: placedRecords)
-        placedRecords += 1
-        reader.path.root = .init(place, tape)
-        let marks = reader.marks
+        reader.path.reset(to: listedRecords)
+        listedRecords += 1
+        reader.path.root = .init(location, tape)
+        let marks = reader.checkpoint
         let context = Context(permission: .full, isResource: true)
-        try reader.read(tape, at: place.token, as: entity, context, bytes, &plan)
+        try reader.read(tape, at: location.token, as: entity, context, bytes, &plan)
         let key = reader.key(of: model.entities[entity], tape, context, from: marks, bytes, &plan)
-        reader.forget(from: marks)
+        reader.removeCandidates(after: marks)
         let rowKey = plan.arena.withUnsafeBufferPointer { RowKey(key, TextPool(payload: bytes, arena: $0)) }
         if let rowKey { resourceKeys[entity, tape.text(at: id, in: bytes)] = rowKey }
     }

@@ -3,7 +3,7 @@ import Foundation
 // Root records: the elements of the payload, or the records of its lists.
 extension PayloadMapper {
     /// The place of a root record that is not an element of a plain payload.
-    package struct Place {
+    package struct TokenLocation {
         /// The token of the record, and that of the key under which it is nested, or -1.
         var token = 0
         var name = -1
@@ -22,35 +22,35 @@ extension PayloadMapper {
     }
 
     /// Maps a record of one of the lists of a payload.
-    mutating func mapRoot(_ tape: JSONTape, at place: Place, _ layout: PayloadLayout, _ bytes: Bytes) throws {
-        let list = layout.lists[place.list]
-        reader.path.reset(to: placedRecords)
-        placedRecords += 1
-        reader.path.root = .init(place, tape)
+    mutating func mapRoot(_ tape: JSONTape, at location: TokenLocation, _ layout: PayloadLayout, _ bytes: Bytes) throws {
+        let list = layout.lists[location.list]
+        reader.path.reset(to: listedRecords)
+        listedRecords += 1
+        reader.path.root = .init(location, tape)
         if list.root >= 0 {
             plan.rootRecords += 1
             plan.roots[list.root].records += 1
         }
-        guard let entity = entity(tape, at: place, list, layout, bytes) else {
-            if list.root >= 0 { reportResourceWithoutType(tape, at: place, list.root, bytes) }
+        guard let entity = entity(tape, at: location, list, layout, bytes) else {
+            if list.root >= 0 { reportResourceWithoutType(tape, at: location, list.root, bytes) }
             return
         }
-        if layout.readsConnections, place.token > 0 {
+        if layout.readsConnections, location.token > 0 {
             try reader.readEdge(tape, of: entity, bytes, &plan)
         }
         var context = Context(permission: .full)
         context.isResource = layout.types != nil
-        if place.name >= 0 {
-            context.name = Int32(truncatingIfNeeded: place.name)
+        if location.name >= 0 {
+            context.name = Int32(truncatingIfNeeded: location.name)
             context.nameSlot = Int32(truncatingIfNeeded: list.nameSlot)
         }
         guard list.root >= 0, model.entity(entity, isKindOf: list.entity) else {
-            _ = try record(tape, at: place.token, as: entity, context, bytes)
+            _ = try record(tape, at: location.token, as: entity, context, bytes)
             return
         }
         context.permission = AllowedOperations(root: plan.operations)
         let readable = plan.readableRootRecords
-        try mapRoot(tape, at: place.token, as: entity, context, ofList: list.root, bytes)
+        try mapRoot(tape, at: location.token, as: entity, context, ofList: list.root, bytes)
         plan.roots[list.root].readable += plan.readableRootRecords - readable
     }
 
@@ -66,19 +66,19 @@ extension PayloadMapper {
         recordRootKey(list, bytes)
         guard let root = mapped else { return }
         if plan[root.table].nodes[root.node.index].isRoot { plan.repeatedRecords += 1 }
-        plan[root.table].markRoot(root.node)
+        plan[root.table].setRoot(root.node)
         guard let parent = plan.parent else { return }
         LinkAssertionBuilder(parent, in: model).add(
             root.node, kind: root.entity,
-            at: Int32(truncatingIfNeeded: plan.firstRecord + plan.rootRecords - 1), mention: root.mention, to: &plan)
+            at: Int32(truncatingIfNeeded: plan.firstRecord + plan.rootRecords - 1), occurrence: root.occurrence, to: &plan)
     }
 
     /// Returns the entity of a record of a list; nil if no entity has its type, which is reported.
     private mutating func entity(
-        _ tape: JSONTape, at place: Place, _ list: PayloadLayout.List, _ layout: PayloadLayout, _ bytes: Bytes
+        _ tape: JSONTape, at location: TokenLocation, _ list: PayloadLayout.List, _ layout: PayloadLayout, _ bytes: Bytes
     ) -> Int? {
         guard let types = layout.types else { return list.entity }
-        guard let type = tape.member(named: "type", of: place.token, in: bytes), tape.tokens[type].kind == .string
+        guard let type = tape.member(named: "type", of: location.token, in: bytes), tape.tokens[type].kind == .string
         else {
             report(.unknownDiscriminatorValue, list.entity, bytes, "the resource has no type; the resource is skipped")
             return nil
@@ -93,7 +93,7 @@ extension PayloadMapper {
 
     /// Records that the payload is a single object outside an array. It deletes no other rows. If it has no key, its
     /// lists may contain the records.
-    mutating func recordLoneObject(_ tape: JSONTape, _ bytes: Bytes) {
+    mutating func addLoneObject(_ tape: JSONTape, _ bytes: Bytes) {
         plan.roots[0].isLoneObject = true
         if plan.readableRootRecords == 0 { plan.listPaths = tape.listPaths(in: bytes) }
     }
@@ -110,7 +110,7 @@ extension PayloadMapper {
         plan.diagnostics = reader.diagnostics.reported
         plan.omittedDiagnostics = reader.diagnostics.omitted
         for table in plan.rows.indices { plan.rows[table].finish() }
-        repeats.settle(&plan)
+        repeats.compareLinks(&plan)
         if tracksOccurrences { plan.tablePaths = reader.keyTables.all.map(\.path) }
         for table in reader.keyTables.all {
             for (name, count) in zip(table.names, table.unmapped) where count > 0 {
@@ -143,16 +143,16 @@ extension PayloadMapper {
         let path = reader.pathText(bytes)
         plan.firstKeyless = plan.firstKeyless ?? .init(entity: plan.roots[root].entity, path: path)
         guard isUnread else { return }
-        if plan.roots[root].unread == 0 { plan.roots[root].firstUnreadable = path }
-        plan.roots[root].unread += 1
+        if plan.roots[root].unreadable == 0 { plan.roots[root].firstUnreadable = path }
+        plan.roots[root].unreadable += 1
     }
 
     /// Reports a resource without a type. If it has an `id`, it can describe any row.
-    mutating func reportResourceWithoutType(_ tape: JSONTape, at place: Place, _ root: Int, _ bytes: Bytes) {
-        if let type = tape.member(named: "type", of: place.token, in: bytes), tape.tokens[type].kind == .string {
+    mutating func reportResourceWithoutType(_ tape: JSONTape, at location: TokenLocation, _ root: Int, _ bytes: Bytes) {
+        if let type = tape.member(named: "type", of: location.token, in: bytes), tape.tokens[type].kind == .string {
             return
         }
-        let hasID = tape.member(named: "id", of: place.token, in: bytes) != nil
+        let hasID = tape.member(named: "id", of: location.token, in: bytes) != nil
         rootKeyState = hasID ? .unreadable : .lacking
         recordRootKey(root, bytes)
     }

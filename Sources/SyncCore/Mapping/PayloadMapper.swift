@@ -13,7 +13,7 @@ package struct PayloadMapper: ~Copyable {
     struct Context {
         var permission: AllowedOperations
         /// The occurrence of the record that contains it; -1 at the root.
-        var mention: Int32 = -1
+        var occurrence: Int32 = -1
         /// The association through which it was reached, its end, and the node at the other end. A to-one relationship
         /// back to that node is not read from its JSON.
         var arrival: (link: AssociationID, end: CompiledAssociation.End, owner: NodeID)?
@@ -38,7 +38,7 @@ package struct PayloadMapper: ~Copyable {
         /// The entity as which the record was read.
         var entity: Int
         var node: NodeID
-        var mention: Int32
+        var occurrence: Int32
         /// The number among the records that repeat a row; -1 for the first record of a row.
         var repetition: Int32 = -1
     }
@@ -57,7 +57,7 @@ package struct PayloadMapper: ~Copyable {
     /// The state of the key of the root record that is being mapped.
     var rootKeyState = RootKeyState.lacking
     /// The number of mapped records of lists.
-    var placedRecords = 0
+    var listedRecords = 0
     /// The sequence number of the last statement about links. That of the root list is 0.
     var sequence: UInt32 = 0
     /// The types of resources found so far, and the keys of resources whose `id` is not their key.
@@ -97,17 +97,17 @@ package struct PayloadMapper: ~Copyable {
         let entityID = tables.kinds.isEmpty ? asked : kind(tape, of: token, as: asked, context, bytes)
         if entityID < 0 { return nil }
         let entity = model.entities[entityID]
-        let marks = reader.marks
+        let marks = reader.checkpoint
         let firstDiagnostic = reader.diagnostics.reported.count
         let outer = current
         current = nil
         defer {
-            reader.forget(from: marks)
+            reader.removeCandidates(after: marks)
             current = outer
         }
         try reader.read(tape, at: token, as: entityID, context, bytes, &plan)
         let key = key(of: entity, tape, context, from: marks, bytes)
-        let (mapped, mention) = commit(key, as: entity, context, bytes)
+        let (mapped, occurrence) = commit(key, as: entity, context, bytes)
         if let mapped {
             current = mapped
             if firstDiagnostic < reader.diagnostics.reported.count, let key = keyText(of: mapped, bytes) {
@@ -116,7 +116,7 @@ package struct PayloadMapper: ~Copyable {
         }
         for index in marks.candidates..<reader.candidates.count where reader.candidates[index].isChosen {
             try map(
-                reader.candidates[index], tape, of: mapped, mention, as: entityID, context, kindsFrom: marks.kinds,
+                reader.candidates[index], tape, of: mapped, occurrence, as: entityID, context, kindsFrom: marks.kinds,
                 bytes)
         }
         return mapped
@@ -133,7 +133,7 @@ package struct PayloadMapper: ~Copyable {
     /// Returns the key of the record just read; absent or null if it has none.
     @inline(__always)
     private mutating func key(
-        of entity: CompiledEntity, _ tape: JSONTape, _ context: Context, from marks: RecordReader.Marks, _ bytes: Bytes
+        of entity: CompiledEntity, _ tape: JSONTape, _ context: Context, from marks: RecordReader.Checkpoint, _ bytes: Bytes
     ) -> PackedValue {
         if context.isRoot, let rootKey, entity.isKeyed {
             if let slot = entity.keySlot { reader.row[slot] = rootKey }
@@ -145,31 +145,31 @@ package struct PayloadMapper: ~Copyable {
     /// Merges the values just read into their node. A skipped record has no node, but its nested records are mapped.
     private mutating func commit(
         _ key: PackedValue, as entity: CompiledEntity, _ context: Context, _ bytes: Bytes
-    ) -> (mapped: Mapped?, mention: Int32) {
+    ) -> (mapped: Mapped?, occurrence: Int32) {
         let hasKey = key.kind != .absent && key.kind != .null
         let node = hasKey ? node(ofRecord: key, entity, context, bytes) : node(ofKeyless: entity, context, bytes)
-        var mention: Int32 = -1
+        var occurrence: Int32 = -1
         if tracksOccurrences {
-            mention = Int32(truncatingIfNeeded: plan.mentions.count)
+            occurrence = Int32(truncatingIfNeeded: plan.occurrences.count)
             // Records nested in one of the wrong entity only reference their rows.
             let permission = node == nil && hasKey ? [] : context.permission
-            plan.mentions.append(
+            plan.occurrences.append(
                 .init(
-                    table: entity.table, parent: context.mention, node: node, permission: permission,
-                    mark: reader.path.mark))
+                    table: entity.table, parent: context.occurrence, node: node, permission: permission,
+                    location: reader.path.location))
             if options.willInsert != nil {
                 plan.recordPaths.append(reader.path.recordPath(bytes, reader.keyTables.all))
             }
         }
-        guard let node else { return (nil, mention) }
+        guard let node else { return (nil, occurrence) }
         let table = entity.table.index
-        var mapped = Mapped(table: entity.table, entity: entity.id, node: node, mention: mention)
+        var mapped = Mapped(table: entity.table, entity: entity.id, node: node, occurrence: occurrence)
         let values = reader.row.first(plan.rows[table].stride)
-        if plan.rows[table].nodes[node.index].isGiven || repeats.isWatching {
+        if plan.rows[table].nodes[node.index].isGiven || repeats.hasFinder {
             mapped.repetition = recordDuplicate(of: .init(table: entity.table, node: node), values, entity, bytes)
         }
-        plan.rows[table].merge(values, into: node, permission: context.permission, mention: mention)
-        return (mapped, mention)
+        plan.rows[table].merge(values, into: node, permission: context.permission, occurrence: occurrence)
+        return (mapped, occurrence)
     }
 
     /// - Returns: The number among the records that repeat a row; -1 if it is not recorded.
@@ -177,7 +177,7 @@ package struct PayloadMapper: ~Copyable {
         of row: PayloadGraph.RowReference, _ values: UnsafeBufferPointer<PackedValue>, _ entity: CompiledEntity,
         _ bytes: Bytes
     ) -> Int32 {
-        guard repeats.isWatching else { return repeats.add(row, values, &plan, bytes) }
+        guard repeats.hasFinder else { return repeats.add(row, values, &plan, bytes) }
         guard repeats.watches(row) else { return -1 }
         return repeats.addWatched(row, values, of: entity, at: reader.pathText(bytes), plan, bytes)
     }

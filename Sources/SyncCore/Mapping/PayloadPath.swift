@@ -40,7 +40,7 @@ package struct PayloadPath {
     }
 
     /// The place of the record in the record that contains it: a key, and an index if it is in a list.
-    var mark: PayloadGraph.RecordOccurrence.Mark {
+    var location: PayloadGraph.RecordOccurrence.Location {
         switch (steps.last, steps.dropLast().last) {
         case (.index(let index), .key(let offset, let length, let table)):
             .init(offset: offset, length: Int32(length), table: Int32(table), index: Int32(index))
@@ -49,12 +49,12 @@ package struct PayloadPath {
         case (.connected(let index, _), .key(let offset, let length, let table)):
             .init(offset: offset, length: Int32(length), table: Int32(table), index: Int32(index))
         case (.name(let offset, let length), _):
-            .init(offset: offset, length: Int32(length), table: PayloadGraph.RecordOccurrence.Mark.nameTable, index: -1)
-        default: rootMark
+            .init(offset: offset, length: Int32(length), table: PayloadGraph.RecordOccurrence.Location.nameTable, index: -1)
+        default: rootLocation
         }
     }
 
-    private var rootMark: PayloadGraph.RecordOccurrence.Mark {
+    private var rootLocation: PayloadGraph.RecordOccurrence.Location {
         guard let root else {
             return .init(offset: 0, length: -1, table: -1, index: Int32(truncatingIfNeeded: rootIndex))
         }
@@ -129,7 +129,7 @@ extension PayloadPath.Step {
 }
 
 extension PayloadPath.Root {
-    package init(_ place: PayloadMapper.Place, _ tape: JSONTape) {
+    package init(_ place: PayloadMapper.TokenLocation, _ tape: JSONTape) {
         self.init(list: place.list, index: place.index)
         guard place.name >= 0 else { return }
         nameOffset = tape.tokens[place.name].offset

@@ -9,17 +9,17 @@ extension RecordReader {
     /// - Parameter marks: The first candidate of the record. Its candidates have been chosen.
     @inline(__always)
     mutating func key(
-        of entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context, from marks: Marks,
+        of entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context, from checkpoint: Checkpoint,
         _ bytes: Bytes, _ plan: inout PayloadGraph
     ) -> PackedValue {
         if let slot = entity.keySlot { return row[slot] }
         guard let key = entity.compositeKey else { return .absent }
-        return partedKey(key, of: entity, tape, context, from: marks, bytes, &plan)
+        return compositeKey(key, of: entity, tape, context, from: checkpoint, bytes, &plan)
     }
 
-    private mutating func partedKey(
+    private mutating func compositeKey(
         _ key: CompositeKey, of entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context,
-        from marks: Marks, _ bytes: Bytes, _ plan: inout PayloadGraph
+        from checkpoint: Checkpoint, _ bytes: Bytes, _ plan: inout PayloadGraph
     ) -> PackedValue {
         keyText.removeAll()
         keyText.open()
@@ -31,7 +31,7 @@ extension RecordReader {
                     return .absent
                 }
             case .relationship(let index):
-                guard appendTarget(index, of: entity, tape, context, from: marks, bytes, &plan) else {
+                guard appendTarget(index, of: entity, tape, context, from: checkpoint, bytes, &plan) else {
                     missingPart = entity.relationships[index].name
                     return .absent
                 }
@@ -50,7 +50,7 @@ extension RecordReader {
     /// row that the record references.
     private mutating func appendTarget(
         _ index: Int, of entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context,
-        from marks: Marks, _ bytes: Bytes, _ plan: inout PayloadGraph
+        from checkpoint: Checkpoint, _ bytes: Bytes, _ plan: inout PayloadGraph
     ) -> Bool {
         let relationship = tables.relationships[entity.id][index]
         if let arrival = context.arrival, arrival.link == relationship.link,
@@ -60,7 +60,7 @@ extension RecordReader {
             return appendKey(of: .init(table: table, node: arrival.owner), bytes, &plan)
         }
         guard
-            let candidate = candidates[marks.candidates...].first(where: { $0.isChosen && $0.relationship == index })
+            let candidate = candidates[checkpoint.candidates...].first(where: { $0.isChosen && $0.relationship == index })
         else { return false }
         return appendKey(tape, at: candidate.value, of: model.entities[relationship.destination], bytes, &plan)
     }
@@ -102,8 +102,8 @@ extension RecordReader {
             guard appendKey(tape, at: token, of: entity, bytes, &plan) else { return nil }
             return Coercion.append(keyText.bytes, to: &plan.arena)
         }
-        let place = tape.tokens[token].kind == .object ? find(slot, tape, object: token, entity, bytes) : token
-        guard place >= 0, let key = value(tape, at: place, for: slot, of: entity.table, bytes, &plan), key.kind != .null
+        let keyToken = tape.tokens[token].kind == .object ? find(slot, tape, object: token, entity, bytes) : token
+        guard keyToken >= 0, let key = value(tape, at: keyToken, for: slot, of: entity.table, bytes, &plan), key.kind != .null
         else { return nil }
         return key
     }
@@ -115,31 +115,31 @@ extension RecordReader {
     ) -> (key: PackedValue?, state: RootKeyState) {
         guard let slot = entity.keySlot else {
             guard entity.compositeKey != nil else { return (nil, .lacking) }
-            let key = partedKey(ofSkipped: object, as: entity, tape, context, bytes, &plan)
+            let key = compositeKey(ofSkipped: object, as: entity, tape, context, bytes, &plan)
             return (key, key == nil ? .unreadable : .read)
         }
-        let place = keyPlace(ofSkipped: object, slot, as: entity, tape, context, bytes)
-        guard place >= 0 else { return (nil, .lacking) }
-        guard let key = value(tape, at: place, for: slot, of: entity.table, bytes, &plan) else {
+        let token = keyToken(ofSkipped: object, slot, as: entity, tape, context, bytes)
+        guard token >= 0 else { return (nil, .lacking) }
+        guard let key = value(tape, at: token, for: slot, of: entity.table, bytes, &plan) else {
             return (nil, .unreadable)
         }
         return key.kind == .null ? (nil, .lacking) : (key, .read)
     }
 
-    private mutating func keyPlace(
+    private mutating func keyToken(
         ofSkipped object: Int, _ slot: Int, as entity: CompiledEntity, _ tape: JSONTape,
         _ context: PayloadMapper.Context, _ bytes: Bytes
     ) -> Int {
         if context.name >= 0, Int(context.nameSlot) == slot { return Int(context.name) }
-        let place = find(slot, tape, object: object, entity, bytes)
-        guard place < 0, context.isResource,
+        let token = find(slot, tape, object: object, entity, bytes)
+        guard token < 0, context.isResource,
             let attributes = tape.member(named: "attributes", of: object, in: bytes),
             tape.tokens[attributes].kind == .object
-        else { return place }
+        else { return token }
         return find(slot, tape, object: attributes, entity, bytes)
     }
 
-    private mutating func partedKey(
+    private mutating func compositeKey(
         ofSkipped object: Int, as entity: CompiledEntity, _ tape: JSONTape, _ context: PayloadMapper.Context,
         _ bytes: Bytes, _ plan: inout PayloadGraph
     ) -> PackedValue? {
@@ -193,8 +193,8 @@ extension RecordReader {
             switch part {
             case .attribute(let slot):
                 guard appendValue(tape, at: tokens[index], of: slot, entity, bytes, &plan) else { return false }
-            case .relationship(let place):
-                let target = model.entities[entity.relationships[place].destination]
+            case .relationship(let relationship):
+                let target = model.entities[entity.relationships[relationship].destination]
                 guard appendKey(tape, at: tokens[index], of: target, bytes, &plan) else { return false }
             }
         }

@@ -47,7 +47,7 @@ extension RecordReader {
         if found.slot >= 0 {
             try fill(found.slot, of: table, strength: found.strength, tape, key: key, keyTable, bytes, &plan)
         } else if !isOwn || !keyTables.all[keyTable].targets[entry].isEmpty {
-            try follow(entry, of: table, tape, key: key, keyTable, bytes, &plan)
+            try fillTargets(entry, of: table, tape, key: key, keyTable, bytes, &plan)
         }
     }
 
@@ -65,7 +65,7 @@ extension RecordReader {
         let attribute = row[slot]
         row[slot] = .absent
         try scanMember(tape, key: key, of: table, keyTable, bytes, &plan)
-        if plan.areContrary(attribute, row[slot], bytes) {
+        if plan.differ(attribute, row[slot], bytes) {
             let entity = keyTables.all[keyTable].entity
             report(
                 .objectKeyMismatch, entity, bytes,

@@ -23,7 +23,7 @@ struct RecordReader: ~Copyable {
     }
 
     /// The first candidate of a record, and its first sibling discriminator.
-    struct Marks {
+    struct Checkpoint {
         let candidates: Int
         let kinds: Int
     }
@@ -58,12 +58,12 @@ struct RecordReader: ~Copyable {
     // MARK: Records
 
     /// The marks of the next record's candidates.
-    var marks: Marks { Marks(candidates: candidates.count, kinds: kindsBeside.count) }
+    var checkpoint: Checkpoint { Checkpoint(candidates: candidates.count, kinds: kindsBeside.count) }
 
     /// Removes the candidates of a mapped record.
-    mutating func forget(from marks: Marks) {
-        if candidates.count > marks.candidates { candidates.removeLast(candidates.count - marks.candidates) }
-        if kindsBeside.count > marks.kinds { kindsBeside.removeLast(kindsBeside.count - marks.kinds) }
+    mutating func removeCandidates(after checkpoint: Checkpoint) {
+        if candidates.count > checkpoint.candidates { candidates.removeLast(candidates.count - checkpoint.candidates) }
+        if kindsBeside.count > checkpoint.kinds { kindsBeside.removeLast(kindsBeside.count - checkpoint.kinds) }
     }
 
     /// Reads a record: values into the row, relationships into the candidates.
@@ -104,14 +104,14 @@ struct RecordReader: ~Copyable {
             if found.slot >= 0 {
                 try fill(found.slot, of: table, strength: found.strength, tape, key: key, keyTable, bytes, &plan)
             } else {
-                try follow(entry, of: table, tape, key: key, keyTable, bytes, &plan)
+                try fillTargets(entry, of: table, tape, key: key, keyTable, bytes, &plan)
             }
             key = Int(tape.tokens[key + 1].next)
         }
     }
 
     /// Reads a key that does not fill exactly one attribute.
-    mutating func follow(
+    mutating func fillTargets(
         _ entry: Int, of table: TableID, _ tape: JSONTape, key: Int, _ keyTable: Int, _ bytes: Bytes,
         _ plan: inout PayloadGraph
     ) throws {
@@ -132,7 +132,7 @@ struct RecordReader: ~Copyable {
                 if relationship >= 0 { kindsBeside.append(.init(relationship: relationship, value: key + 1)) }
             case .nested(let nested):
                 let kind = tape.tokens[key + 1].kind
-                if kind != .object, kind != .null, keyTables.isInPlaceOf(nested, entry, keyTable) { continue }
+                if kind != .object, kind != .null, keyTables.overrides(nested, entry, keyTable) { continue }
                 try descend(tape, key: key, into: nested, bytes, &plan)
             case .ignored: break
             }
@@ -234,7 +234,7 @@ struct RecordReader: ~Copyable {
                 .typeMismatch, entityID, bytes,
                 "the member name \(name) does not fit \(attribute), \(type)")
         }
-        if row[slot].kind != .null, plan.areContrary(row[slot], value, bytes) {
+        if row[slot].kind != .null, plan.differ(row[slot], value, bytes) {
             try reportName(
                 .objectKeyMismatch, entityID, bytes,
                 "the record has another \(attribute) than its member name; the member name is used")

@@ -23,9 +23,9 @@ enum RelationshipShape {
         readsConnections: Bool, _ bytes: UnsafeBufferPointer<UInt8>
     ) {
         self = Self.shape(tape, at: index)
-        if relationship.hasPartedIDs { readPartedIDs(tape, at: index, isToMany: relationship.isToMany, areIDs) }
+        if relationship.hasCompositeIDs { readCompositeIDs(tape, at: index, isToMany: relationship.isToMany, areIDs) }
         if case .object = self, relationship.isToMany {
-            readPlacedList(tape, at: index, of: relationship, readsConnections, bytes)
+            readNestedList(tape, at: index, of: relationship, readsConnections, bytes)
         }
     }
 
@@ -62,7 +62,7 @@ enum RelationshipShape {
     }
 
     /// Composite IDs are arrays. Under a key for IDs only they can also be objects.
-    private mutating func readPartedIDs(_ tape: JSONTape, at index: Int, isToMany: Bool, _ areIDs: Bool) {
+    private mutating func readCompositeIDs(_ tape: JSONTape, at index: Int, isToMany: Bool, _ areIDs: Bool) {
         let list = NestedListLayout(token: index, layout: .array)
         switch (self, isToMany) {
         case (.records, false), (.ids, false), (.empty, false), (.other, false):
@@ -89,7 +89,7 @@ enum RelationshipShape {
     }
 
     /// An object can be a list in another layout: a connection, or records or IDs as members.
-    private mutating func readPlacedList(
+    private mutating func readNestedList(
         _ tape: JSONTape, at index: Int, of relationship: RelationshipMapping, _ readsConnections: Bool,
         _ bytes: UnsafeBufferPointer<UInt8>
     ) {
@@ -122,7 +122,7 @@ enum RelationshipShape {
 struct ListElements {
     struct Element {
         /// The token of the element; for a member that of its key.
-        let place: Int
+        let token: Int
         /// The token of the record, the ID, or null.
         let value: Int
         let index: Int
@@ -142,17 +142,17 @@ struct ListElements {
     @inline(__always)
     mutating func next(_ tape: JSONTape, _ bytes: UnsafeBufferPointer<UInt8>) -> Element? {
         guard next < end else { return nil }
-        let place = next
-        var value = place
+        let token = next
+        var value = token
         switch layout {
         case .array, .nodes: break
-        case .members: value = place + 1
+        case .members: value = token + 1
         case .edges:
             // An edge without a node is reported as a record without a key.
-            if tape.tokens[place].kind == .object { value = tape.member(named: "node", of: place, in: bytes) ?? place }
+            if tape.tokens[token].kind == .object { value = tape.member(named: "node", of: token, in: bytes) ?? token }
         }
-        next = Int(tape.tokens[layout == .members ? value : place].next)
+        next = Int(tape.tokens[layout == .members ? value : token].next)
         defer { index += 1 }
-        return Element(place: place, value: value, index: index)
+        return Element(token: token, value: value, index: index)
     }
 }

@@ -30,7 +30,7 @@ package struct ConflictOutcome: Equatable, Sendable {
 
     package let winner: Winner
     /// `clientWins`, `editedLater`, …
-    package let why: String
+    package let reason: String
 
     /// Resolves a conflict by a policy. All times are milliseconds since 1970.
     ///
@@ -41,26 +41,26 @@ package struct ConflictOutcome: Equatable, Sendable {
     ///   - known: The server's time of the record before the edit. An edit is never earlier than the record that it
     ///     changes.
     package init(
-        _ policy: ConflictPolicy, edited: Int64, changed: Int64?, known: Int64?, now: Int64, clock: Int64
+        _ policy: ConflictPolicy, editTime: Int64, changed: Int64?, known: Int64?, now: Int64, clock: Int64
     ) {
         switch policy {
-        case .clientWins: self.init(winner: .local, why: "clientWins")
-        case .serverWins: self.init(winner: .remote, why: "serverWins")
-        case .manual: self.init(winner: .open, why: "manual")
+        case .clientWins: self.init(winner: .local, reason: "clientWins")
+        case .serverWins: self.init(winner: .remote, reason: "serverWins")
+        case .manual: self.init(winner: .open, reason: "manual")
         case .lastWriterWins:
-            let here = min(max(edited.clampedAdding(clock), known ?? .min), now.clampedAdding(clock))
+            let here = min(max(editTime.clampedAdding(clock), known ?? .min), now.clampedAdding(clock))
             if let changed {
                 let isLater = here > changed
-                self.init(winner: isLater ? .local : .remote, why: "the \(isLater ? "local" : "remote") edit is later")
+                self.init(winner: isLater ? .local : .remote, reason: "the \(isLater ? "local" : "remote") edit is later")
             } else {
-                self.init(winner: .remote, why: "serverWins: the service's record has no time")
+                self.init(winner: .remote, reason: "serverWins: the service's record has no time")
             }
         }
     }
 
-    package init(winner: Winner, why: String) {
+    package init(winner: Winner, reason: String) {
         self.winner = winner
-        self.why = why
+        self.reason = reason
     }
 }
 
@@ -91,20 +91,20 @@ package enum LocalState: String, Sendable, CaseIterable {
 /// The action for a row, from its remote and local states.
 package enum MergeAction: String, Sendable, CaseIterable {
     /// Write the remote values.
-    case take
+    case takeRemote
     /// Merge a row that was created locally with the server's row of the same key, without a base value.
-    case twin
+    case mergeDuplicate
     /// Merge each field.
     case threeWay
     /// The row was deleted locally. `deleteWins`: send the deletion, for the new version. `editWins`: restore the row.
-    case deletedHere
+    case localDelete
     /// The row was deleted on the server. `deleteWins`: delete it and log its edits. `editWins`: create it again, with
     /// all values.
-    case deletedThere
+    case remoteDelete
     /// Delete the row by the delete rules of the model.
     case delete
     /// Delete the row by the delete rules, within the deletion limit.
-    case deleteGuarded
+    case deleteWithinLimit
     /// Keep the row and its pending change.
     case send
     /// Both sides deleted the row: remove the pending change.
@@ -118,16 +118,16 @@ package enum MergeAction: String, Sendable, CaseIterable {
 package enum DecisionTable {
     /// The actions, in the order of ``LocalState``.
     private static let rows: [RemoteState: [MergeAction]] = [
-        .created: [.take, .twin, .threeWay, .deletedHere, .insert],
-        .updated: [.take, .twin, .threeWay, .deletedHere, .insert],
-        .deleted: [.delete, .send, .deletedThere, .clear, .nothing],
-        .absent: [.deleteGuarded, .send, .deletedThere, .clear, .nothing],
+        .created: [.takeRemote, .mergeDuplicate, .threeWay, .localDelete, .insert],
+        .updated: [.takeRemote, .mergeDuplicate, .threeWay, .localDelete, .insert],
+        .deleted: [.delete, .send, .remoteDelete, .clear, .nothing],
+        .absent: [.deleteWithinLimit, .send, .remoteDelete, .clear, .nothing],
         .unchanged: [.nothing, .send, .send, .send, .nothing],
     ]
 
     package static func action(remote: RemoteState, local: LocalState) -> MergeAction {
-        guard let row = rows[remote], let place = LocalState.allCases.firstIndex(of: local) else { return .nothing }
-        return row[place]
+        guard let row = rows[remote], let index = LocalState.allCases.firstIndex(of: local) else { return .nothing }
+        return row[index]
     }
 
     /// The table as Markdown, which a test compares with the document.

@@ -5,7 +5,7 @@
 /// ``AssociationID``.
 package final class CompiledModel: Sendable {
     package let entities: [CompiledEntity]
-    package let trees: [EntityHierarchy]
+    package let hierarchies: [EntityHierarchy]
     package let links: [CompiledAssociation]
     /// The entities as declared, without inherited members.
     package let declarations: [SyncModel.Entity]
@@ -25,18 +25,18 @@ package final class CompiledModel: Sendable {
         declarations = entities
         hasKinds = entities.contains { $0.discriminator != nil }
         self.entityIDs = compiler.entityIDs
-        self.trees = compiler.trees
+        self.hierarchies = compiler.hierarchies
         self.links = compiler.links
         self.entities = compiler.compiled
-        keyTypes = compiler.compiled.map { KeyType(of: $0, compiler.compiled, compiler.trees) }
+        keyTypes = compiler.compiled.map { KeyType(of: $0, compiler.compiled, compiler.hierarchies) }
         let keys = Set(compiler.compiled.flatMap { entity in entity.keySlots.map { [entity.table.index, $0] } })
         let hasLinksInKeys = compiler.links.contains { $0.isKeyPart }
         canRefuseRows =
             hasLinksInKeys
-            || compiler.trees.contains { tree in
-                tree.hasSubEntities
-                    || tree.attributes.enumerated().contains { slot, attribute in
-                        !attribute.isOptional && attribute.defaultValue == nil && !keys.contains([tree.id.index, slot])
+            || compiler.hierarchies.contains { hierarchy in
+                hierarchy.hasSubEntities
+                    || hierarchy.attributes.enumerated().contains { slot, attribute in
+                        !attribute.isOptional && attribute.defaultValue == nil && !keys.contains([hierarchy.id.index, slot])
                     }
             }
     }
@@ -45,7 +45,7 @@ package final class CompiledModel: Sendable {
     /// row that is part of its key.
     let canRefuseRows: Bool
 
-    package subscript(_ id: TableID) -> EntityHierarchy { trees[id.index] }
+    package subscript(_ id: TableID) -> EntityHierarchy { hierarchies[id.index] }
 
     package subscript(_ id: AssociationID) -> CompiledAssociation { links[id.index] }
 
@@ -297,7 +297,7 @@ package struct AssociationID: Hashable, Comparable, Sendable {
     package static func < (left: AssociationID, right: AssociationID) -> Bool { left.number < right.number }
 }
 
-/// The index of an ``EntityHierarchy`` in ``CompiledModel/trees``.
+/// The index of an ``EntityHierarchy`` in ``CompiledModel/hierarchies``.
 package struct TableID: Hashable, Comparable, Sendable {
     /// The index as it is stored. Other modules read the property without a function call, which matters in loops over
     /// millions of rows.
@@ -314,8 +314,8 @@ package struct TableID: Hashable, Comparable, Sendable {
 
 extension KeyType {
     /// Creates the key type of an entity; nil for a keyless one.
-    init?(of entity: CompiledEntity, _ entities: [CompiledEntity], _ trees: [EntityHierarchy]) {
-        let attributes = trees[entity.table.index].attributes
+    init?(of entity: CompiledEntity, _ entities: [CompiledEntity], _ hierarchies: [EntityHierarchy]) {
+        let attributes = hierarchies[entity.table.index].attributes
         if let slot = entity.keySlot {
             self = .single(attributes[slot].type)
         } else if let key = entity.compositeKey {
@@ -324,7 +324,7 @@ extension KeyType {
                     switch part {
                     case .attribute(let slot): .single(attributes[slot].type)
                     case .relationship(let index):
-                        KeyType(of: entities[entity.relationships[index].destination], entities, trees)
+                        KeyType(of: entities[entity.relationships[index].destination], entities, hierarchies)
                     }
                 })
         } else {

@@ -1,7 +1,7 @@
 /// Builds the parts of a ``CompiledModel``: hierarchies, slots, keys and associations. The model must be validated.
 struct ModelCompiler {
     private(set) var entityIDs: [String: Int] = [:]
-    private(set) var trees: [EntityHierarchy] = []
+    private(set) var hierarchies: [EntityHierarchy] = []
     private(set) var links: [CompiledAssociation] = []
     private(set) var compiled: [CompiledEntity] = []
 
@@ -12,12 +12,12 @@ struct ModelCompiler {
     private var keyNames: [[String]?] = []
     /// The table of each entity.
     private var tableOf: [TableID] = []
-    private var treeMembers: [[Int]] = []
-    private var treeAttributes: [[SyncModel.Attribute]] = []
+    private var hierarchyMembers: [[Int]] = []
+    private var hierarchyAttributes: [[SyncModel.Attribute]] = []
     /// The slot of each attribute of a hierarchy, by name.
-    private var treeSlots: [[String: Int]] = []
+    private var hierarchySlots: [[String: Int]] = []
     /// The index of each relationship of an entity, by name.
-    private var relationshipPlaces: [[String: Int]] = []
+    private var relationshipIndexes: [[String: Int]] = []
     /// The associations with a column in the table of each hierarchy.
     private var foreignKeys: [[AssociationID]] = []
     /// The association and end of each relationship, by `Entity.relationship`.
@@ -31,40 +31,40 @@ struct ModelCompiler {
             sequence(first: id) { [parents] in parents[$0] }.reversed()
         }
         keyNames = entities.indices.map(keyName)
-        relationshipPlaces = entities.map { entity in
-            let places = entity.relationships.enumerated().map { ($1.name, $0) }
-            return Dictionary(places, uniquingKeysWith: { first, _ in first })
+        relationshipIndexes = entities.map { entity in
+            let indexes = entity.relationships.enumerated().map { ($1.name, $0) }
+            return Dictionary(indexes, uniquingKeysWith: { first, _ in first })
         }
-        collectTrees()
+        collectHierarchies()
         collectLinks()
         let families = families()
         compiled = entities.indices.map { compile($0, family: families[$0]) }
-        markKeyParts()
-        trees = treeMembers.indices.map { tree(TableID($0)) }
+        setKeyParts()
+        hierarchies = hierarchyMembers.indices.map { hierarchy(TableID($0)) }
     }
 
-    private mutating func collectTrees() {
+    private mutating func collectHierarchies() {
         tableOf = Array(repeating: TableID(0), count: entities.count)
         let byRoot = Dictionary(grouping: entities.indices) { lines[$0][0] }
         for id in entities.indices where parents[id] == nil {
             let members = (byRoot[id] ?? []).sorted { (lines[$0].count, $0) < (lines[$1].count, $1) }
-            for member in members { tableOf[member] = TableID(treeMembers.count) }
-            treeMembers.append(members)
+            for member in members { tableOf[member] = TableID(hierarchyMembers.count) }
+            hierarchyMembers.append(members)
             var attributes: [SyncModel.Attribute] = []
             var slots: [String: Int] = [:]
             for attribute in members.flatMap({ entities[$0].attributes }) where slots[attribute.name] == nil {
                 slots[attribute.name] = attributes.count
                 attributes.append(attribute)
             }
-            treeAttributes.append(attributes)
-            treeSlots.append(slots)
+            hierarchyAttributes.append(attributes)
+            hierarchySlots.append(slots)
         }
     }
 
     /// Returns each entity with its sub-entities, in the order of the hierarchy.
     private func families() -> [[Int]] {
         var families: [[Int]] = Array(repeating: [], count: entities.count)
-        for member in treeMembers.joined() {
+        for member in hierarchyMembers.joined() {
             for ancestor in lines[member] { families[ancestor].append(member) }
         }
         return families
@@ -73,7 +73,7 @@ struct ModelCompiler {
     // MARK: Links
 
     private mutating func collectLinks() {
-        foreignKeys = Array(repeating: [], count: treeMembers.count)
+        foreignKeys = Array(repeating: [], count: hierarchyMembers.count)
         for (id, entity) in entities.enumerated() {
             for relationship in entity.relationships {
                 let name = "\(entity.name).\(relationship.name)"
@@ -87,7 +87,7 @@ struct ModelCompiler {
         let destination = entityIDs[relationship.destination] ?? id
         let inverse = relationship.inverse.flatMap { inverseName in
             lines[destination].compactMap { owner in
-                relationshipPlaces[owner][inverseName].map { (owner, entities[owner].relationships[$0]) }
+                relationshipIndexes[owner][inverseName].map { (owner, entities[owner].relationships[$0]) }
             }.first
         }
         let inverseKey = inverse.map { "\(entities[$0.0].name).\($0.1.name)" }
@@ -131,7 +131,7 @@ struct ModelCompiler {
         var slots: [Int] = []
         var slotByName: [String: Int] = [:]
         for attribute in line.flatMap({ entities[$0].attributes }) where slotByName[attribute.name] == nil {
-            guard let slot = treeSlots[table.index][attribute.name] else { continue }
+            guard let slot = hierarchySlots[table.index][attribute.name] else { continue }
             slots.append(slot)
             slotByName[attribute.name] = slot
         }
@@ -139,13 +139,13 @@ struct ModelCompiler {
         var relationshipByName: [String: Int] = [:]
         for owner in line {
             for relationship in entities[owner].relationships where relationshipByName[relationship.name] == nil {
-                guard let place = endByName["\(entities[owner].name).\(relationship.name)"] else { continue }
+                guard let index = endByName["\(entities[owner].name).\(relationship.name)"] else { continue }
                 relationshipByName[relationship.name] = relationships.count
                 relationships.append(
                     CompiledRelationship(
                         relationship: relationship, owner: owner,
                         destination: entityIDs[relationship.destination] ?? id,
-                        link: place.link, end: place.end))
+                        link: index.link, end: index.end))
             }
         }
         let key = keyNames[id]
@@ -168,7 +168,7 @@ struct ModelCompiler {
     }
 
     /// Marks the associations that are parts of primary keys.
-    private mutating func markKeyParts() {
+    private mutating func setKeyParts() {
         for entity in compiled {
             for case .relationship(let index) in entity.compositeKey?.parts ?? [] {
                 links[entity.relationships[index].link.index].isKeyPart = true
@@ -192,12 +192,12 @@ struct ModelCompiler {
 
     // MARK: Trees
 
-    private func tree(_ id: TableID) -> EntityHierarchy {
-        let members = treeMembers[id.index]
+    private func hierarchy(_ id: TableID) -> EntityHierarchy {
+        let members = hierarchyMembers[id.index]
         let rootKey = compiled[members[0]].keySlot
         let sharesKey = members.allSatisfy { compiled[$0].keySlot == rootKey && compiled[$0].compositeKey == nil }
         return EntityHierarchy(
-            id: id, root: members[0], entities: members, attributes: treeAttributes[id.index],
+            id: id, root: members[0], entities: members, attributes: hierarchyAttributes[id.index],
             keySlot: sharesKey ? rootKey : nil,
             foreignKeys: foreignKeys[id.index])
     }

@@ -8,7 +8,7 @@ package struct ModelDifferences: Sendable {
     private let names: [String: String]
 
     package init(stored: SyncModel, given: SyncModel) {
-        let pairs = Self.pairs(stored.entities, given.entities, name: \.name, renamedFrom: \.renamedFrom)
+        let pairs = Self.matchedMembers(stored.entities, given.entities, name: \.name, renamedFrom: \.renamedFrom)
         names = Dictionary(
             pairs.compactMap { _, old, new in old.flatMap { old in new.map { (old.name, $0.name) } } },
             uniquingKeysWith: { first, _ in first })
@@ -26,7 +26,7 @@ package struct ModelDifferences: Sendable {
     }
 
     /// Pairs the members of two models by their names or earlier names, in name order.
-    private static func pairs<Member>(
+    private static func matchedMembers<Member>(
         _ old: [Member], _ new: [Member], name: (Member) -> String, renamedFrom: (Member) -> String?
     ) -> [(name: String, old: Member?, new: Member?)] {
         var left = Dictionary(old.map { (name($0), $0) }, uniquingKeysWith: { first, _ in first })
@@ -71,7 +71,7 @@ package struct ModelDifferences: Sendable {
         _ path: String, _ old: [Member], _ new: [Member], name: (Member) -> String,
         renamedFrom: (Member) -> String?, _ facts: (Member) -> [(String, String)]
     ) {
-        for (place, old, new) in Self.pairs(old, new, name: name, renamedFrom: renamedFrom) {
+        for (place, old, new) in Self.matchedMembers(old, new, name: name, renamedFrom: renamedFrom) {
             switch (old, new) {
             case (let old?, let new?):
                 compare("\(path).\(place)", name(old), name(new))

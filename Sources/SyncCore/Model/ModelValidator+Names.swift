@@ -190,16 +190,16 @@ extension ModelValidator {
             if isMissing(name, in: line) { report(path, "\(relationship.destination) has no relationship '\(name)'") }
             return nil
         }
-        let place = "\(declarer.name).\(name)"
+        let index = "\(declarer.name).\(name)"
         guard entity(inverse.destination, isKindOf: owner) else {
             // Validation already reports an unknown destination.
             if entity(named: inverse.destination) != nil {
-                report(path, "\(place) is not the inverse: its destination is \(inverse.destination)")
+                report(path, "\(index) is not the inverse: its destination is \(inverse.destination)")
             }
             return nil
         }
         if let back = inverse.inverse, back != relationship.name {
-            report(path, "\(place) is not the inverse: its inverse is '\(back)'")
+            report(path, "\(index) is not the inverse: its inverse is '\(back)'")
             return nil
         }
         return End(entity: declarer.name, name: name)
@@ -273,16 +273,16 @@ extension ModelValidator {
     static func checkTables(of model: CompiledModel) throws {
         var problems: [SyncDiagnostic] = []
         // A view is named after its entity, even if the entity's table has another name.
-        let roots = Set(model.trees.map(\.root))
+        let roots = Set(model.hierarchies.map(\.root))
         let views = model.entities.filter { !roots.contains($0.id) }
         var taken = Set(views.map { $0.name.foldedForSQL })
-        let tables = model.trees.map { ($0, tableName(of: $0.root, model)) }
-        for (tree, name) in tables.filter({ model.declarations[$0.0.root].table == nil })
+        let tables = model.hierarchies.map { ($0, tableName(of: $0.root, model)) }
+        for (hierarchy, name) in tables.filter({ model.declarations[$0.0.root].table == nil })
             + tables.filter({
                 model.declarations[$0.0.root].table != nil
             }) where !taken.insert(name.foldedForSQL).inserted
         {
-            let path = ModelPath.entity(model.entities[tree.root].name)["table"]
+            let path = ModelPath.entity(model.entities[hierarchy.root].name)["table"]
             problems.append(.init(.invalidModel, path: path.text, message: "the table name '\(name)' is already used"))
         }
         for link in model.links where link.storage == .joinTable {
@@ -292,7 +292,7 @@ extension ModelValidator {
                 link.first.relationship?.name ?? "", of: model.entities[link.first.entity].name)
             problems.append(.init(.invalidModel, path: path.text, message: "the table name '\(name)' is already used"))
         }
-        for tree in model.trees { problems += takenColumns(of: tree, model) }
+        for hierarchy in model.hierarchies { problems += takenColumns(of: hierarchy, model) }
         guard problems.isEmpty else { throw error(problems) }
     }
 
@@ -300,7 +300,7 @@ extension ModelValidator {
         model.declarations[root].table ?? model.entities[root].name
     }
 
-    private static func takenColumns(of tree: EntityHierarchy, _ model: CompiledModel) -> [SyncDiagnostic] {
+    private static func takenColumns(of hierarchy: EntityHierarchy, _ model: CompiledModel) -> [SyncDiagnostic] {
         var problems: [SyncDiagnostic] = []
         var taken: Set<String> = []
         func take(_ name: String, _ path: ModelPath) {
@@ -309,12 +309,12 @@ extension ModelValidator {
         }
         // Undeclared column names come first, so that the problem is reported at the attribute that declares a column.
         for isGiven in [false, true] {
-            for attribute in tree.attributes where (attribute.column != nil) == isGiven {
-                let owner = tree.entities.first { model.declarations[$0].attributes.contains(attribute) } ?? tree.root
+            for attribute in hierarchy.attributes where (attribute.column != nil) == isGiven {
+                let owner = hierarchy.entities.first { model.declarations[$0].attributes.contains(attribute) } ?? hierarchy.root
                 take(attribute.columnName, .attribute(attribute.name, of: model.entities[owner].name))
             }
         }
-        for id in tree.foreignKeys {
+        for id in hierarchy.foreignKeys {
             guard let relationship = model[id].first.relationship, let column = relationship.column else { continue }
             take(column, .relationship(relationship.name, of: model.entities[model[id].first.entity].name))
         }

@@ -9,9 +9,9 @@ struct ModelValidator {
     private let unreadable: Set<String>
     private var lineages: [String: [SyncModel.Entity]] = [:]
     /// The index of each entity, by name. If a name is declared twice, it is the first.
-    private let places: [String: Int]
+    private let indexes: [String: Int]
     /// The index of each relationship of an entity, by name.
-    private let relationshipPlaces: [[String: Int]]
+    private let relationshipIndexes: [[String: Int]]
     /// The most levels of inheritance, since each entity repeats the members of all its ancestors.
     private static let maximumDepth = 100
 
@@ -42,11 +42,11 @@ struct ModelValidator {
         entities = draft.entities.sorted { $0.name < $1.name }
         problems = draft.problems
         unreadable = draft.unreadable
-        places = Self.places(entities, name: \.name)
-        relationshipPlaces = entities.map { Self.places($0.relationships, name: \.name) }
+        indexes = Self.indexes(entities, name: \.name)
+        relationshipIndexes = entities.map { Self.indexes($0.relationships, name: \.name) }
     }
 
-    private static func places<Member>(_ members: [Member], name: (Member) -> String) -> [String: Int] {
+    private static func indexes<Member>(_ members: [Member], name: (Member) -> String) -> [String: Int] {
         Dictionary(members.enumerated().map { (name($1), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
@@ -66,12 +66,12 @@ struct ModelValidator {
         !unreadable.contains(member.map { "\(entity).\($0)" } ?? entity)
     }
 
-    func entity(named name: String) -> SyncModel.Entity? { places[name].map { entities[$0] } }
+    func entity(named name: String) -> SyncModel.Entity? { indexes[name].map { entities[$0] } }
 
     /// Returns a relationship that the entity itself declares.
     func relationship(_ name: String, of entity: String) -> SyncModel.Relationship? {
-        guard let place = places[entity], let position = relationshipPlaces[place][name] else { return nil }
-        return entities[place].relationships[position]
+        guard let index = indexes[entity], let position = relationshipIndexes[index][name] else { return nil }
+        return entities[index].relationships[position]
     }
 
     // MARK: Lineage
@@ -142,7 +142,7 @@ extension ModelValidator {
 
     mutating func checkKeys() {
         for entity in entities {
-            checkMarks(of: entity)
+            checkKeyFlags(of: entity)
             guard let key = entity.primaryKey, isReadable(entity.name) else { continue }
             let path = ModelPath.entity(entity.name)["primaryKey"]
             if key.parts.isEmpty { report(path, "names no attribute") }
@@ -229,9 +229,9 @@ extension ModelValidator {
             }
     }
 
-    private mutating func checkMarks(of entity: SyncModel.Entity) {
-        let marked = entity.attributes.filter(\.isPrimaryKey)
-        for attribute in marked {
+    private mutating func checkKeyFlags(of entity: SyncModel.Entity) {
+        let flagged = entity.attributes.filter(\.isPrimaryKey)
+        for attribute in flagged {
             let path = ModelPath.attribute(attribute.name, of: entity.name)["primaryKey"]
             if let key = entity.primaryKey, !key.parts.contains(attribute.name) {
                 report(path, "the entity declares another primary key, '\(key.parts.joined(separator: "', '"))'")

@@ -43,9 +43,9 @@ public final class PagedImport: Sendable {
     package typealias Finalizer = @Sendable (PagedImport) async throws -> SyncResult
 
     private struct State {
-        var memory = PagedImportState()
-        var call: Parameters?
-        var sweep: Finalizer?
+        var importState = PagedImportState()
+        var parameters: Parameters?
+        var finalizer: Finalizer?
         var openPages = 0
         var hasFailed = false
         var isFinished = false
@@ -64,7 +64,7 @@ public final class PagedImport: Sendable {
     ///   pages stay.
     @discardableResult
     public func finish() async throws -> SyncResult {
-        let sweep = try state.withLock { state in
+        let finalizer = try state.withLock { state in
             if state.isFinished { throw SyncError(.invalidOption, "the paged import has already finished") }
             if state.openPages > 0 {
                 throw SyncError(.invalidOption, "a page of the paged import is still being applied; await it first")
@@ -74,9 +74,9 @@ public final class PagedImport: Sendable {
                     .invalidOption, "a page of the paged import failed; nothing was deleted; start a new paged import")
             }
             state.isFinished = true
-            return state.sweep
+            return state.finalizer
         }
-        return try await sweep?(self) ?? SyncResult(entity: "")
+        return try await finalizer?(self) ?? SyncResult(entity: "")
     }
 
     // MARK: Pages
@@ -84,19 +84,19 @@ public final class PagedImport: Sendable {
     /// Begins a page.
     ///
     /// - Throws: ``SyncError`` `invalidOption` if the parameters differ from those of earlier pages.
-    package func beginPage(_ call: Parameters, _ sweep: @escaping Finalizer) throws {
+    package func beginPage(_ parameters: Parameters, _ finalizer: @escaping Finalizer) throws {
         try state.withLock { state in
             if state.isFinished {
                 throw SyncError(.invalidOption, "the paged import has already finished; start a new one")
             }
-            if let first = state.call, !(first == call) {
+            if let first = state.parameters, !(first == parameters) {
                 throw SyncError(
                     .invalidOption,
                     "all pages of a paged import must have the same store, entity, predicate, parent and operations",
-                    entity: call.entity)
+                    entity: parameters.entity)
             }
-            state.call = call
-            state.sweep = state.sweep ?? sweep
+            state.parameters = parameters
+            state.finalizer = state.finalizer ?? finalizer
             state.openPages += 1
         }
     }
@@ -108,14 +108,14 @@ public final class PagedImport: Sendable {
         }
     }
 
-    /// Returns the state for changes; ``put(_:)`` stores it again. Callers hold the store's write access, so only one
+    /// Returns the state for changes; ``checkInState(_:)`` stores it again. Callers hold the store's write access, so only one
     /// page at a time has it.
-    package func take() -> PagedImportState {
+    package func checkOutState() -> PagedImportState {
         state.withLock { state in
-            defer { state.memory = PagedImportState() }
-            return state.memory
+            defer { state.importState = PagedImportState() }
+            return state.importState
         }
     }
 
-    package func put(_ memory: PagedImportState) { state.withLock { $0.memory = memory } }
+    package func checkInState(_ importState: PagedImportState) { state.withLock { $0.importState = importState } }
 }

@@ -15,7 +15,7 @@ package struct PagedImportState: Sendable {
     }
 
     /// The link of a row at an end of an association where it has at most one.
-    package struct OneLink: Hashable, Sendable {
+    package struct ToOneLink: Hashable, Sendable {
         package var row: StoredRow
         package var link: AssociationID
         package var end: CompiledAssociation.End
@@ -40,28 +40,28 @@ package struct PagedImportState: Sendable {
     }
 
     /// The flags of every row that a page mentioned.
-    package var rows = RowFlagTable()
+    package var rowFlags = RowFlagTable()
     /// The temporary table of row flags that take too much memory.
-    package var table: String?
+    package var rowFlagTable: String?
     /// Rows that stay until the end of the import, because a later page may list them.
-    package var unlisted: Set<RemovedListEntry> = []
+    package var removedListEntries: Set<RemovedListEntry> = []
     /// Links whose last statement on a page is a pending reference. When the row arrives, the link counts as
     /// stated by the page.
-    package var awaited: Set<OneLink> = []
+    package var pendingLinks: Set<ToOneLink> = []
     /// Links from references that were pending before the import. A statement of a later page can undo them.
-    package var late: [OneLink: ResolvedReference] = [:]
+    package var resolvedReferences: [ToOneLink: ResolvedReference] = [:]
     /// Keyless rows that lost a link.
     package var orphans: Set<StoredRow> = []
     /// The parent's children before the import; nil before the first page.
     package var parentRows: [RowKey]?
     /// Values that the store keeps for the next page.
-    package var storeMemory: [String: Int] = [:]
+    package var sessionScratch: [String: Int] = [:]
     /// The number of root records of all pages.
     package var rootRecords = 0
     /// The entities for which a page, or one of its lists, was a single object outside an array.
     package var loneObjects: Set<Int> = []
     /// For each entity, the number of root records with an unreadable key, and the path of the first.
-    package var unread: [Int: (count: Int, first: String)] = [:]
+    package var unreadable: [Int: (count: Int, first: String)] = [:]
     /// Whether a page had null among its records. The pages are then no snapshot.
     package var hasNulls = false
     /// Whether the end of the import is being applied, and not a page.
@@ -156,24 +156,24 @@ package struct RowFlagTable: Sendable {
         var listed: UInt64 = 0
         var inserted: UInt64 = 0
 
-        func mark(_ bit: UInt64) -> RowFlags {
-            var mark: RowFlags = []
-            if mentioned & bit != 0 { mark.insert(.mentioned) }
-            if counted & bit != 0 { mark.insert(.counted) }
-            if written & bit != 0 { mark.insert(.written) }
-            if root & bit != 0 { mark.insert(.root) }
-            if listed & bit != 0 { mark.insert(.listed) }
-            if inserted & bit != 0 { mark.insert(.inserted) }
-            return mark
+        func flags(at bit: UInt64) -> RowFlags {
+            var flags: RowFlags = []
+            if mentioned & bit != 0 { flags.insert(.mentioned) }
+            if counted & bit != 0 { flags.insert(.counted) }
+            if written & bit != 0 { flags.insert(.written) }
+            if root & bit != 0 { flags.insert(.root) }
+            if listed & bit != 0 { flags.insert(.listed) }
+            if inserted & bit != 0 { flags.insert(.inserted) }
+            return flags
         }
 
-        mutating func insert(_ mark: RowFlags, _ bit: UInt64) {
-            if mark.contains(.mentioned) { mentioned |= bit }
-            if mark.contains(.counted) { counted |= bit }
-            if mark.contains(.written) { written |= bit }
-            if mark.contains(.root) { root |= bit }
-            if mark.contains(.listed) { listed |= bit }
-            if mark.contains(.inserted) { inserted |= bit }
+        mutating func insert(_ flags: RowFlags, _ bit: UInt64) {
+            if flags.contains(.mentioned) { mentioned |= bit }
+            if flags.contains(.counted) { counted |= bit }
+            if flags.contains(.written) { written |= bit }
+            if flags.contains(.root) { root |= bit }
+            if flags.contains(.listed) { listed |= bit }
+            if flags.contains(.inserted) { inserted |= bit }
         }
     }
 
@@ -190,29 +190,29 @@ package struct RowFlagTable: Sendable {
     package subscript(row: StoredRow) -> RowFlags {
         guard case .integer(let key) = row.key else { return others[row] ?? [] }
         guard row.table.index < blocks.count else { return [] }
-        return blocks[row.table.index][key >> 6]?.mark(1 << UInt64(key & 63)) ?? []
+        return blocks[row.table.index][key >> 6]?.flags(at: 1 << UInt64(key & 63)) ?? []
     }
 
     /// Adds flags to those of a row.
     ///
     /// - Returns: The flags that the row had before.
     @discardableResult
-    package mutating func insert(_ mark: RowFlags, for row: StoredRow) -> RowFlags {
-        guard case .integer(let key) = row.key else { return insertOther(mark, for: row) }
+    package mutating func insert(_ flags: RowFlags, for row: StoredRow) -> RowFlags {
+        guard case .integer(let key) = row.key else { return insertOther(flags, for: row) }
         while blocks.count <= row.table.index { blocks.append([:]) }
         let bit: UInt64 = 1 << UInt64(key & 63)
         var block = blocks[row.table.index][key >> 6] ?? Block()
-        let before = block.mark(bit)
-        if before.isSuperset(of: mark) { return before }
-        block.insert(mark, bit)
+        let before = block.flags(at: bit)
+        if before.isSuperset(of: flags) { return before }
+        block.insert(flags, bit)
         blocks[row.table.index][key >> 6] = block
         return before
     }
 
-    private mutating func insertOther(_ mark: RowFlags, for row: StoredRow) -> RowFlags {
+    private mutating func insertOther(_ flags: RowFlags, for row: StoredRow) -> RowFlags {
         let before = others[row]
-        if let before, before.isSuperset(of: mark) { return before }
-        others[row] = mark.union(before ?? [])
+        if let before, before.isSuperset(of: flags) { return before }
+        others[row] = flags.union(before ?? [])
         if before == nil, case .text(let text) = row.key, text.utf8.count > 15 { textSize += text.utf8.count + 48 }
         return before ?? []
     }
@@ -223,13 +223,13 @@ package struct RowFlagTable: Sendable {
             // In key order, in which a table is filled fastest.
             for (high, block) in blocks[table].sorted(by: { $0.key < $1.key }) {
                 for low in 0..<64 {
-                    let mark = block.mark(1 << UInt64(low))
-                    if mark.isEmpty { continue }
-                    try body(StoredRow(table: TableID(table), key: .integer(high << 6 | Int64(low))), mark)
+                    let flags = block.flags(at: 1 << UInt64(low))
+                    if flags.isEmpty { continue }
+                    try body(StoredRow(table: TableID(table), key: .integer(high << 6 | Int64(low))), flags)
                 }
             }
         }
-        for (row, mark) in others { try body(row, mark) }
+        for (row, flags) in others { try body(row, flags) }
         self = RowFlagTable()
     }
 }

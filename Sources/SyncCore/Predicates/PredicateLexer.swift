@@ -23,7 +23,7 @@ struct PredicateLexer {
         }
     }
 
-    private var place: PredicateSourceLocation { PredicateSourceLocation(line: line, column: position - lineStart + 1) }
+    private var location: PredicateSourceLocation { PredicateSourceLocation(line: line, column: position - lineStart + 1) }
 
     private func byte(_ offset: Int = 0) -> UInt8? {
         position + offset < bytes.count ? bytes[position + offset] : nil
@@ -31,8 +31,8 @@ struct PredicateLexer {
 
     private mutating func next() throws(SyncError) -> PredicateToken {
         skipBlanks()
-        let place = place
-        return PredicateToken(kind: try kind(at: place), place: place)
+        let location = location
+        return PredicateToken(kind: try kind(at: location), location: location)
     }
 
     private mutating func skipBlanks() {
@@ -45,14 +45,14 @@ struct PredicateLexer {
         }
     }
 
-    private mutating func kind(at place: PredicateSourceLocation) throws(SyncError) -> PredicateToken.Kind {
+    private mutating func kind(at location: PredicateSourceLocation) throws(SyncError) -> PredicateToken.Kind {
         guard let first = byte() else { return .end }
-        if first.isDigit || (first == .minus && byte(1)?.isDigit == true) { return try number(at: place) }
+        if first.isDigit || (first == .minus && byte(1)?.isDigit == true) { return try number(at: location) }
         if first.startsWord { return .word(word()) }
         switch first {
-        case .apostrophe, .quote: return .text(try quoted(by: first, at: place))
-        case .percent: return try argument(at: place)
-        case UInt8(ascii: "#"): return try escapedWord(at: place)
+        case .apostrophe, .quote: return .text(try quoted(by: first, at: location))
+        case .percent: return try argument(at: location)
+        case UInt8(ascii: "#"): return try escapedWord(at: location)
         case UInt8(ascii: "@") where byte(1)?.startsWord == true:
             position += 1
             return .collectionOperator("@" + word())
@@ -62,7 +62,7 @@ struct PredicateLexer {
             position += symbol.bytes.count
             return .symbol(symbol.text)
         }
-        throw place.error("unexpected '\(Unicode.Scalar(first))'")
+        throw location.error("unexpected '\(Unicode.Scalar(first))'")
     }
 
     private mutating func word() -> String {
@@ -71,27 +71,27 @@ struct PredicateLexer {
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
-    private mutating func escapedWord(at place: PredicateSourceLocation) throws(SyncError) -> PredicateToken.Kind {
+    private mutating func escapedWord(at location: PredicateSourceLocation) throws(SyncError) -> PredicateToken.Kind {
         position += 1
         if let quote = byte(), quote == .apostrophe || quote == .quote {
-            return .escapedWord(try quoted(by: quote, at: place))
+            return .escapedWord(try quoted(by: quote, at: location))
         }
-        guard byte()?.startsWord == true else { throw place.error("expected a name after '#'") }
+        guard byte()?.startsWord == true else { throw location.error("expected a name after '#'") }
         return .escapedWord(word())
     }
 
-    private mutating func argument(at place: PredicateSourceLocation) throws(SyncError) -> PredicateToken.Kind {
+    private mutating func argument(at location: PredicateSourceLocation) throws(SyncError) -> PredicateToken.Kind {
         defer { position += 2 }
         switch byte(1) {
         case UInt8(ascii: "@"): return .valueArgument
         case UInt8(ascii: "K"): return .pathArgument
-        default: throw place.error("expected '%@' for a value or '%K' for a path")
+        default: throw location.error("expected '%@' for a value or '%K' for a path")
         }
     }
 
     // MARK: Numbers and text
 
-    private mutating func number(at place: PredicateSourceLocation) throws(SyncError) -> PredicateToken.Kind {
+    private mutating func number(at location: PredicateSourceLocation) throws(SyncError) -> PredicateToken.Kind {
         let start = position
         position += 1
         digits()
@@ -106,7 +106,7 @@ struct PredicateLexer {
                 digits()
             }
         }
-        if byte()?.startsWord == true { throw place.error("a name cannot begin with a digit; quote a string") }
+        if byte()?.startsWord == true { throw location.error("a name cannot begin with a digit; quote a string") }
         return .number(String(decoding: bytes[start..<position], as: UTF8.self))
     }
 
@@ -114,11 +114,11 @@ struct PredicateLexer {
         while byte()?.isDigit == true { position += 1 }
     }
 
-    private mutating func quoted(by quote: UInt8, at place: PredicateSourceLocation) throws(SyncError) -> String {
+    private mutating func quoted(by quote: UInt8, at location: PredicateSourceLocation) throws(SyncError) -> String {
         position += 1
         var content: [UInt8] = []
         while let byte = byte() {
-            let here = self.place
+            let here = self.location
             position += 1
             switch byte {
             case quote: return String(decoding: content, as: UTF8.self)
@@ -130,40 +130,40 @@ struct PredicateLexer {
             default: content.append(byte)
             }
         }
-        throw place.error("expected a closing \(Unicode.Scalar(quote)) for the string that begins here, found the end")
+        throw location.error("expected a closing \(Unicode.Scalar(quote)) for the string that begins here, found the end")
     }
 
     /// Reads the rest of an escape, after its backslash, and returns the bytes of its character.
-    private mutating func escape(at place: PredicateSourceLocation) throws(SyncError) -> [UInt8] {
-        guard let mark = byte() else { throw place.error("expected a character after '\\', found the end") }
+    private mutating func escape(at location: PredicateSourceLocation) throws(SyncError) -> [UInt8] {
+        guard let mark = byte() else { throw location.error("expected a character after '\\', found the end") }
         position += 1
         switch mark {
         case .apostrophe, .quote, .backslash, .slash: return [mark]
         case UInt8(ascii: "n"): return [.newline]
         case UInt8(ascii: "r"): return [.carriageReturn]
         case UInt8(ascii: "t"): return [.tab]
-        case UInt8(ascii: "u"): return try unicodeEscape(at: place)
-        default: throw place.error("unknown escape sequence in a string; write '\\\\' for a backslash")
+        case UInt8(ascii: "u"): return try unicodeEscape(at: location)
+        default: throw location.error("unknown escape sequence in a string; write '\\\\' for a backslash")
         }
     }
 
-    private mutating func unicodeEscape(at place: PredicateSourceLocation) throws(SyncError) -> [UInt8] {
-        var unit = try hexadecimal(at: place)
+    private mutating func unicodeEscape(at location: PredicateSourceLocation) throws(SyncError) -> [UInt8] {
+        var unit = try hexadecimal(at: location)
         if unit & 0xFC00 == 0xD800, byte() == .backslash, byte(1) == UInt8(ascii: "u") {
             position += 2
-            let low = try hexadecimal(at: place)
-            guard low & 0xFC00 == 0xDC00 else { throw place.error("unpaired high surrogate") }
+            let low = try hexadecimal(at: location)
+            guard low & 0xFC00 == 0xDC00 else { throw location.error("unpaired high surrogate") }
             unit = 0x10000 + (unit & 0x3FF) << 10 + low & 0x3FF
         }
-        guard let scalar = Unicode.Scalar(unit) else { throw place.error("unpaired low surrogate") }
+        guard let scalar = Unicode.Scalar(unit) else { throw location.error("unpaired low surrogate") }
         return Array(String(scalar).utf8)
     }
 
-    private mutating func hexadecimal(at place: PredicateSourceLocation) throws(SyncError) -> UInt32 {
+    private mutating func hexadecimal(at location: PredicateSourceLocation) throws(SyncError) -> UInt32 {
         let digits = bytes[position..<min(position + 4, bytes.count)]
         let isHexadecimal = digits.count == 4 && digits.allSatisfy { Unicode.Scalar($0).properties.isASCIIHexDigit }
         guard isHexadecimal, let unit = UInt32(String(decoding: digits, as: UTF8.self), radix: 16) else {
-            throw place.error("expected four hexadecimal digits after '\\u'")
+            throw location.error("expected four hexadecimal digits after '\\u'")
         }
         position += 4
         return unit
@@ -198,7 +198,7 @@ struct PredicateToken: Equatable {
     }
 
     let kind: Kind
-    let place: PredicateSourceLocation
+    let location: PredicateSourceLocation
 
     /// The words that cannot be the first name of a path, unless they are escaped: `#any`.
     static let reserved: Set<String> = [

@@ -12,7 +12,7 @@ struct PredicateParser {
         let node = try parser.alternatives()
         guard parser.token.kind == .end else { throw parser.expected("AND, OR or the end") }
         let (used, given) = (parser.usedArguments, arguments.count)
-        guard used == given else { throw parser.token.place.error("the condition uses \(used) of \(given) arguments") }
+        guard used == given else { throw parser.token.location.error("the condition uses \(used) of \(given) arguments") }
         return node
     }
 
@@ -24,64 +24,64 @@ struct PredicateParser {
     private var token: PredicateToken { tokens[position] }
 
     /// Takes a token. The last one, the end, is never passed.
-    private mutating func take() -> PredicateToken {
+    private mutating func consume() -> PredicateToken {
         defer { position = min(position + 1, tokens.count - 1) }
         return token
     }
 
-    private mutating func take(keyword: String, or symbol: String? = nil) -> Bool {
+    private mutating func consume(keyword: String, or symbol: String? = nil) -> Bool {
         guard token.keyword == keyword || symbol.map(token.isSymbol) == true else { return false }
-        _ = take()
+        _ = consume()
         return true
     }
 
-    private mutating func take(symbol: String) -> Bool {
+    private mutating func consume(symbol: String) -> Bool {
         guard token.isSymbol(symbol) else { return false }
-        _ = take()
+        _ = consume()
         return true
     }
 
     private func expected(_ what: String) -> SyncError {
-        token.place.error("expected \(what), found \(token.found)")
+        token.location.error("expected \(what), found \(token.found)")
     }
 
     // MARK: Conditions
 
     private mutating func alternatives() throws -> PredicateNode {
         var nodes = [try conjunction()]
-        while take(keyword: "OR", or: "||") { nodes.append(try conjunction()) }
+        while consume(keyword: "OR", or: "||") { nodes.append(try conjunction()) }
         return .any(of: nodes)
     }
 
     private mutating func conjunction() throws -> PredicateNode {
         var nodes = [try negation()]
-        while take(keyword: "AND", or: "&&") { nodes.append(try negation()) }
+        while consume(keyword: "AND", or: "&&") { nodes.append(try negation()) }
         return .all(of: nodes)
     }
 
     private mutating func negation() throws -> PredicateNode {
-        let place = token.place
-        guard take(keyword: "NOT", or: "!") else { return try primary() }
-        return try nested(at: place) { parser throws in .not(try parser.negation()) }
+        let location = token.location
+        guard consume(keyword: "NOT", or: "!") else { return try primary() }
+        return try nested(at: location) { parser throws in .not(try parser.negation()) }
     }
 
     private mutating func primary() throws -> PredicateNode {
         if token.isSymbol("(") { return try group() }
         if case .number = token.kind, isOperation(after: position) { return try calculation(from: nil) }
-        if take(keyword: "TRUEPREDICATE") { return .constant(true) }
-        if take(keyword: "FALSEPREDICATE") { return .constant(false) }
+        if consume(keyword: "TRUEPREDICATE") { return .constant(true) }
+        if consume(keyword: "FALSEPREDICATE") { return .constant(false) }
         return try comparison()
     }
 
     /// Parses conditions in parentheses, or a calculation that begins with parentheses.
     private mutating func group() throws -> PredicateNode {
         let start = self
-        let place = token.place
+        let location = token.location
         let failure: any Error
         do {
-            _ = take()
-            let node = try nested(at: place) { parser throws in try parser.alternatives() }
-            guard take(symbol: ")") else { throw expected("AND, OR or ')'") }
+            _ = consume()
+            let node = try nested(at: location) { parser throws in try parser.alternatives() }
+            guard consume(symbol: ")") else { throw expected("AND, OR or ')'") }
             return node
         } catch {
             failure = error
@@ -95,9 +95,9 @@ struct PredicateParser {
     }
 
     private mutating func nested(
-        at place: PredicateSourceLocation, _ body: (inout PredicateParser) throws -> PredicateNode
+        at location: PredicateSourceLocation, _ body: (inout PredicateParser) throws -> PredicateNode
     ) throws -> PredicateNode {
-        guard nesting < RowPredicate.maximumNesting else { throw RowPredicate.nestedTooDeeply(at: place) }
+        guard nesting < RowPredicate.maximumNesting else { throw RowPredicate.nestedTooDeeply(at: location) }
         nesting += 1
         defer { nesting -= 1 }
         return try body(&self)
@@ -107,40 +107,40 @@ struct PredicateParser {
 
     private mutating func comparison() throws -> PredicateNode {
         let quantifier = parseQuantifier()
-        let pathPlace = token.place
+        let pathLocation = token.location
         let (path, names) = try namedPath(quantifier)
-        if quantifier != nil, token.isSymbol("(") { return try related(path, at: pathPlace) }
-        if isOperationNext { return try calculation(from: .path(path, pathPlace)) }
+        if quantifier != nil, token.isSymbol("(") { return try related(path, at: pathLocation) }
+        if isOperationNext { return try calculation(from: .path(path, pathLocation)) }
         let start = self
         let (op, written) = try parseOperator(after: path)
         if written == "IS" {
-            let valuePlace = token.place
-            try takeNull(after: op)
+            let valueLocation = token.location
+            try parseNull(after: op)
             return .comparison(
-                try PredicateComparison(path, op, .null, names: names, pathPlace: pathPlace, valuePlace: valuePlace))
+                try PredicateComparison(path, op, .null, names: names, pathLocation: pathLocation, valueLocation: valueLocation))
         }
         let ignoresCase = try parseOptions()
-        let valuePlace = token.place
+        let valueLocation = token.location
         if case .escapedWord = token.kind {
             self = start
-            return try calculation(from: .path(path, pathPlace))
+            return try calculation(from: .path(path, pathLocation))
         }
         let value = try value(after: written)
         if isOperationNext {
             self = start
-            return try calculation(from: .path(path, pathPlace))
+            return try calculation(from: .path(path, pathLocation))
         }
         return .comparison(
             try PredicateComparison(
-                path, op, value, ignoresCase: ignoresCase, names: names, pathPlace: pathPlace,
-                valuePlace: valuePlace))
+                path, op, value, ignoresCase: ignoresCase, names: names, pathLocation: pathLocation,
+                valueLocation: valueLocation))
     }
 
-    private mutating func related(_ path: PredicatePath, at place: PredicateSourceLocation) throws -> PredicateNode {
-        _ = take()
-        let condition = try nested(at: place) { parser throws in try parser.alternatives() }
-        guard take(symbol: ")") else { throw expected("AND, OR or ')'") }
-        return .related(PredicateExists(path: path, condition: condition, place: place))
+    private mutating func related(_ path: PredicatePath, at location: PredicateSourceLocation) throws -> PredicateNode {
+        _ = consume()
+        let condition = try nested(at: location) { parser throws in try parser.alternatives() }
+        guard consume(symbol: ")") else { throw expected("AND, OR or ')'") }
+        return .related(PredicateExists(path: path, condition: condition, location: location))
     }
 
     // MARK: Calculations
@@ -151,9 +151,9 @@ struct PredicateParser {
 
     private var isOperationNext: Bool { operation != nil }
 
-    private func isOperation(after place: Int) -> Bool {
-        guard place + 1 < tokens.count else { return false }
-        let next = tokens[place + 1]
+    private func isOperation(after location: Int) -> Bool {
+        guard location + 1 < tokens.count else { return false }
+        let next = tokens[location + 1]
         return (next.symbol ?? next.keyword).flatMap(PredicateTerm.Operation.init) != nil
     }
 
@@ -161,47 +161,47 @@ struct PredicateParser {
     ///
     /// - Parameter first: The first operand, if it was parsed already.
     private mutating func calculation(from first: PredicateTerm?) throws -> PredicateNode {
-        let place = token.place
+        let location = token.location
         let left = try term(rank: 0, from: first)
         let (op, written) = try parseOperator(after: nil)
         guard written != "IS" else { throw expected("a comparison") }
         let right = try term(rank: 0)
-        return .calculation(PredicateCalculation(left: left, operator: op, right: right, place: place))
+        return .calculation(PredicateCalculation(left: left, operator: op, right: right, location: location))
     }
 
     /// Parses operations of at least a rank.
     private mutating func term(rank: Int, from first: PredicateTerm? = nil) throws -> PredicateTerm {
         var left = rank == 0 ? try term(rank: 1, from: first) : try first ?? factor()
         while let operation, operation.rank == rank {
-            let place = token.place
-            _ = take()
+            let location = token.location
+            _ = consume()
             let right = rank == 0 ? try term(rank: 1) : try factor()
-            left = .calculated(left, operation, right, place)
+            left = .calculated(left, operation, right, location)
         }
         guard left.nesting <= RowPredicate.maximumNesting else {
-            throw RowPredicate.nestedTooDeeply(at: token.place)
+            throw RowPredicate.nestedTooDeeply(at: token.location)
         }
         return left
     }
 
     private mutating func factor() throws -> PredicateTerm {
-        let place = token.place
-        if take(symbol: "(") {
-            guard nesting < RowPredicate.maximumNesting else { throw RowPredicate.nestedTooDeeply(at: place) }
+        let location = token.location
+        if consume(symbol: "(") {
+            guard nesting < RowPredicate.maximumNesting else { throw RowPredicate.nestedTooDeeply(at: location) }
             nesting += 1
             defer { nesting -= 1 }
             let inner = try term(rank: 0)
-            guard take(symbol: ")") else { throw expected("an operation or ')'") }
+            guard consume(symbol: ")") else { throw expected("an operation or ')'") }
             return inner
         }
-        if let value = try takeValue() { return .literal(try value.element(at: place), place) }
-        return .path(try path(nil), place)
+        if let value = try parseValue() { return .literal(try value.element(at: location), location) }
+        return .path(try path(nil), location)
     }
 
     private mutating func parseQuantifier() -> PredicatePath.Quantifier? {
-        if take(keyword: "ANY") || take(keyword: "SOME") { return .any }
-        if take(keyword: "ALL") { return .all }
-        return take(keyword: "NONE") ? PredicatePath.Quantifier.none : nil
+        if consume(keyword: "ANY") || consume(keyword: "SOME") { return .any }
+        if consume(keyword: "ALL") { return .all }
+        return consume(keyword: "NONE") ? PredicatePath.Quantifier.none : nil
     }
 
     private mutating func path(_ quantifier: PredicatePath.Quantifier?) throws -> PredicatePath {
@@ -228,14 +228,14 @@ struct PredicateParser {
                 isLastEscaped = true
             case .pathArgument: components += try pathArgument()
             case .collectionOperator(PredicatePath.countName) where !components.isEmpty:
-                _ = take()
+                _ = consume()
                 return (PredicatePath(components: components, isCount: true, quantifier: quantifier), names)
             case .collectionOperator where !components.isEmpty:
                 throw expected("@count, the only collection operator")
             default: throw expected(components.isEmpty ? "an attribute or relationship" : "a name after '.'")
             }
-            _ = take()
-        } while take(symbol: ".")
+            _ = consume()
+        } while consume(symbol: ".")
         if components.last == PredicatePath.countName, components.count > 1, !isLastEscaped {
             return (PredicatePath(components: components.dropLast(), isCount: true, quantifier: quantifier), names)
         }
@@ -243,15 +243,15 @@ struct PredicateParser {
     }
 
     private mutating func pathArgument() throws -> [String] {
-        guard case .text(let text) = try argument().literal(at: token.place) else {
-            throw token.place.error("the argument for %K is not a key path")
+        guard case .text(let text) = try argument().literal(at: token.location) else {
+            throw token.location.error("the argument for %K is not a key path")
         }
         return text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     }
 
     private mutating func argument() throws -> PredicateValue {
         guard usedArguments < arguments.count else {
-            throw token.place.error("no argument for this \(token.found)")
+            throw token.location.error("no argument for this \(token.found)")
         }
         defer { usedArguments += 1 }
         return arguments[usedArguments]
@@ -262,9 +262,9 @@ struct PredicateParser {
         let what = path.map { "an operator after '\($0.name)'" } ?? "an operator"
         guard let written = token.keyword ?? token.symbol else { throw expected(what) }
         if written == "NOT" {
-            throw token.place.error("expected an operator, found NOT; write NOT before the path, or after IS")
+            throw token.location.error("expected an operator, found NOT; write NOT before the path, or after IS")
         }
-        if take(keyword: "IS") { return (take(keyword: "NOT") ? .notEqual : .equal, written) }
+        if consume(keyword: "IS") { return (consume(keyword: "NOT") ? .notEqual : .equal, written) }
         let op: PredicateOperator? =
             switch written {
             case "=": .equal
@@ -272,13 +272,13 @@ struct PredicateParser {
             default: PredicateOperator(rawValue: written)
             }
         guard let op else { throw expected(what) }
-        _ = take()
+        _ = consume()
         return (op, written)
     }
 
     /// Parses the only value that may follow `IS` and `IS NOT`.
-    private mutating func takeNull(after op: PredicateOperator) throws {
-        guard take(keyword: "NULL") || take(keyword: "NIL") else {
+    private mutating func parseNull(after op: PredicateOperator) throws {
+        guard consume(keyword: "NULL") || consume(keyword: "NIL") else {
             throw expected(op == .equal ? "NULL or NOT NULL after 'IS'" : "NULL after 'IS NOT'")
         }
     }
@@ -286,17 +286,17 @@ struct PredicateParser {
     /// Parses the option `[c]`, if there is one.
     private mutating func parseOptions() throws -> Bool {
         guard token.isSymbol("["), !isKeyNext else { return false }
-        _ = take()
-        guard take(keyword: "C") else { throw expected("the option 'c' (ignore case), the only supported option") }
-        guard take(symbol: "]") else { throw expected("']'") }
+        _ = consume()
+        guard consume(keyword: "C") else { throw expected("the option 'c' (ignore case), the only supported option") }
+        guard consume(symbol: "]") else { throw expected("']'") }
         return true
     }
 
     // MARK: Values
 
     private mutating func value(after op: String) throws -> PredicateValue {
-        if take(symbol: "{") { return try list() }
-        guard let value = try takeKey() ?? takeValue() else {
+        if consume(symbol: "{") { return try list() }
+        guard let value = try parseKey() ?? parseValue() else {
             if token.isSymbol("("), op == "IN" { throw expected("a list in braces such as {1, 2}") }
             throw expected("a value after '\(op)'" + hint)
         }
@@ -306,13 +306,13 @@ struct PredicateParser {
     /// Parses the rest of a list, after its opening brace.
     private mutating func list() throws -> PredicateValue {
         var values: [PredicateValue] = []
-        if take(symbol: "}") { return .list(values) }
+        if consume(symbol: "}") { return .list(values) }
         repeat {
-            let place = token.place
-            guard let value = try takeKey() ?? takeValue() else { throw expected("a value in the list" + hint) }
-            values.append(PredicateValue(try value.element(at: place)))
-        } while take(symbol: ",")
-        guard take(symbol: "}") else { throw expected("',' or '}'") }
+            let location = token.location
+            guard let value = try parseKey() ?? parseValue() else { throw expected("a value in the list" + hint) }
+            values.append(PredicateValue(try value.element(at: location)))
+        } while consume(symbol: ",")
+        guard consume(symbol: "}") else { throw expected("',' or '}'") }
         return .list(values)
     }
 
@@ -326,15 +326,15 @@ struct PredicateParser {
     }
 
     /// Parses a composite key, `["apple", 5]`, as a text; nil if there is none.
-    private mutating func takeKey() throws -> PredicateValue? {
+    private mutating func parseKey() throws -> PredicateValue? {
         guard isKeyNext else { return nil }
         return PredicateValue(.text(String(decoding: CanonicalJSON.bytes(try parts()), as: UTF8.self)))
     }
 
     private mutating func parts() throws -> JSONValue {
-        let place = token.place
-        _ = take()
-        guard nesting < RowPredicate.maximumNesting else { throw RowPredicate.nestedTooDeeply(at: place) }
+        let location = token.location
+        _ = consume()
+        guard nesting < RowPredicate.maximumNesting else { throw RowPredicate.nestedTooDeeply(at: location) }
         nesting += 1
         defer { nesting -= 1 }
         var parts: [JSONValue] = []
@@ -343,14 +343,14 @@ struct PredicateParser {
                 parts.append(try self.parts())
                 continue
             }
-            let place = token.place
-            switch try takeValue()?.element(at: place) {
+            let location = token.location
+            switch try parseValue()?.element(at: location) {
             case .text(let text): parts.append(.string(text))
             case .number(let text): parts.append(.number(text))
-            default: throw place.error("expected a part of a key: a string or a number")
+            default: throw location.error("expected a part of a key: a string or a number")
             }
-        } while take(symbol: ",")
-        guard take(symbol: "]") else { throw expected("',' or ']'") }
+        } while consume(symbol: ",")
+        guard consume(symbol: "]") else { throw expected("',' or ']'") }
         return .array(parts)
     }
 
@@ -359,7 +359,7 @@ struct PredicateParser {
     }
 
     /// Parses a literal or an argument; nil if there is none.
-    private mutating func takeValue() throws -> PredicateValue? {
+    private mutating func parseValue() throws -> PredicateValue? {
         let literal: PredicateLiteral
         switch (token.kind, token.keyword) {
         case (.number(let text), _): literal = .number(text)
@@ -369,11 +369,11 @@ struct PredicateParser {
         case (_, "FALSE"), (_, "NO"): literal = .boolean(false)
         case (.valueArgument, _):
             let value = try argument()
-            _ = take()
+            _ = consume()
             return value
         default: return nil
         }
-        _ = take()
+        _ = consume()
         return PredicateValue(literal)
     }
 }

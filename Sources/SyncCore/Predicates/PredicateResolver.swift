@@ -24,11 +24,11 @@ struct PredicateResolver {
 
     private func resolved(_ comparison: PredicateComparison) throws -> ResolvedComparison {
         let path = comparison.path
-        let route = try ResolvedPredicatePath(path, from: root, in: model, at: comparison.pathPlace)
-        let place = try path.quantifier.map { try many($0, route, comparison) } ?? single(route, comparison)
-        let test = try PredicateTestBuilder(comparison: comparison, type: place.subject.type, root: root).test()
+        let route = try ResolvedPredicatePath(path, from: root, in: model, at: comparison.pathLocation)
+        let location = try path.quantifier.map { try many($0, route, comparison) } ?? single(route, comparison)
+        let test = try PredicateTestBuilder(comparison: comparison, type: location.subject.type, root: root).test()
         return ResolvedComparison(
-            many: place.many, hops: place.hops, subject: place.subject, test: test,
+            many: location.many, hops: location.hops, subject: location.subject, test: test,
             ignoresCase: comparison.ignoresCase)
     }
 
@@ -38,7 +38,7 @@ struct PredicateResolver {
 
     private func single(_ route: ResolvedPredicatePath, _ comparison: PredicateComparison) throws -> Place {
         if let hop = route.hops.first(where: \.isToMany) {
-            throw comparison.pathPlace.error(
+            throw comparison.pathLocation.error(
                 "'\(hop.name)' is a to-many relationship; write ANY, ALL or NONE before '\(route.name)'",
                 entity: root.name)
         }
@@ -46,7 +46,7 @@ struct PredicateResolver {
             return (nil, route.hops, try subject(route.hops, route.end, comparison))
         }
         guard comparison.literal == .null, [.equal, .notEqual].contains(comparison.operator) else {
-            throw comparison.pathPlace.error(
+            throw comparison.pathLocation.error(
                 "'\(last.name)' is a to-many relationship; write ANY, ALL or NONE before '\(route.name)', or "
                     + "compare it with nil, or its @count", entity: root.name)
         }
@@ -59,7 +59,7 @@ struct PredicateResolver {
         var (hops, end) = (route.hops, route.end)
         if case .relationship(let last) = end, last.isToMany {
             guard !comparison.literal.hasNull else {
-                throw comparison.valuePlace.error(
+                throw comparison.valueLocation.error(
                     "rows of '\(last.name)' are never nil; remove \(quantifier.rawValue): '\(route.name) == nil' is "
                         + "true if there are none", entity: root.name)
             }
@@ -67,7 +67,7 @@ struct PredicateResolver {
             end = .attribute(slot: try keySlot(of: last, comparison))
         }
         guard let last = hops.lastIndex(where: \.isToMany) else {
-            throw comparison.pathPlace.error(
+            throw comparison.pathLocation.error(
                 "\(quantifier.rawValue) requires a to-many relationship, and '\(route.name)' has none",
                 entity: root.name)
         }
@@ -97,7 +97,7 @@ struct PredicateResolver {
     private func keySlot(of hop: CompiledRelationship, _ comparison: PredicateComparison) throws -> Int {
         let destination = model.entities[hop.destination]
         if let slot = destination.keySlot { return slot }
-        throw comparison.pathPlace.error(
+        throw comparison.pathLocation.error(
             destination.isKeyed
                 ? "rows of \(destination.name) have a composite key; compare \(hop.name)."
                     + model.keyNames(of: destination).joined(separator: ", \(hop.name).")
@@ -158,7 +158,7 @@ struct PredicateTestBuilder {
 
     private func expression(_ pattern: String) throws -> RegularExpression {
         if let expression = RegularExpression(pattern, ignoringCase: comparison.ignoresCase) { return expression }
-        throw comparison.valuePlace.error("'\(pattern)' is not a regular expression")
+        throw comparison.valueLocation.error("'\(pattern)' is not a regular expression")
     }
 
     private func textual(_ op: PredicateOperator, _ text: String) -> ResolvedComparison.Test {
@@ -176,15 +176,15 @@ struct PredicateTestBuilder {
         let isText = type == .string || type == .url
         if comparison.literal != .null, !isText, op.isTextual || comparison.ignoresCase {
             let what = op.isTextual ? op.rawValue : "[c]"
-            throw comparison.pathPlace.error(
+            throw comparison.pathLocation.error(
                 "\(what) requires a string, but '\(name)' is of type \(type.rawValue)", entity: root.name)
         }
         if op.isOrdering, type == .binary || type == .json || type == .transformable {
-            throw comparison.pathPlace.error(
+            throw comparison.pathLocation.error(
                 "'\(name)' is of type \(type.rawValue), which is not ordered", entity: root.name)
         }
         if type == .transformable, comparison.literal != .null {
-            throw comparison.pathPlace.error(
+            throw comparison.pathLocation.error(
                 "'\(name)' is transformable and can only be compared with nil", entity: root.name)
         }
     }
@@ -207,7 +207,7 @@ struct PredicateTestBuilder {
     private func ordered(_ literal: PredicateLiteral) throws -> PredicateConstant {
         switch (type, literal) {
         case (.string, .number), (.string, .boolean):
-            throw comparison.valuePlace.error(
+            throw comparison.valueLocation.error(
                 "'\(comparison.path.name)' is of type string and cannot be ordered by \(literal.kind); "
                     + "quote the value", entity: root.name)
         default: break
@@ -218,7 +218,7 @@ struct PredicateTestBuilder {
     }
 
     private func mismatch(_ literal: PredicateLiteral) -> SyncError {
-        comparison.valuePlace.error(
+        comparison.valueLocation.error(
             "'\(comparison.path.name)' is of type \(type.rawValue) and cannot be compared with \(literal.kind)",
             entity: root.name)
     }
@@ -288,7 +288,7 @@ extension PredicateResolver {
         let path = comparison.path
         guard path.quantifier == nil, comparison.literal != .null,
             case .relationship(let last) = try ResolvedPredicatePath(
-                path, from: root, in: model, at: comparison.pathPlace
+                path, from: root, in: model, at: comparison.pathLocation
             ).end,
             !last.isToMany, let key = model.entities[last.destination].compositeKey
         else { return nil }
@@ -299,7 +299,7 @@ extension PredicateResolver {
                 let found = model.rowKey(json, of: destination),
                 case .parts(let values) = found.recordKey(model.keyType(of: destination.id))
             else {
-                throw comparison.valuePlace.error(
+                throw comparison.valueLocation.error(
                     "\(literal.kind) is not a valid key of \(destination.name), "
                         + "\(model.keyDescription(of: destination))",
                     entity: root.name)
@@ -310,7 +310,7 @@ extension PredicateResolver {
                 return PredicateNode.comparison(
                     try PredicateComparison(
                         path, .equal, PredicateValue(value.literal), names: Set(path.components),
-                        pathPlace: comparison.pathPlace, valuePlace: comparison.valuePlace))
+                        pathLocation: comparison.pathLocation, valueLocation: comparison.valueLocation))
             }
             return .all(of: parts)
         }
@@ -320,7 +320,7 @@ extension PredicateResolver {
         case (.in, .list(let literals)):
             return literals.isEmpty ? .constant(false) : .any(of: try literals.map(node))
         default:
-            throw comparison.pathPlace.error(
+            throw comparison.pathLocation.error(
                 "\(path.name) has a composite key, which can only be compared with ==, != or IN",
                 entity: root.name)
         }

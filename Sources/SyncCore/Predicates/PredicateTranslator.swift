@@ -92,7 +92,7 @@ struct PredicateTranslator {
         -> PredicateNode
     {
         .related(
-            PredicateExists(path: try named(rows, quantifier: quantifier), condition: condition, place: .none))
+            PredicateExists(path: try named(rows, quantifier: quantifier), condition: condition, location: .none))
     }
 
     /// Returns the path if it begins at the row of the current closure.
@@ -154,9 +154,9 @@ struct PredicateTranslator {
             let (left, right) = (try term(first, left), try term(second, right))
             // A parsed calculation begins with a path, so put a constant on the right.
             if case .literal = left {
-                return .calculation(.init(left: right, operator: op.turned, right: left, place: .none))
+                return .calculation(.init(left: right, operator: op.turned, right: left, location: .none))
             }
-            return .calculation(.init(left: left, operator: op, right: right, place: .none))
+            return .calculation(.init(left: left, operator: op, right: right, location: .none))
         }
     }
 

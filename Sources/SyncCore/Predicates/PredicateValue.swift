@@ -35,17 +35,17 @@ public struct PredicateValue: Sendable, Hashable {
         return PredicateValue(.list(literals))
     }
 
-    func literal(at place: PredicateSourceLocation) throws(SyncError) -> PredicateLiteral {
+    func literal(at location: PredicateSourceLocation) throws(SyncError) -> PredicateLiteral {
         switch content {
         case .success(let literal): return literal
-        case .failure(let error): throw place.error(error.message)
+        case .failure(let error): throw location.error(error.message)
         }
     }
 
     /// Returns the literal as an element of a list.
-    func element(at place: PredicateSourceLocation) throws(SyncError) -> PredicateLiteral {
-        let literal = try literal(at: place)
-        if case .list = literal { throw place.error("a list cannot contain a list") }
+    func element(at location: PredicateSourceLocation) throws(SyncError) -> PredicateLiteral {
+        let literal = try literal(at: location)
+        if case .list = literal { throw location.error("a list cannot contain a list") }
         return literal
     }
 }

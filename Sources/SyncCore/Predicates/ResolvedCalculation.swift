@@ -226,7 +226,7 @@ extension PredicateResolver {
         let types = (try type(of: calculation.left), try type(of: calculation.right))
         // A literal has the type of the other side.
         guard let known = types.0 ?? types.1 else {
-            throw calculation.place.error("both sides of the comparison are constants", entity: root.name)
+            throw calculation.location.error("both sides of the comparison are constants", entity: root.name)
         }
         let (first, second) = (
             types.0 ?? calculation.left.literalType(beside: known),
@@ -234,16 +234,16 @@ extension PredicateResolver {
         )
         let isMixed = Set([first, second]) == [.integer, .double]
         guard isMixed || first == second else {
-            throw calculation.place.error(
+            throw calculation.location.error(
                 "values of type \(first.rawValue) and \(second.rawValue) cannot be compared", entity: root.name)
         }
         let type = isMixed ? .double : first
         guard Self.areComparable(type) else {
-            throw calculation.place.error(
+            throw calculation.location.error(
                 "values of type \(type.rawValue) cannot be compared with each other", entity: root.name)
         }
         guard let test = ResolvedCalculation.Test(calculation.operator) else {
-            throw calculation.place.error(
+            throw calculation.location.error(
                 "\(calculation.operator.rawValue) requires a constant on the right", entity: root.name)
         }
         return ResolvedCalculation(
@@ -266,39 +266,39 @@ extension PredicateResolver {
     private func type(of term: PredicateTerm) throws -> AttributeType? {
         switch term {
         case .literal: nil
-        case .path(let path, let place): try found(path, at: place).type
-        case .calculated(let left, let operation, let right, let place):
-            try type(of: operation, left, right, at: place)
+        case .path(let path, let location): try found(path, at: location).type
+        case .calculated(let left, let operation, let right, let location):
+            try type(of: operation, left, right, at: location)
         }
     }
 
     private func type(
         of operation: PredicateTerm.Operation, _ left: PredicateTerm, _ right: PredicateTerm,
-        at place: PredicateSourceLocation
+        at location: PredicateSourceLocation
     ) throws -> AttributeType {
         let types = try [left, right].map { try self.type(of: $0) ?? $0.literalType(beside: .integer) }
         for found in types where found != .integer && found != .double {
-            throw place.error(
+            throw location.error(
                 "'\(operation.rawValue)' requires integers or doubles, not \(found.rawValue)",
                 entity: root.name)
         }
         let result: AttributeType = types.contains(.double) ? .double : .integer
         guard operation != .remainder || result == .integer else {
-            throw place.error("MOD requires integers", entity: root.name)
+            throw location.error("MOD requires integers", entity: root.name)
         }
         return result
     }
 
     /// Resolves a path, and returns its type.
     private func found(
-        _ path: PredicatePath, at place: PredicateSourceLocation
+        _ path: PredicatePath, at location: PredicateSourceLocation
     ) throws -> (term: ResolvedCalculation.Term, type: AttributeType) {
         if let quantifier = path.quantifier {
-            throw place.error("\(quantifier.rawValue) cannot be used in a calculation", entity: root.name)
+            throw location.error("\(quantifier.rawValue) cannot be used in a calculation", entity: root.name)
         }
-        let route = try ResolvedPredicatePath(path, from: root, in: model, at: place)
+        let route = try ResolvedPredicatePath(path, from: root, in: model, at: location)
         if let hop = route.hops.first(where: \.isToMany) {
-            throw place.error(
+            throw location.error(
                 "'\(hop.name)' is a to-many relationship and cannot be used in a calculation", entity: root.name)
         }
         switch route.end {
@@ -308,7 +308,7 @@ extension PredicateResolver {
             return (.attribute(route.hops, attribute, slot: slot), attribute.type)
         case .count(let last): return (.count(route.hops, last), .integer)
         case .relationship(let last):
-            throw place.error(
+            throw location.error(
                 "'\(last.name)' is a relationship; name an attribute of its destination", entity: root.name)
         }
     }
@@ -318,17 +318,17 @@ extension PredicateResolver {
     /// Resolves a term as a type: its own type, or a double for an integer term.
     private func resolved(_ term: PredicateTerm, as type: AttributeType) throws -> ResolvedCalculation.Term {
         switch term {
-        case .literal(let literal, let place):
-            guard literal != .null else { throw place.error("nil cannot be used in a calculation", entity: root.name) }
+        case .literal(let literal, let location):
+            guard literal != .null else { throw location.error("nil cannot be used in a calculation", entity: root.name) }
             guard let constant = literal.constant(as: type) else {
-                throw place.error("\(literal.kind) is not a value of type \(type.rawValue)", entity: root.name)
+                throw location.error("\(literal.kind) is not a value of type \(type.rawValue)", entity: root.name)
             }
             return .constant(constant)
-        case .path(let path, let place):
-            let (term, own) = try found(path, at: place)
+        case .path(let path, let location):
+            let (term, own) = try found(path, at: location)
             return own == type ? term : .asDouble(term)
-        case .calculated(let left, let operation, let right, let place):
-            let own = try self.type(of: operation, left, right, at: place)
+        case .calculated(let left, let operation, let right, let location):
+            let own = try self.type(of: operation, left, right, at: location)
             let (left, right) = (try resolved(left, as: own), try resolved(right, as: own))
             let term: ResolvedCalculation.Term =
                 own == .integer ? .integer(left, operation, right) : .double(left, operation, right)
@@ -340,9 +340,9 @@ extension PredicateResolver {
 
     func resolved(_ related: PredicateExists) throws -> ResolvedPredicate {
         let quantifier = related.path.quantifier ?? .any
-        let route = try ResolvedPredicatePath(related.path, from: root, in: model, at: related.place)
+        let route = try ResolvedPredicatePath(related.path, from: root, in: model, at: related.location)
         guard case .relationship(let last) = route.end else {
-            throw related.place.error(
+            throw related.location.error(
                 "\(quantifier.rawValue) (…) requires a relationship, and '\(route.name)' is not one", entity: root.name)
         }
         let inner = PredicateResolver(model: model, root: model.entities[last.destination])

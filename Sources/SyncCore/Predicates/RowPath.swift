@@ -124,7 +124,7 @@ struct ResolvedPredicatePath {
     /// Resolves a path.
     ///
     /// - Throws: ``SyncError`` `invalidPredicate` for an unknown name. The message lists the known ones.
-    init(_ path: PredicatePath, from root: CompiledEntity, in model: CompiledModel, at place: PredicateSourceLocation)
+    init(_ path: PredicatePath, from root: CompiledEntity, in model: CompiledModel, at location: PredicateSourceLocation)
         throws
     {
         var hops: [CompiledRelationship] = []
@@ -132,7 +132,7 @@ struct ResolvedPredicatePath {
         name = path.name
         for name in path.components.dropLast() {
             guard let relationship = entity.relationship(named: name) else {
-                throw Self.unknown(name, "relationship", entity, model, place)
+                throw Self.unknown(name, "relationship", entity, model, location)
             }
             hops.append(relationship)
             entity = model.entities[relationship.destination]
@@ -141,7 +141,7 @@ struct ResolvedPredicatePath {
         let last = path.components.last ?? ""
         if path.isCount {
             guard let relationship = entity.relationship(named: last), relationship.isToMany else {
-                throw place.error(
+                throw location.error(
                     "@count requires a to-many relationship, and '\(last)' is not one", entity: entity.name)
             }
             end = .count(relationship)
@@ -150,16 +150,16 @@ struct ResolvedPredicatePath {
         } else if let relationship = entity.relationship(named: last) {
             end = .relationship(relationship)
         } else {
-            throw Self.unknown(last, "attribute or relationship", entity, model, place)
+            throw Self.unknown(last, "attribute or relationship", entity, model, location)
         }
     }
 
     private static func unknown(
         _ name: String, _ kind: String, _ entity: CompiledEntity, _ model: CompiledModel,
-        _ place: PredicateSourceLocation
+        _ location: PredicateSourceLocation
     ) -> SyncError {
         if entity.slotByName[name] != nil {
-            return place.error("'\(name)' is an attribute; no name can follow it", entity: entity.name)
+            return location.error("'\(name)' is an attribute; no name can follow it", entity: entity.name)
         }
         let attributes = entity.slots.map { model[entity.table].attributes[$0].name }
         let relationships = entity.relationships.map(\.name)
@@ -168,6 +168,6 @@ struct ResolvedPredicatePath {
         let has = known.isEmpty ? "no attributes" : known.joined(separator: " and ")
         let hint = SimilarName.hint(
             for: name, among: kind == "relationship" ? relationships : attributes + relationships)
-        return place.error("unknown \(kind) '\(name)'; \(entity.name) has \(has)\(hint)", entity: entity.name)
+        return location.error("unknown \(kind) '\(name)'; \(entity.name) has \(has)\(hint)", entity: entity.name)
     }
 }

@@ -65,10 +65,10 @@ public struct RowPredicate: Sendable, Hashable {
         return node
     }
 
-    static func nestedTooDeeply(at place: PredicateSourceLocation = .none) -> SyncError {
+    static func nestedTooDeeply(at location: PredicateSourceLocation = .none) -> SyncError {
         SyncError(
-            .invalidPredicate, "the condition is nested more than \(maximumNesting) levels deep", line: place.line,
-            column: place.column)
+            .invalidPredicate, "the condition is nested more than \(maximumNesting) levels deep", line: location.line,
+            column: location.column)
     }
 }
 
@@ -138,8 +138,8 @@ package struct PredicateComparison: Sendable, Hashable {
     package let `operator`: PredicateOperator
     package let ignoresCase: Bool
     package let literal: PredicateLiteral
-    package let pathPlace: PredicateSourceLocation
-    package let valuePlace: PredicateSourceLocation
+    package let pathLocation: PredicateSourceLocation
+    package let valueLocation: PredicateSourceLocation
 
     /// Creates a comparison.
     ///
@@ -147,16 +147,16 @@ package struct PredicateComparison: Sendable, Hashable {
     /// - Throws: ``SyncError`` `invalidPredicate` if the operator does not take such a value.
     init(
         _ path: PredicatePath, _ op: PredicateOperator, _ value: PredicateValue, ignoresCase: Bool = false,
-        names: Set<String> = [], pathPlace: PredicateSourceLocation = .none, valuePlace: PredicateSourceLocation = .none
+        names: Set<String> = [], pathLocation: PredicateSourceLocation = .none, valueLocation: PredicateSourceLocation = .none
     ) throws {
         self.path = path
         self.operator = op
         self.ignoresCase = ignoresCase
-        self.literal = try value.literal(at: valuePlace)
-        self.pathPlace = pathPlace
-        self.valuePlace = valuePlace
-        if let problem = path.problem(admitting: names) { throw pathPlace.error(problem) }
-        if let problem = valueProblem { throw valuePlace.error(problem) }
+        self.literal = try value.literal(at: valueLocation)
+        self.pathLocation = pathLocation
+        self.valueLocation = valueLocation
+        if let problem = path.problem(admitting: names) { throw pathLocation.error(problem) }
+        if let problem = valueProblem { throw valueLocation.error(problem) }
     }
 
     /// Creates a test for nil.
@@ -165,8 +165,8 @@ package struct PredicateComparison: Sendable, Hashable {
         self.operator = .equal
         ignoresCase = false
         literal = .null
-        pathPlace = .none
-        valuePlace = .none
+        pathLocation = .none
+        valueLocation = .none
     }
 
     private var valueProblem: String? {
@@ -238,7 +238,7 @@ package struct PredicateCalculation: Sendable, Hashable {
     let left: PredicateTerm
     let `operator`: PredicateOperator
     let right: PredicateTerm
-    let place: PredicateSourceLocation
+    let location: PredicateSourceLocation
 }
 
 /// A condition on the rows of a relationship. All of its parts apply to the same row: `ANY notes (stars > 2 AND text
@@ -246,7 +246,7 @@ package struct PredicateCalculation: Sendable, Hashable {
 package struct PredicateExists: Sendable, Hashable {
     let path: PredicatePath
     let condition: PredicateNode
-    let place: PredicateSourceLocation
+    let location: PredicateSourceLocation
 }
 
 /// An operand of a calculation: `age * 2`, `#company.size - 1`.

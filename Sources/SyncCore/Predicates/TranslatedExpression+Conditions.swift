@@ -165,8 +165,8 @@ extension PredicateTranslator {
         }
         let term = try term(element)
         return .and([
-            .calculation(.init(left: term, operator: .greaterOrEqual, right: .literal(lower, .none), place: .none)),
-            .calculation(.init(left: term, operator: last, right: .literal(upper, .none), place: .none)),
+            .calculation(.init(left: term, operator: .greaterOrEqual, right: .literal(lower, .none), location: .none)),
+            .calculation(.init(left: term, operator: last, right: .literal(upper, .none), location: .none)),
         ])
     }
 }

@@ -1,27 +1,27 @@
 /// Parses a date pattern, and rejects ambiguous ones.
 struct DatePatternScan {
     private let text: [Character]
-    private var place = 0
+    private var position = 0
     private var found: [DatePattern.Field] = []
     private var literal: [UInt8] = []
 
     init(_ pattern: String) { text = Array(pattern) }
 
     mutating func fields() throws(DatePattern.Problem) -> [DatePattern.Field] {
-        while place < text.count {
-            let character = text[place]
+        while position < text.count {
+            let character = text[position]
             if character == "'" {
                 try readQuoted()
             } else if character.isASCII, character.isLetter {
-                var end = place
+                var end = position
                 while end < text.count, text[end] == character { end += 1 }
-                let count = end - place
+                let count = end - position
                 endLiteral()
                 found.append(try field(character, count))
-                place = end
+                position = end
             } else {
                 literal += String(character).utf8
-                place += 1
+                position += 1
             }
         }
         endLiteral()
@@ -31,21 +31,21 @@ struct DatePatternScan {
 
     /// Reads quoted text. Two apostrophes are one literal apostrophe, also in quoted text.
     private mutating func readQuoted() throws(DatePattern.Problem) {
-        place += 1
-        guard place < text.count else { throw problem("unterminated quoted text") }
-        if text[place] == "'" {
+        position += 1
+        guard position < text.count else { throw problem("unterminated quoted text") }
+        if text[position] == "'" {
             literal.append(.apostrophe)
-            place += 1
+            position += 1
             return
         }
         while true {
-            guard place < text.count else { throw problem("unterminated quoted text") }
-            if text[place] == "'" {
-                place += 1
-                guard place < text.count, text[place] == "'" else { return }
+            guard position < text.count else { throw problem("unterminated quoted text") }
+            if text[position] == "'" {
+                position += 1
+                guard position < text.count, text[position] == "'" else { return }
             }
-            literal += String(text[place]).utf8
-            place += 1
+            literal += String(text[position]).utf8
+            position += 1
         }
     }
 

@@ -126,8 +126,8 @@ package enum DateParser {
     /// 9999.
     package static func milliseconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         guard text.count >= 10, text[4] == .minus, text[7] == .minus else { return milliseconds(number: text) }
-        let century = pair(text, 0)
-        let date = CalendarDate(year: century &* 100 &+ pair(text, 2), month: pair(text, 5), day: pair(text, 8))
+        let century = twoDigits(text, 0)
+        let date = CalendarDate(year: century &* 100 &+ twoDigits(text, 2), month: twoDigits(text, 5), day: twoDigits(text, 8))
         guard century < 100, date.isValid else { return nil }
         var milliseconds = Int64(date.daysSince1970) &* 86_400_000
         if text.count > 10 {
@@ -142,7 +142,7 @@ package enum DateParser {
 
     /// Returns two digits as a number; `none` if they are missing.
     @inline(__always)
-    private static func pair(_ text: Text, _ start: Int) -> Int {
+    private static func twoDigits(_ text: Text, _ start: Int) -> Int {
         guard start &+ 2 <= text.count else { return none }
         let tens = text[start] &- .digit0
         let ones = text[start &+ 1] &- .digit0
@@ -157,7 +157,7 @@ package enum DateParser {
         else {
             return nil
         }
-        let (hour, minute, second) = (pair(text, 11), pair(text, 14), pair(text, 17))
+        let (hour, minute, second) = (twoDigits(text, 11), twoDigits(text, 14), twoDigits(text, 17))
         guard hour < 24, minute < 60, second < 60 else { return nil }
         var milliseconds = Int64(hour &* 3600 &+ minute &* 60 &+ second) &* 1000
         var index = 19
@@ -194,12 +194,12 @@ package enum DateParser {
         if rest == 0 { return 0 }
         if rest == 1 { return text[start] == UInt8(ascii: "Z") ? 0 : nil }
         guard text[start] == .plus || text[start] == .minus else { return nil }
-        let hours = pair(text, start + 1)
+        let hours = twoDigits(text, start + 1)
         let minutes: Int
         switch rest {
         case 3: minutes = 0
-        case 5: minutes = pair(text, start + 3)
-        case 6: minutes = text[start + 3] == .colon ? pair(text, start + 4) : none
+        case 5: minutes = twoDigits(text, start + 3)
+        case 6: minutes = text[start + 3] == .colon ? twoDigits(text, start + 4) : none
         default: return nil
         }
         guard hours < 24, minutes < 60 else { return nil }

@@ -11,16 +11,16 @@ struct AppDatabaseStore {
     /// Creates the tables of a model, or migrates existing ones to it.
     func open(_ model: SyncModel, policy: MigrationPolicy) throws -> OpenStore {
         let message = "cannot create the tables of the model in the database"
-        let isAdopted = try DatabaseErrorMapper.mapped(.databaseError, message) {
-            try writer.read(StoredModel.isAdopted)
+        let hasExistingTables = try DatabaseErrorMapper.mapped(.databaseError, message) {
+            try writer.read(StoredModel.hasExistingTables)
         }
-        if isAdopted { return try ExistingTablesStore(writer: writer).open(model) }
+        if hasExistingTables { return try ExistingTablesStore(writer: writer).open(model) }
         let version = try DatabaseErrorMapper.mapped(.databaseError, message) {
             try writer.writeWithoutTransaction { db in
                 SQLFunctionInstaller.install(in: db)
                 try AppConnectionCheck.checkDatabase(db)
                 if try AppConnectionCheck.isReadOnly(db) {
-                    if try StoredModel.schema(db, or: .guest)?.needsMigration(to: model) == false {
+                    if try StoredModel.schema(db, or: .appDatabase)?.needsMigration(to: model) == false {
                         return try StoreMonitor.schemaVersion(db)
                     }
                     try AppConnectionCheck.check(db)
@@ -28,7 +28,7 @@ struct AppDatabaseStore {
                 return try StoredModel.createOrMigrate(model, policy: policy, in: db)
             }
         }
-        return OpenStore(model: model, database: writer, schemaVersion: version, isGuest: true)
+        return OpenStore(model: model, database: writer, schemaVersion: version, isAppDatabase: true)
     }
 }
 
@@ -203,7 +203,7 @@ extension DataStack {
     ///
     /// - Throws: ``SyncError`` `nameCollision`.
     public static func createTables(of model: SyncModel, in db: Database) throws {
-        guard try StoredModel.schema(db, or: .guest) == nil else { return }
+        guard try StoredModel.schema(db, or: .appDatabase) == nil else { return }
         try DatabaseErrorMapper.mapped(.databaseError, "cannot create the tables of the model") {
             try StoredModel.create(model, in: db)
         }

@@ -4,36 +4,36 @@ import SyncStore
 /// The base order of edited lists: the last order that both sides had, as stored in `sync_base`.
 struct BaseOrder {
     private let table: TrackedTable
-    private let pairs: TrackedTable.JoinTable
+    private let joinTable: TrackedTable.JoinTable
     private let db: Database
 
-    init(_ table: TrackedTable, _ pairs: TrackedTable.JoinTable, _ db: Database) {
+    init(_ table: TrackedTable, _ joinTable: TrackedTable.JoinTable, _ db: Database) {
         self.table = table
-        self.pairs = pairs
+        self.joinTable = joinTable
         self.db = db
     }
 
     /// Returns the base order of a list; nil if the list was not edited.
     func keys(of key: DatabaseValue) throws -> [DatabaseValue]? {
-        guard pairs.isOrdered else { return nil }
+        guard joinTable.isOrdered else { return nil }
         let statement = try db.cachedStatement(sql: "SELECT value FROM sync_base WHERE e = ? AND k = ? AND domain = ?")
-        let text = try DatabaseValue.fetchOne(statement, arguments: [table.number, key, pairs.domain])
+        let text = try DatabaseValue.fetchOne(statement, arguments: [table.number, key, joinTable.field])
         return try text.map(LinkedRowList.keys)
     }
 
     /// Stores the base order of a list.
     ///
     /// - Parameter keys: Nil to delete it, if both sides have the same order.
-    func set(_ keys: [DatabaseValue]?, of key: DatabaseValue, edited: Int64 = SQLiteEngineStore.now) throws {
-        try table.setBase(keys.map(LinkedRowList.text), of: pairs.domain, key, edited: edited, in: db)
+    func set(_ keys: [DatabaseValue]?, of key: DatabaseValue, editTime: Int64 = SQLiteEngineStore.now) throws {
+        try table.setBase(keys.map(LinkedRowList.text), of: joinTable.field, key, editTime: editTime, in: db)
     }
 
     /// Replaces the key of a linked row in all base orders. The row is already stored under the new key.
     ///
     /// Only lists that contain the row, or have a recorded join edit of it, can name the row.
-    func follow(_ old: DatabaseValue, _ new: DatabaseValue) throws {
-        guard pairs.isOrdered else { return }
-        let names = pairs.table
+    func rekey(_ old: DatabaseValue, _ new: DatabaseValue) throws {
+        guard joinTable.isOrdered else { return }
+        let names = joinTable.table
         try db.executeCached(
             sql: """
                 UPDATE sync_base SET value = (
@@ -45,7 +45,7 @@ struct BaseOrder {
                     UNION SELECT owner FROM sync_link WHERE link = :link AND other IN (:old, :new))
                 """,
             arguments: [
-                "old": old, "new": new, "e": table.number, "domain": pairs.domain, "link": pairs.name,
+                "old": old, "new": new, "e": table.number, "domain": joinTable.field, "link": joinTable.name,
             ])
     }
 }

@@ -14,10 +14,10 @@ enum CascadeMark {
     static let isSet =
         "(substr(coalesce(\"reason\", '') || char(31), 1, \(text.count + 1)) = \(prefix))"
     /// The SQL of the reason of a change that is unblocked. It keeps the mark.
-    static let kept = "CASE WHEN \(isSet) THEN '\(text)' END"
+    static let preserved = "CASE WHEN \(isSet) THEN '\(text)' END"
 
     /// Returns the SQL of the reason of a change that becomes blocked. It keeps the mark.
-    static func parked(_ reason: String = "?") -> String {
+    static func blocked(_ reason: String = "?") -> String {
         "CASE WHEN \(isSet) THEN \(prefix) ELSE '' END || \(reason)"
     }
 

@@ -27,7 +27,7 @@ extension ChangeCaptureTriggers {
     }
 
     /// The reasons why a row that the engine deletes is logged. Each has a condition on `OLD`, and at most one holds.
-    private var departureReasons: [(condition: String, why: String)] {
+    private var engineDeletionReasons: [(condition: String, reason: String)] {
         // A change with the cascade mark is not an edit of the row.
         let isEdited =
             "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete' AND NOT \(CascadeMark.isSet))"
@@ -42,34 +42,34 @@ extension ChangeCaptureTriggers {
         let wentAlong =
             "\(CaptureSuppression.cascading.isSet) AND \(isKnown("OLD")) AND NOT \(isPreexisting) AND NOT (\(isAudited)) AND \(isUntouched)"
         return [
-            (isEdited, ConflictLog.deleted), ("\(isPreexisting) AND \(isUntouched)", ConflictLog.presumed),
+            (isEdited, ConflictLog.deleted), ("\(isPreexisting) AND \(isUntouched)", ConflictLog.preexisting),
             (isAudited, ConflictLog.audited),
         ]
-            + (table.registration.sendsCascades ? [(wentAlong, ConflictLog.wentAlong)] : [])
+            + (table.registration.sendsCascades ? [(wentAlong, ConflictLog.cascaded)] : [])
     }
 
     /// Returns the statement that keeps a join row which is removed while the engine deletes rows.
     ///
     /// The join row is deleted before its row. ``departure`` logs the list from `sync_parting`.
-    func parting(_ pairs: TrackedTable.JoinTable) -> String {
-        let (owner, other) = ("OLD.\(pairs.table.mine)", "OLD.\(pairs.table.other)")
-        let place = pairs.table.place.map { "OLD.\($0)" } ?? "NULL"
+    func engineJoinRowDeletion(_ joinTable: TrackedTable.JoinTable) -> String {
+        let (owner, other) = ("OLD.\(joinTable.table.mine)", "OLD.\(joinTable.table.other)")
+        let position = joinTable.table.position.map { "OLD.\($0)" } ?? "NULL"
         return """
             INSERT OR REPLACE INTO "sync_parting" ("list", "owner", "other", "place")
-            VALUES (\(pairs.domain.literal), \(owner), \(other), \(place))
+            VALUES (\(joinTable.field.literal), \(owner), \(other), \(position))
             """
     }
 
-    private var partedLists: [String] {
-        table.pairs.flatMap { pairs -> [String] in
+    private var loggedLists: [String] {
+        table.joinTables.flatMap { joinTable -> [String] in
             let list =
-                "SELECT \"other\" AS k FROM \"sync_parting\" WHERE \"list\" = \(pairs.domain.literal) AND \"owner\" = +OLD.\(key)"
-            let order = LinkOrderingSQL.terms(place: "\"place\"", key: "\"other\"")
-            return departureReasons.map { condition, why in
+                "SELECT \"other\" AS k FROM \"sync_parting\" WHERE \"list\" = \(joinTable.field.literal) AND \"owner\" = +OLD.\(key)"
+            let order = LinkOrderingSQL.terms(position: "\"place\"", key: "\"other\"")
+            return engineDeletionReasons.map { condition, reason in
                 """
                 INSERT INTO "sync_conflict" ("at", "e", "k", "domain", "base", "local", "remote", "winner", "why")
-                SELECT \(Self.now), \(table.number), OLD.\(key), \(pairs.domain.literal), NULL,
-                  \(TrackedTable.JoinTable.arraySQL(of: "\(list) ORDER BY \(order)")), NULL, 'remote', \(why.literal)
+                SELECT \(Self.now), \(table.number), OLD.\(key), \(joinTable.field.literal), NULL,
+                  \(TrackedTable.JoinTable.arraySQL(of: "\(list) ORDER BY \(order)")), NULL, 'remote', \(reason.literal)
                 WHERE \(condition) AND EXISTS (\(list))
                 """
             }
@@ -78,17 +78,17 @@ extension ChangeCaptureTriggers {
 
     /// Statements for a row that the engine deletes. They log its edits completely, then delete the engine's entries of
     /// the row.
-    var departure: [String] {
+    var engineDeletion: [String] {
         let isDeleted = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" = 'delete')"
         let log = table.columns.flatMap { column -> [String] in
             let base =
                 "SELECT \"value\" FROM \"sync_base\" WHERE \(isRow("OLD")) AND \"domain\" = \(column.name.literal)"
-            return departureReasons.map { condition, why in
+            return engineDeletionReasons.map { condition, reason in
                 """
                 INSERT INTO "sync_conflict" ("at", "e", "k", "domain", "base", "local", "remote", "winner", "why")
                 SELECT \(Self.now), \(table.number), OLD.\(key), \(column.name.literal),
                   CASE WHEN EXISTS (\(base)) THEN (\(base)) WHEN \(isKnown("OLD")) THEN OLD.\(column.name.quoted) END,
-                  OLD.\(column.name.quoted), NULL, 'remote', \(why.literal) WHERE \(condition)
+                  OLD.\(column.name.quoted), NULL, 'remote', \(reason.literal) WHERE \(condition)
                 """
             }
         }
@@ -107,16 +107,16 @@ extension ChangeCaptureTriggers {
         let logged =
             "coalesce((SELECT \"name\" FROM \"sync_known\" WHERE \(isRow("OLD"))), \(table.key.name(of: "OLD")))"
         let renamed =
-            table.key.isHidden
+            table.key.isSurrogate
             ? ["UPDATE \"sync_conflict\" SET \"k\" = \(logged) WHERE \(isRow("OLD"))"] : []
         // Lists are logged before columns: `ConflictLog.lastGone` reads backwards and stops at the first repeated
         // field.
-        return partedLists + log + renamed + [
+        return loggedLists + log + renamed + [
             "DELETE FROM \"sync_base\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)",
             "DELETE FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete'",
-        ] + links("OLD") + named.forgotten("OLD.\(key)") + sent + [
+        ] + links("OLD") + named.deletions(of: "OLD.\(key)") + sent + [
             "DELETE FROM \"sync_known\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)"
         ]
-            + moves(to: goneName) { "\($0) = +OLD.\(key)" }
+            + moves(to: deletedName) { "\($0) = +OLD.\(key)" }
     }
 }

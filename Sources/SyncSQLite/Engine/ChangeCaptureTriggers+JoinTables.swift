@@ -6,24 +6,24 @@ import SyncStore
 // Join rows of a deleted row stay recorded as removed. The row may be inserted again, or `REPLACE` may give its key to
 // another row.
 extension ChangeCaptureTriggers {
-    func pairs(_ pairs: TrackedTable.JoinTable) -> [String] {
+    func joinTableTriggers(_ joinTable: TrackedTable.JoinTable) -> [String] {
         func insertEdit(_ row: String, _ op: Int) -> [String] {
-            let (owner, other) = ("\(row).\(pairs.table.mine)", "\(row).\(pairs.table.other)")
+            let (owner, other) = ("\(row).\(joinTable.table.mine)", "\(row).\(joinTable.table.other)")
             let isThere = isStored(owner)
             let isNoted = op > 0 ? isThere : "(\(isThere) OR \(isKnown(key: owner)))"
             let isPair =
-                "\"link\" = \(pairs.name.literal) AND \"owner\" = +\(owner) AND \"other\" = +\(other)"
+                "\"link\" = \(joinTable.name.literal) AND \"owner\" = +\(owner) AND \"other\" = +\(other)"
             return [
                 Self.count,
                 """
                 INSERT INTO "sync_link" ("link", "owner", "other", "op", "edited")
-                SELECT \(pairs.name.literal), \(owner), \(other), \(op), \(Self.now) WHERE \(isNoted)
+                SELECT \(joinTable.name.literal), \(owner), \(other), \(op), \(Self.now) WHERE \(isNoted)
                 ON CONFLICT DO UPDATE SET "op" = CASE "op" WHEN \(-op) THEN 0 ELSE \(op) END, "edited" = excluded."edited"
                 """,
                 "DELETE FROM \"sync_link\" WHERE \(isPair) AND \"op\" = 0",
                 // When a key changes, SQLite updates the join rows before the row's own trigger runs.
                 // That trigger records the row as new, so this one must not record it as updated.
-                touch(owner, "\(isThere) AND \(self.isNoted("+\(owner)"))"),
+                touch(owner, "\(isThere) AND \(self.isTracked("+\(owner)"))"),
             ]
         }
         let after = [
@@ -32,19 +32,19 @@ extension ChangeCaptureTriggers {
         ]
         // `REPLACE` fires no delete trigger, so an insertion may also move a join row.
         let before = [
-            ("order_insert", "BEFORE INSERT", order(pairs, "NEW")),
-            ("order_delete", "BEFORE DELETE", order(pairs, "OLD")),
-            ("order_update", "BEFORE UPDATE", order(pairs, "OLD")),
+            ("order_insert", "BEFORE INSERT", order(joinTable, "NEW")),
+            ("order_delete", "BEFORE DELETE", order(joinTable, "OLD")),
+            ("order_update", "BEFORE UPDATE", order(joinTable, "OLD")),
         ]
         let owner = table.isPart ? "_\(table.entity.name)" : ""
         let part = Self.trigger(
-            "\(pairs.name)_part_\(pairs.end)\(owner)", "AFTER DELETE", on: pairs.name,
-            when: CaptureSuppression.deleting.isSet, [parting(pairs)])
+            "\(joinTable.name)_part_\(joinTable.end)\(owner)", "AFTER DELETE", on: joinTable.name,
+            when: CaptureSuppression.deleting.isSet, [engineJoinRowDeletion(joinTable)])
         return [part]
-            + (after + (pairs.isOrdered ? before : [])).map { name, event, body in
-                let condition = Self.heard + (name.hasSuffix("update") ? named.isNoRenumbering(of: pairs) : "")
+            + (after + (joinTable.isOrdered ? before : [])).map { name, event, body in
+                let condition = Self.isCapturing + (name.hasSuffix("update") ? named.isNoRenumbering(of: joinTable) : "")
                 return Self.trigger(
-                    "\(pairs.name)_\(name)_\(pairs.end)\(owner)", event, on: pairs.name, when: condition, body)
+                    "\(joinTable.name)_\(name)_\(joinTable.end)\(owner)", event, on: joinTable.name, when: condition, body)
             }
     }
 
@@ -55,17 +55,17 @@ extension ChangeCaptureTriggers {
     /// Returns statements that record the order of a list before its first edit.
     ///
     /// Whether the order differs is determined when the row is sent. The edit may also have no effect (`OR IGNORE`).
-    private func order(_ pairs: TrackedTable.JoinTable, _ row: String) -> [String] {
-        let owner = "\(row).\(pairs.table.mine)"
-        let base = "\"e\" = \(table.number) AND \"k\" = +\(owner) AND \"domain\" = \(pairs.domain.literal)"
+    private func order(_ joinTable: TrackedTable.JoinTable, _ row: String) -> [String] {
+        let owner = "\(row).\(joinTable.table.mine)"
+        let base = "\"e\" = \(table.number) AND \"k\" = +\(owner) AND \"domain\" = \(joinTable.field.literal)"
         let isKnown = isKnown(key: owner)
         let isThere = row == "OLD" ? "true" : isStored(owner)
         return [
             "UPDATE \"sync_base\" SET \"edited\" = \(Self.now) WHERE \(base)",
             """
             INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
-            SELECT \(table.number), \(owner), \(pairs.domain.literal),
-              \(TrackedTable.JoinTable.arraySQL(of: pairs.listSQL(owner))), \(Self.now)
+            SELECT \(table.number), \(owner), \(joinTable.field.literal),
+              \(TrackedTable.JoinTable.arraySQL(of: joinTable.listSQL(owner))), \(Self.now)
             WHERE \(isKnown) AND \(isThere) AND NOT EXISTS (SELECT 1 FROM "sync_base" WHERE \(base))
             ON CONFLICT DO NOTHING
             """,

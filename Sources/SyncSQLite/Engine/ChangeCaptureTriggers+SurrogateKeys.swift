@@ -5,8 +5,8 @@ extension ChangeCaptureTriggers {
     /// Conditions that the key of a row changed although none of its columns did.
     ///
     /// A key that contains the key of another row changes with that key.
-    var hasOtherName: [String] {
-        guard table.key.isHidden, table.key.hasParts else { return [] }
+    var isRenamed: [String] {
+        guard table.key.isSurrogate, table.key.hasParts else { return [] }
         let name = table.key.name(of: "NEW")
         return [
             "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow("NEW")) AND \"name\" IS NOT \(name))",
@@ -16,8 +16,8 @@ extension ChangeCaptureTriggers {
     }
 
     /// Statements that update the rows whose key contains the key of this row, so that their triggers run.
-    var changedBelow: [String] {
-        guard table.key.isHidden else { return [] }
+    var dependentUpdates: [String] {
+        guard table.key.isSurrogate else { return [] }
         return dependents.map { table, column in
             let column = column.quoted
             return "UPDATE \(table.quoted) SET \(column) = \(column) WHERE \(column) = NEW.\(key)"
@@ -31,10 +31,10 @@ extension ChangeCaptureTriggers {
     ///   - k: The SQL of the new key.
     ///   - condition: Returns the condition of the entries, given the name of their key column.
     func moves(to k: String, where condition: (String) -> String) -> [String] {
-        guard table.key.isHidden else { return [] }
+        guard table.key.isSurrogate else { return [] }
         // `HiddenKeys.tables` ends with `sync_known`, where the statements look up names.
         return named.owners(to: k, where: condition)
-            + HiddenKeys.tables.map { name in
+            + SurrogateKeyRepair.tables.map { name in
                 "UPDATE OR REPLACE \(name.quoted) SET \"k\" = \(k) WHERE \"e\" = \(table.number) AND \(condition("\"k\""))"
             }
     }
@@ -42,7 +42,7 @@ extension ChangeCaptureTriggers {
     /// The SQL of the name of a deleted row: its recorded name, or a placeholder if the service does not know the row.
     ///
     /// The name cannot be computed at this point: the rows that the key contains may already be deleted.
-    var goneName: String {
+    var deletedName: String {
         """
         coalesce((SELECT "name" FROM "sync_known" WHERE \(isRow("OLD"))),
           'gone ' || OLD.\(key) || ' ' || (SELECT "seq" FROM "sync_engine"))
@@ -53,8 +53,8 @@ extension ChangeCaptureTriggers {
     ///
     /// They move entries of the former row to its name, and entries under the name of the inserted row to its surrogate
     /// key.
-    var takenBack: [String] {
-        guard table.key.isHidden else { return [] }
+    var reinsertion: [String] {
+        guard table.key.isSurrogate else { return [] }
         let name = table.key.name(of: "NEW")
         let other = "(SELECT \"name\" FROM \"sync_known\" WHERE \(isRow("NEW")) AND \"name\" IS NOT \(name))"
         let known = "(SELECT \"k\" FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"name\" = \(name))"

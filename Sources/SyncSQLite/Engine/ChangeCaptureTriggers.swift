@@ -40,24 +40,24 @@ struct ChangeCaptureTriggers {
 
     var statements: [String] {
         let (isOld, isNew) = (table.isOwn("OLD"), table.isOwn("NEW"))
-        let hasOtherKey = "(\((table.key.ownColumns.map(differs) + hasOtherName).joined(separator: " OR ")))"
+        let hasOtherKey = "(\((table.key.ownColumns.map(differs) + isRenamed).joined(separator: " OR ")))"
         var triggers = [
-            trigger("replace", "BEFORE INSERT", when: Self.heard, replaced(uniqueColumns + [[table.table.keyColumn]])),
-            trigger("insert", "AFTER INSERT", when: Self.heard + isNew, insertion),
+            trigger("replace", "BEFORE INSERT", when: Self.isCapturing, replaced(uniqueColumns + [[table.table.keyColumn]])),
+            trigger("insert", "AFTER INSERT", when: Self.isCapturing + isNew, insertion),
             trigger(
-                "delete", "AFTER DELETE", when: Self.heard + isOld,
-                named.others(to: goneName) { "\($0) = +OLD.\(key)" } + deletion),
-            trigger("leave", "AFTER DELETE", when: "NOT \(Self.heard)\(isOld)", departure),
+                "delete", "AFTER DELETE", when: Self.isCapturing + isOld,
+                named.others(to: deletedName) { "\($0) = +OLD.\(key)" } + deletion),
+            trigger("leave", "AFTER DELETE", when: "NOT \(Self.isCapturing)\(isOld)", engineDeletion),
             trigger(
-                "key", "AFTER UPDATE OF \(keyNames)", when: "\(Self.heard) AND \(hasOtherKey)\(isOld)\(isNew)",
-                awaitedMoved + deletion + insertion + changedBelow + unreadMoved),
+                "key", "AFTER UPDATE OF \(keyNames)", when: "\(Self.isCapturing) AND \(hasOtherKey)\(isOld)\(isNew)",
+                movedPendingReferences + deletion + insertion + dependentUpdates + movedUnreadableValues),
         ]
         if !table.columns.isEmpty {
             let isEdit = table.columns.map { differs($0.name) }.joined(separator: " OR ")
             triggers.append(
                 trigger(
                     "update", "AFTER UPDATE",
-                    when: "\(Self.heard) AND NOT \(hasOtherKey) AND (\(isEdit))\(isOld)\(isNew)", update))
+                    when: "\(Self.isCapturing) AND NOT \(hasOtherKey) AND (\(isEdit))\(isOld)\(isNew)", update))
         }
         if table.registration.sendsCascades, !unlinked.isEmpty {
             let columns = table.columns.filter { $0.destination != nil }.map(\.name.quoted).joined(separator: ", ")
@@ -67,7 +67,7 @@ struct ChangeCaptureTriggers {
                     when: "\(CaptureSuppression.cascading.isSet)\(isOld)\(isNew)",
                     unlinked))
         }
-        if table.key.isHidden {
+        if table.key.isSurrogate {
             triggers.append(
                 trigger(
                     "renumber", "AFTER UPDATE", when: "OLD.\(key) IS NOT NEW.\(key)\(isOld)",
@@ -80,34 +80,34 @@ struct ChangeCaptureTriggers {
             triggers += [("OLD", "NEW", deletion), ("NEW", "OLD", insertion)].map { own, other, body in
                 trigger(
                     "kind_\(own)", "AFTER UPDATE OF \(column)",
-                    when: "\(Self.heard)\(table.isOwn(own)) AND NOT (true\(table.isOwn(other)))", body)
+                    when: "\(Self.isCapturing)\(table.isOwn(own)) AND NOT (true\(table.isOwn(other)))", body)
             }
         }
-        if !table.key.isHidden {
+        if !table.key.isSurrogate {
             triggers.append(
                 trigger(
-                    "displace_key", "BEFORE UPDATE OF \(keyNames)", when: "\(Self.heard) AND \(hasOtherKey)",
+                    "displace_key", "BEFORE UPDATE OF \(keyNames)", when: "\(Self.isCapturing) AND \(hasOtherKey)",
                     replaced([[table.table.keyColumn]])))
         }
         if !uniqueColumns.isEmpty {
             let columns = Set(uniqueColumns.joined()).sorted().map(\.quoted).joined(separator: ", ")
             triggers.append(
-                trigger("displace", "BEFORE UPDATE OF \(columns)", when: Self.heard, replaced(uniqueColumns)))
+                trigger("displace", "BEFORE UPDATE OF \(columns)", when: Self.isCapturing, replaced(uniqueColumns)))
         }
-        return triggers + table.pairs.flatMap(pairs)
+        return triggers + table.joinTables.flatMap(joinTableTriggers)
     }
 
     // MARK: Rows
 
     private var insertion: [String] {
-        [Self.count] + takenBack + [
+        [Self.count] + reinsertion + [
             """
             INSERT INTO "sync_change" ("e", "k", "kind", "birth", "seq")
             SELECT \(table.number), NEW.\(key), CASE WHEN \(isKnown("NEW")) THEN 'update' ELSE 'create' END,
               CASE WHEN \(isKnown("NEW")) THEN NULL ELSE lower(hex(randomblob(16))) END, (SELECT "seq" FROM "sync_engine")
             WHERE NEW.\(key) IS NOT NULL
             ON CONFLICT DO UPDATE SET "kind" = CASE WHEN "birth" IS NULL THEN 'update' ELSE 'create' END,
-              "seq" = excluded."seq", "state" = \(Self.wakened), "reason" = NULL, "rounds" = 0
+              "seq" = excluded."seq", "state" = \(Self.readyUnlessConflicted), "reason" = NULL, "rounds" = 0
             """,
             "DELETE FROM \"sync_made\" WHERE \(isRow("NEW"))",
             """
@@ -131,7 +131,7 @@ struct ChangeCaptureTriggers {
     }
 
     /// Statements that move unreadable values of the service to the new key of a row.
-    private var unreadMoved: [String] {
+    private var movedUnreadableValues: [String] {
         [
             """
             UPDATE OR REPLACE "sync_unread" SET "k" = NEW.\(key) WHERE \(isRow("OLD"))
@@ -140,18 +140,18 @@ struct ChangeCaptureTriggers {
     }
 
     /// Statements that move pending references of a row to its new key.
-    private var awaitedMoved: [String] {
-        ["UPDATE OR REPLACE \"sync_pending\" SET \"owner_key\" = NEW.\(key) WHERE \(isAwaiting("OLD"))"]
+    private var movedPendingReferences: [String] {
+        ["UPDATE OR REPLACE \"sync_pending\" SET \"owner_key\" = NEW.\(key) WHERE \(isPendingOwner("OLD"))"]
     }
 
-    private func isAwaiting(_ row: String) -> String {
+    private func isPendingOwner(_ row: String) -> String {
         "\"owner_entity\" IN (\(family)) AND \"owner_key\" = +\(row).\(key)"
     }
 
     private var update: [String] {
         let bases = table.columns.map { column -> String in
             // A row that is created again has base values although the service does not know it.
-            let condition = "\(differs(column.name)) AND (\(isKnown("NEW")) OR \(MadeTimes.isRevived(isRow("NEW"))))"
+            let condition = "\(differs(column.name)) AND (\(isKnown("NEW")) OR \(MadeTimes.isRestored(isRow("NEW"))))"
             return base(column, "OLD", "NEW", condition, edits: true)
         }
         let references = table.columns.compactMap { column -> String? in
@@ -162,16 +162,16 @@ struct ChangeCaptureTriggers {
                 """
         }
         // The new key of a row that references itself updates the row before the key change is recorded.
-        return [Self.count] + bases + [times, touch("NEW.\(key)", isNoted("+NEW.\(key)"))] + references
+        return [Self.count] + bases + [times, touch("NEW.\(key)", isTracked("+NEW.\(key)"))] + references
     }
 
     private var deletion: [String] {
         let isUnsent =
             "\(isRow("OLD")) AND \"birth\" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \"sync_request\" WHERE \(isRow("OLD")))"
         let bases = table.columns.flatMap { column in
-            [lastHeld(column), base(column, "OLD", "OLD", isKnown("OLD"), edits: false)]
+            [deletedValue(column), base(column, "OLD", "OLD", isKnown("OLD"), edits: false)]
         }
-        let kept = moves(to: goneName) { "\($0) = +OLD.\(key)" }
+        let preserved = moves(to: deletedName) { "\($0) = +OLD.\(key)" }
         return [Self.count] + bases + links("OLD", "NOT \(isKnown("OLD"))")
             + [
                 """
@@ -185,23 +185,23 @@ struct ChangeCaptureTriggers {
                 DELETE FROM "sync_base" WHERE \(isRow("OLD")) AND NOT \(isKnown("OLD"))
                   AND NOT EXISTS (SELECT 1 FROM "sync_change" WHERE \(isRow("OLD")))
                 """,
-                "DELETE FROM \"sync_pending\" WHERE \(isAwaiting("OLD"))",
+                "DELETE FROM \"sync_pending\" WHERE \(isPendingOwner("OLD"))",
                 """
                 INSERT INTO "sync_change" ("e", "k", "kind", "seq")
                 SELECT \(table.number), OLD.\(key), 'delete', (SELECT "seq" FROM "sync_engine")
                 WHERE \(isKnown("OLD")) OR EXISTS (SELECT 1 FROM "sync_change" WHERE \(isRow("OLD")))
                 ON CONFLICT DO UPDATE SET "kind" = 'delete', "seq" = excluded."seq", "state" = 'ready', "reason" = NULL, "rounds" = 0
                 """,
-            ] + kept
+            ] + preserved
     }
 
     /// Returns the statement that records the value of an edited column when its row is deleted. If the row comes back,
     /// the value is logged as lost.
-    private func lastHeld(_ column: TrackedTable.Column) -> String {
+    private func deletedValue(_ column: TrackedTable.Column) -> String {
         let value = "OLD.\(column.name.quoted)"
         return """
             INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
-            SELECT \(table.number), OLD.\(key), \(DeletedValues.domain(column.name).literal), \(value), \(Self.now)
+            SELECT \(table.number), OLD.\(key), \(DeletedValues.field(column.name).literal), \(value), \(Self.now)
             WHERE EXISTS (SELECT 1 FROM "sync_base" WHERE \(isRow("OLD")) AND "domain" = \(column.name.literal)
               AND "value" IS NOT \(value) COLLATE BINARY)
             ON CONFLICT DO UPDATE SET "value" = excluded."value"
@@ -236,7 +236,7 @@ struct ChangeCaptureTriggers {
 
     /// Returns statements that delete the recorded join edits of a row.
     func links(_ row: String, _ condition: String = "true") -> [String] {
-        table.pairs.map {
+        table.joinTables.map {
             "DELETE FROM \"sync_link\" WHERE \"link\" = \($0.name.literal) AND \"owner\" = +\(row).\(key) AND \(condition)"
         }
     }
@@ -244,16 +244,16 @@ struct ChangeCaptureTriggers {
     // MARK: SQL
 
     /// The condition that the writer is not the engine.
-    static let heard = "NOT EXISTS (SELECT 1 FROM \"sync_mute\")"
+    static let isCapturing = "NOT EXISTS (SELECT 1 FROM \"sync_mute\")"
     static let now = "CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER)"
     static let count = "UPDATE \"sync_engine\" SET \"seq\" = \"seq\" + 1"
     /// The state of a change after an edit. The edit unblocks the change. An open conflict stays open until it is
     /// resolved.
-    private static let wakened = "CASE \"state\" WHEN 'conflicted' THEN 'conflicted' ELSE 'ready' END"
+    private static let readyUnlessConflicted = "CASE \"state\" WHEN 'conflicted' THEN 'conflicted' ELSE 'ready' END"
 
     /// The columns of the key. SQLite also accepts `rowid` and its synonyms for an integer key.
     private var keyNames: String {
-        (table.key.ownColumns + (isRowID && !table.key.isHidden ? ["rowid", "oid", "_rowid_"] : [])).map(\.quoted)
+        (table.key.ownColumns + (isRowID && !table.key.isSurrogate ? ["rowid", "oid", "_rowid_"] : [])).map(\.quoted)
             .joined(separator: ", ")
     }
 
@@ -266,7 +266,7 @@ struct ChangeCaptureTriggers {
     }
 
     /// Returns the condition that the engine has an entry for a key, as a known row or in the outbox.
-    func isNoted(_ key: String) -> String {
+    func isTracked(_ key: String) -> String {
         let isRow = "\"e\" = \(table.number) AND \"k\" = \(key)"
         let tables = ["sync_known", "sync_change"].map { "EXISTS (SELECT 1 FROM \($0.quoted) WHERE \(isRow))" }
         return "(\(tables.joined(separator: " OR ")))"
@@ -280,7 +280,7 @@ struct ChangeCaptureTriggers {
         """
         INSERT INTO "sync_change" ("e", "k", "kind", "seq")
         SELECT \(table.number), \(owner), 'update', (SELECT "seq" FROM "sync_engine") WHERE \(condition)
-        ON CONFLICT DO UPDATE SET "seq" = excluded."seq", "state" = \(Self.wakened), "reason" = NULL, "rounds" = 0
+        ON CONFLICT DO UPDATE SET "seq" = excluded."seq", "state" = \(Self.readyUnlessConflicted), "reason" = NULL, "rounds" = 0
         """
     }
 

@@ -10,21 +10,21 @@ struct ConflictLog {
     static let missing = "deleted by the service, or hidden from the user"
     /// The reason of a row without edits that was deleted along with another one. The service does not cascade, so it
     /// still has the row.
-    static let wentAlong = "deleted with a row that the service deleted"
+    static let cascaded = "deleted with a row that the service deleted"
     /// The reason of a preexisting row that the service does not have.
-    static let presumed = "preexisting row that the service does not have"
+    static let preexisting = "preexisting row that the service does not have"
     /// The reason of a row that may have been edited while the triggers were missing.
     static let audited = "deleted by the service; possibly edited while change capture was off"
     /// The SQL list of all reasons above.
-    static let gone = [deleted, missing, wentAlong, presumed, audited].map(\.literal).joined(separator: ", ")
+    static let deletionReasons = [deleted, missing, cascaded, preexisting, audited].map(\.literal).joined(separator: ", ")
 
     private let db: Database
 
     init(_ db: Database) { self.db = db }
 
     func add(
-        _ table: TrackedTable, _ key: DatabaseValue, domain: String, base: DatabaseValue, local: DatabaseValue,
-        remote: DatabaseValue, _ ruling: ConflictOutcome
+        _ table: TrackedTable, _ key: DatabaseValue, field: String, base: DatabaseValue, local: DatabaseValue,
+        remote: DatabaseValue, _ resolution: ConflictOutcome
     ) throws {
         try db.cachedStatement(
             sql: """
@@ -33,9 +33,9 @@ struct ConflictLog {
                 """
         ).execute(
             arguments: [
-                SQLiteEngineStore.now, table.number, key, domain, base, local, remote, ruling.winner.rawValue,
-                ruling.why,
-                ruling.winner == .open ? 1 : 0,
+                SQLiteEngineStore.now, table.number, key, field, base, local, remote, resolution.winner.rawValue,
+                resolution.reason,
+                resolution.winner == .open ? 1 : 0,
             ])
     }
 
@@ -51,30 +51,30 @@ struct ConflictLog {
     func recordDeleted(_ key: DatabaseValue, _ table: TrackedTable, since line: Int) throws {
         try db.executeCached(
             sql: "DELETE FROM sync_conflict WHERE id > ? AND e = ? AND k = ? AND why = ?",
-            arguments: [line, table.number, key, Self.wentAlong])
+            arguments: [line, table.number, key, Self.cascaded])
     }
 
     /// Returns the logged values of the row that was last deleted under a key. SQLite may have given the key to several
     /// rows.
-    func lastGone(
+    func lastDeletion(
         _ key: DatabaseValue?, _ table: TrackedTable
-    ) throws -> [(id: Int64, domain: String, value: DatabaseValue)] {
+    ) throws -> [(id: Int64, field: String, value: DatabaseValue)] {
         let lines = try Row.fetchAll(
             db,
             sql:
-                "SELECT id, domain, local FROM sync_conflict WHERE e = ? AND k = ? AND why IN (\(Self.gone)) ORDER BY id DESC",
+                "SELECT id, domain, local FROM sync_conflict WHERE e = ? AND k = ? AND why IN (\(Self.deletionReasons)) ORDER BY id DESC",
             arguments: [table.number, key]
         ).map {
             (
-                id: try $0.decode(Int64.self, atIndex: 0), domain: try $0.decode(String.self, atIndex: 1),
+                id: try $0.decode(Int64.self, atIndex: 0), field: try $0.decode(String.self, atIndex: 1),
                 value: $0[2] as DatabaseValue
             )
         }
         var seen: Set<String> = []
-        return Array(lines.prefix { seen.insert($0.domain).inserted })
+        return Array(lines.prefix { seen.insert($0.field).inserted })
     }
 
-    func markRestored(_ lines: [Int64]) throws {
+    func setRestored(_ lines: [Int64]) throws {
         for line in lines {
             try db.executeCached(
                 sql: "UPDATE sync_conflict SET why = why || ', restored' WHERE id = ?", arguments: [line])
@@ -87,7 +87,7 @@ struct ConflictLog {
         let rows = try Row.fetchAll(
             db.cachedStatement(
                 sql: "SELECT e, count(DISTINCT k), count(*) FROM sync_conflict WHERE id > ? AND why <> ? GROUP BY e"),
-            arguments: [line, Self.wentAlong])
+            arguments: [line, Self.cascaded])
         for row in rows {
             guard let table = try tables.first(where: { try $0.number == row.decode(atIndex: 0) }) else { continue }
             outcome[table.entity.name].conflicts = try row.decode(atIndex: 1)
@@ -97,12 +97,12 @@ struct ConflictLog {
     }
 
     /// Closes open conflicts that need no decision: the row is deleted, or holds the service's value.
-    func closeSettled(_ tables: [TrackedTable]) throws {
+    func closeResolved(_ tables: [TrackedTable]) throws {
         let open = try db.rowsCached(sql: "SELECT id, e, k, domain, remote FROM sync_conflict WHERE open = 1")
         for row in open {
             guard let table = try tables.first(where: { try $0.number == row.decode(atIndex: 1) }) else { continue }
             let key: DatabaseValue = row[2]
-            guard let values = try table.domains.values(of: key, in: db) else {
+            guard let values = try table.fieldReader.values(of: key, in: db) else {
                 let isDeletedHere = try db.finds(
                     sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND kind = 'delete'",
                     arguments: [table.number, key])
@@ -131,15 +131,15 @@ struct ConflictLog {
     }
 
     /// Returns the current value of a field; nil if the row is not stored.
-    func value(of domain: String, _ table: TrackedTable, _ key: DatabaseValue) throws -> DatabaseValue? {
-        try table.domains.values(of: key, in: db).flatMap { try value(of: domain, table, key, $0) }
+    func value(of field: String, _ table: TrackedTable, _ key: DatabaseValue) throws -> DatabaseValue? {
+        try table.fieldReader.values(of: key, in: db).flatMap { try value(of: field, table, key, $0) }
     }
 
     private func value(
-        of domain: String, _ table: TrackedTable, _ key: DatabaseValue, _ values: [String: DatabaseValue]
+        of field: String, _ table: TrackedTable, _ key: DatabaseValue, _ values: [String: DatabaseValue]
     ) throws -> DatabaseValue? {
-        guard let pairs = table.pairs.first(where: { $0.domain == domain }) else { return values[domain] }
-        return LinkedRowList.text(try LinkedRowList(pairs).others(of: key, in: db))
+        guard let joinTable = table.joinTables.first(where: { $0.field == field }) else { return values[field] }
+        return LinkedRowList.text(try LinkedRowList(joinTable).others(of: key, in: db))
     }
 
     /// Updates the local value of an open conflict. A later edit changes the value that would be lost.
@@ -149,15 +149,15 @@ struct ConflictLog {
     }
 
     /// Closes all open conflicts of a row.
-    func closeAll(_ key: DatabaseValue, _ table: TrackedTable, _ ruling: ConflictOutcome) throws {
+    func closeAll(_ key: DatabaseValue, _ table: TrackedTable, _ resolution: ConflictOutcome) throws {
         try db.executeCached(
             sql: "UPDATE sync_conflict SET open = 0, winner = ?, why = ? WHERE e = ? AND k = ? AND open = 1",
-            arguments: [ruling.winner.rawValue, ruling.why, table.number, key])
+            arguments: [resolution.winner.rawValue, resolution.reason, table.number, key])
     }
 
-    private func close(_ id: DatabaseValue, _ winner: ConflictOutcome.Winner, _ why: String) throws {
+    private func close(_ id: DatabaseValue, _ winner: ConflictOutcome.Winner, _ reason: String) throws {
         try db.execute(
             sql: "UPDATE sync_conflict SET open = 0, winner = ?, why = ? WHERE id = ?",
-            arguments: [winner.rawValue, why, id])
+            arguments: [winner.rawValue, reason, id])
     }
 }

@@ -21,18 +21,18 @@ struct ConflictLogValues {
     /// Returns a logged value as JSON.
     ///
     /// - Parameter domain: The column or list; empty for a whole row, whose record is logged.
-    func json(_ value: DatabaseValue, domain: String) throws -> JSONValue {
+    func json(_ value: DatabaseValue, field: String) throws -> JSONValue {
         guard !value.isNull else { return .null }
-        if let pairs = table.pairs.first(where: { $0.domain == domain }) {
-            return .array(try LinkedRowList.keys(value).map { try engine.id($0, of: pairs.destination, in: db) })
+        if let joinTable = table.joinTables.first(where: { $0.field == field }) {
+            return .array(try LinkedRowList.keys(value).map { try engine.id($0, of: joinTable.destination, in: db) })
         }
-        guard let column = columns[domain] else {
-            if domain.isEmpty, case .string(let text) = value.storage, let record = try? JSONValue(parsing: text) {
+        guard let column = columns[field] else {
+            if field.isEmpty, case .string(let text) = value.storage, let record = try? JSONValue(parsing: text) {
                 return record
             }
             return value.json
         }
-        switch column.domain {
+        switch column.field {
         case .attribute(let slot):
             let attribute = attributes[slot]
             let stored = ColumnValue.storedValue(value, as: attribute.type)
@@ -40,7 +40,7 @@ struct ConflictLogValues {
             // Show a value that the model cannot read unchanged.
             return stored.isNull ? value.json : ExportValues().json(stored, conversion) ?? value.json
         case .kind: return value.json
-        case .toOne, .pairs: return try engine.id(value, of: column.destination, in: db)
+        case .toOne, .joinRows: return try engine.id(value, of: column.destination, in: db)
         }
     }
 }

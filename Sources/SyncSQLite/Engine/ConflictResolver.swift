@@ -17,12 +17,12 @@ struct ConflictResolver {
 
     /// A field that both sides changed, with the value of each side.
     struct Case {
-        let domain: String
+        let field: String
         let base: JSONValue
         let here: JSONValue
         let there: JSONValue
         /// When the field was edited here.
-        let edited: Int64
+        let editTime: Int64
     }
 
     private let engine: SQLiteEngineStore
@@ -36,21 +36,21 @@ struct ConflictResolver {
     }
 
     /// Returns the outcome of a conflict, and the value that the resolver returned instead of either side's.
-    func ruling(_ values: Case, of row: Subject) throws -> (ConflictOutcome, own: JSONValue?) {
-        let edited = values.edited == 0 ? nil : Date(timeIntervalSince1970: Double(values.edited) / 1000)
+    func resolve(_ values: Case, of row: Subject) throws -> (ConflictOutcome, own: JSONValue?) {
+        let edited = values.editTime == 0 ? nil : Date(timeIntervalSince1970: Double(values.editTime) / 1000)
         let conflict = SyncConflict(
             entity: row.table.entity.name, key: try row.table.recordKey(row.key, in: db),
-            field: row.table.domain(values.domain), base: values.base, local: values.here, remote: values.there,
+            field: row.table.displayName(ofField: values.field), base: values.base, local: values.here, remote: values.there,
             localEditDate: edited)
         switch engine.registration.resolver?(conflict) ?? .usePolicy {
-        case .local: return (ConflictOutcome(winner: .local, why: "resolver"), nil)
-        case .remote: return (ConflictOutcome(winner: .remote, why: "resolver"), nil)
-        case .manual: return (ConflictOutcome(winner: .open, why: "resolver"), nil)
-        case .merged(let json): return (ConflictOutcome(winner: .local, why: "resolver: \(json)"), json)
+        case .local: return (ConflictOutcome(winner: .local, reason: "resolver"), nil)
+        case .remote: return (ConflictOutcome(winner: .remote, reason: "resolver"), nil)
+        case .manual: return (ConflictOutcome(winner: .open, reason: "resolver"), nil)
+        case .merged(let json): return (ConflictOutcome(winner: .local, reason: "resolver: \(json)"), json)
         case .usePolicy:
             return (
                 ConflictOutcome(
-                    row.table.registration.policy, edited: values.edited, changed: row.changed, known: row.known,
+                    row.table.registration.policy, editTime: values.editTime, changed: row.changed, known: row.known,
                     now: SQLiteEngineStore.now, clock: clock), nil
             )
         }
@@ -61,20 +61,20 @@ struct ConflictResolver {
     /// Updates both values of an open conflict.
     ///
     /// - Returns: Whether the field has an open conflict.
-    func isOpen(_ domain: String, _ row: Subject, _ here: DatabaseValue, _ there: DatabaseValue) throws -> Bool {
+    func isOpen(_ field: String, _ row: Subject, _ here: DatabaseValue, _ there: DatabaseValue) throws -> Bool {
         try db.executeCached(
             sql: "UPDATE sync_conflict SET local = ?, remote = ? WHERE e = ? AND k = ? AND domain = ? AND open = 1",
-            arguments: [here, there, row.table.number, row.key, domain])
+            arguments: [here, there, row.table.number, row.key, field])
         return db.changesCount > 0
     }
 
     /// Closes an open conflict if the service has the base value again, or the local value.
-    func close(_ domain: String, _ row: Subject, _ here: DatabaseValue, _ there: DatabaseValue) throws {
+    func close(_ field: String, _ row: Subject, _ here: DatabaseValue, _ there: DatabaseValue) throws {
         try db.cachedStatement(
             sql: """
                 UPDATE sync_conflict SET open = 0, winner = 'local', why = 'the service returned to this value'
                 WHERE e = ? AND k = ? AND domain = ? AND open = 1 AND (base IS ? OR ? IS ?)
                 """
-        ).execute(arguments: [row.table.number, row.key, domain, there, here, there])
+        ).execute(arguments: [row.table.number, row.key, field, there, here, there])
     }
 }

@@ -22,13 +22,13 @@ struct CreationID {
     /// Returns the creation ID of a row that is created again after the service deleted it; nil for other rows.
     ///
     /// - Parameter ids: The possible former IDs of the row.
-    static func revival(
+    static func restoration(
         ofAny ids: [String], _ table: TrackedTable, _ key: DatabaseValue, in db: Database
     ) throws -> CreationID? {
-        let birth = try String.fetchOne(
+        let creationID = try String.fetchOne(
             db.cachedStatement(sql: "SELECT birth FROM sync_change WHERE e = ? AND k = ? AND kind = 'create'"),
             arguments: [table.number, key])
-        return ids.map { CreationID(reviving: $0, of: table.entity.name) }.first { $0.text == birth }
+        return ids.map { CreationID(reviving: $0, of: table.entity.name) }.first { $0.text == creationID }
     }
 
     /// Returns an ID of the given length, of the characters a to z and 0 to 9. Returns a UUID if no length is given.

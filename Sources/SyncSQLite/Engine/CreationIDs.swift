@@ -10,19 +10,19 @@ struct CreationIDs {
     private let engine: SQLiteEngineStore
     private let table: TrackedTable
     private let db: Database
-    private let marker: String?
+    private let markerField: String?
     private let rows: NewRows
 
     /// Nil if the service keeps no creation IDs, or no rows are new.
     init?(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) throws {
-        marker = engine.registration.marker
-        guard marker != nil || engine.registration.makesIDs else { return nil }
+        markerField = engine.registration.markerField
+        guard markerField != nil || engine.registration.makesIDs else { return nil }
         self.engine = engine
         self.table = table
         self.db = db
         rows = engine.memory.newRows(of: table.number)
-        if rows.births == nil { try Self.read(into: rows, engine, table, nil, db) }
-        if rows.births?.isEmpty != false { return nil }
+        if rows.byCreationID == nil { try Self.read(into: rows, engine, table, nil, db) }
+        if rows.byCreationID?.isEmpty != false { return nil }
     }
 
     /// Reads creation IDs from the outbox.
@@ -36,21 +36,21 @@ struct CreationIDs {
             sql: "SELECT birth, k FROM sync_change WHERE e = ? AND kind = 'create' AND birth IS NOT NULL"
                 + (key == nil ? "" : " AND k = ?"),
             arguments: StatementArguments([table.number.databaseValue] + [key].compactMap(\.self)))
-        var births = rows.births ?? [:]
-        rows.births = nil
+        var births = rows.byCreationID ?? [:]
+        rows.byCreationID = nil
         for row in found {
-            let birth = try row.decode(String.self, atIndex: 0)
-            births[registration.marker == nil ? CreationID(birth).text(of: registration.idLength) : birth] = row[1]
+            let creationID = try row.decode(String.self, atIndex: 0)
+            births[registration.markerField == nil ? CreationID(creationID).text(of: registration.idLength) : creationID] = row[1]
         }
-        rows.births = births
+        rows.byCreationID = births
     }
 
     /// Gives a new row the key of the pulled row that has its creation ID.
     ///
     /// - Parameter key: The key of the pulled row in the engine's tables.
     /// - Returns: The key of the new row afterwards; nil if no new row matches.
-    func adopt(_ row: PulledPage.Record, _ key: DatabaseValue) throws -> DatabaseValue? {
-        guard let name = name(of: row), let own = rows.births?[name], let id = table.key.rowKey(row.id),
+    func matchNewRow(_ row: PulledPage.Record, _ key: DatabaseValue) throws -> DatabaseValue? {
+        guard let name = name(of: row), let own = rows.byCreationID?[name], let id = table.key.rowKey(row.id),
             try isNew(own)
         else { return nil }
         guard !own.isExactly(key) else { return key }
@@ -70,13 +70,13 @@ struct CreationIDs {
     }
 
     private func name(of row: PulledPage.Record) -> String? {
-        guard let marker else { return if case .string(let id) = row.id { id } else { nil } }
-        guard case .string(let name)? = row.record?[marker] else { return nil }
-        return birth(name)
+        guard let markerField else { return if case .string(let id) = row.id { id } else { nil } }
+        guard case .string(let name)? = row.record?[markerField] else { return nil }
+        return creationID(name)
     }
 
     /// Returns a creation ID without the suffix of a later attempt, as in `birth-2`.
-    private func birth(_ name: String) -> String {
+    private func creationID(_ name: String) -> String {
         guard let dash = name.lastIndex(of: "-"), name[name.index(after: dash)...].allSatisfy(\.isNumber) else {
             return name
         }

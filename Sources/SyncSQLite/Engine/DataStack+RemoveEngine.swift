@@ -17,8 +17,8 @@ extension DataStack {
             try await database.write { [self] db in
                 try watch.check(db)
                 guard try EngineSchema.isThere(in: db) else { return }
-                _ = try EngineDamage.located(in: db) { try LeaseStore.take(UUID().uuidString, in: db) }
-                try DeferredForeignKeys.during(db, isAdopted) {
+                _ = try EngineDamage.located(in: db) { try LeaseStore.acquire(UUID().uuidString, in: db) }
+                try DeferredForeignKeys.during(db, hasExistingTables) {
                     try EngineSchema.removeTriggers(from: db)
                     if deletingRows { try deleteRowsInStep(db) }
                     for name in EngineSchema.tableNames { try db.execute(sql: "DROP TABLE IF EXISTS \(name.quoted)") }

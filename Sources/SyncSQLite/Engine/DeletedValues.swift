@@ -6,13 +6,13 @@ import SyncStore
 struct DeletedValues {
     struct Edit {
         let key: DatabaseValue
-        let domain: String
+        let field: String
         let base: DatabaseValue
         let value: DatabaseValue
     }
 
     /// Returns the name of the field in `sync_base` that stores the value of a column.
-    static func domain(_ column: String) -> String { "\(column) when it was deleted" }
+    static func field(_ column: String) -> String { "\(column) when it was deleted" }
 
     private let table: TrackedTable
     private let db: Database
@@ -28,21 +28,21 @@ struct DeletedValues {
             first, _ in first
         }
         return table.columns.compactMap { column in
-            guard let base = values[column.name], let value = values[Self.domain(column.name)] else { return nil }
-            return Edit(key: key, domain: column.name, base: base, value: value)
+            guard let base = values[column.name], let value = values[Self.field(column.name)] else { return nil }
+            return Edit(key: key, field: column.name, base: base, value: value)
         }
     }
 
     /// Logs edits as lost, except those whose value the returned row has.
     ///
     /// - Returns: The number of lost edits.
-    func log(_ edits: [Edit], _ ruling: ConflictOutcome) throws -> Int {
+    func log(_ edits: [Edit], _ resolution: ConflictOutcome) throws -> Int {
         var lost = 0
         for edit in edits {
-            let there = try table.domains.values(of: edit.key, in: db)?[edit.domain] ?? .null
+            let there = try table.fieldReader.values(of: edit.key, in: db)?[edit.field] ?? .null
             guard !there.isExactly(edit.value) else { continue }
             try ConflictLog(db).add(
-                table, edit.key, domain: edit.domain, base: edit.base, local: edit.value, remote: there, ruling)
+                table, edit.key, field: edit.field, base: edit.base, local: edit.value, remote: there, resolution)
             lost += 1
         }
         return lost

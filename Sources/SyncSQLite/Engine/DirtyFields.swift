@@ -7,16 +7,16 @@ struct DirtyFields {
     private let table: TrackedTable
     private let sendsWholeRows: Bool
     /// See ``SyncedColumns``.
-    private let inStep: Set<String>
+    private let syncedColumns: Set<String>
     private let db: Database
 
     init(_ table: TrackedTable, sendsWholeRows: Bool, _ db: Database) throws {
         (self.table, self.sendsWholeRows, self.db) = (table, sendsWholeRows, db)
-        inStep = try SyncedColumns(table, db).names()
+        syncedColumns = try SyncedColumns(table, db).names()
     }
 
     func all(of key: DatabaseValue, _ values: [String: DatabaseValue]) throws -> [OutgoingField] {
-        try table.columns.map { domain($0, values) } + table.pairs.map { try domain($0, key) }
+        try table.columns.map { field($0, values) } + table.joinTables.map { try field($0, key) }
     }
 
     /// Returns the fields that differ from their base values.
@@ -29,53 +29,53 @@ struct DirtyFields {
         let rows = try Row.fetchAll(
             db.cachedStatement(sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?"),
             arguments: [table.number, key])
-        func isInStep(_ column: String) -> Bool { inStep.isEmpty || inStep.contains(column) }
-        var edited: Set<String> = []
-        let lists = Set(table.pairs.map(\.domain))
+        func isInStep(_ column: String) -> Bool { syncedColumns.isEmpty || syncedColumns.contains(column) }
+        var editedNames: Set<String> = []
+        let lists = Set(table.joinTables.map(\.field))
         for row in rows where try !lists.contains(row.decode(atIndex: 0)) {
             let name = try row.decode(String.self, atIndex: 0)
             if let value = values[name], !value.isExactly(row[1]) {
-                edited.insert(name)
+                editedNames.insert(name)
             } else {
                 try table.setBase(nil, of: name, key, in: db)
             }
         }
-        let editedJoinRows = try table.pairs.filter { try isEdited($0, key) }
-        let known = edited.filter(isInStep)
+        let editedJoinRows = try table.joinTables.filter { try isEdited($0, key) }
+        let known = editedNames.filter(isInStep)
         let groups = table.groups.filter { !known.isDisjoint(with: $0) }
-        let (names, pairs) = (
+        let (names, joinTables) = (
             known.union(groups.joined().filter(isInStep)), editedJoinRows.filter { isInStep($0.name) }
         )
-        guard !names.isEmpty || !pairs.isEmpty else { return edited.isEmpty && editedJoinRows.isEmpty ? [] : nil }
-        if table.registration.isOneDomain || sendsWholeRows {
-            return try all(of: key, values).filter { domain in
-                names.contains(domain.name) || inStep.contains(domain.pairs?.name ?? domain.name)
+        guard !names.isEmpty || !joinTables.isEmpty else { return editedNames.isEmpty && editedJoinRows.isEmpty ? [] : nil }
+        if table.registration.mergesWholeRow || sendsWholeRows {
+            return try all(of: key, values).filter { field in
+                names.contains(field.name) || syncedColumns.contains(field.joinTable?.name ?? field.name)
             }
         }
-        return table.columns.filter { names.contains($0.name) }.map { domain($0, values) }
-            + (try pairs.map { try domain($0, key) })
+        return table.columns.filter { names.contains($0.name) }.map { field($0, values) }
+            + (try joinTables.map { try field($0, key) })
     }
 
     /// Returns whether join rows were added or removed, or a list has another order than its base. Deletes the base of
     /// an unedited list.
-    private func isEdited(_ pairs: TrackedTable.JoinTable, _ key: DatabaseValue) throws -> Bool {
-        let base = BaseOrder(table, pairs, db)
+    private func isEdited(_ joinTable: TrackedTable.JoinTable, _ key: DatabaseValue) throws -> Bool {
+        let base = BaseOrder(table, joinTable, db)
         if let agreed = try base.keys(of: key) {
-            if ListOrderMerge.isMoved(try LinkedRowList(pairs).others(of: key, in: db), from: agreed) { return true }
+            if ListOrderMerge.isMoved(try LinkedRowList(joinTable).others(of: key, in: db), from: agreed) { return true }
         }
         let isEdited = try db.finds(
-            sql: "SELECT 1 FROM sync_link WHERE link = ? AND owner = ?", arguments: [pairs.name, key])
+            sql: "SELECT 1 FROM sync_link WHERE link = ? AND owner = ?", arguments: [joinTable.name, key])
         if !isEdited { try base.set(nil, of: key) }
         return isEdited
     }
 
-    private func domain(_ column: TrackedTable.Column, _ values: [String: DatabaseValue]) -> OutgoingField {
-        OutgoingField(name: column.name, column: column, pairs: nil, value: values[column.name] ?? .null, others: [])
+    private func field(_ column: TrackedTable.Column, _ values: [String: DatabaseValue]) -> OutgoingField {
+        OutgoingField(name: column.name, column: column, joinTable: nil, value: values[column.name] ?? .null, others: [])
     }
 
-    private func domain(_ pairs: TrackedTable.JoinTable, _ key: DatabaseValue) throws -> OutgoingField {
-        let others = try LinkedRowList(pairs).others(of: key, in: db)
+    private func field(_ joinTable: TrackedTable.JoinTable, _ key: DatabaseValue) throws -> OutgoingField {
+        let others = try LinkedRowList(joinTable).others(of: key, in: db)
         return OutgoingField(
-            name: pairs.domain, column: nil, pairs: pairs, value: LinkedRowList.text(others), others: others)
+            name: joinTable.field, column: nil, joinTable: joinTable, value: LinkedRowList.text(others), others: others)
     }
 }

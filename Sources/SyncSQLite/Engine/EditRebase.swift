@@ -11,22 +11,22 @@ struct EditRebase {
         /// The kind of the pending change; nil if the outbox has none for the row.
         let kind: String?
         /// The columns that a unique index kept from being reset to their base value.
-        let stuck: Set<String>
+        let unrevertedColumns: Set<String>
         /// The columns that hold the service's value or a captured edit of it. See ``SyncedColumns``.
-        let inStep: Set<String>
+        let syncedColumns: Set<String>
         /// Whether edits of the row may have been missed.
         let isAudited: Bool
         /// The base value of each edited column, and when the column was edited.
-        var base: [String: (value: DatabaseValue, edited: Int64)]
+        var base: [String: (value: DatabaseValue, editTime: Int64)]
         /// The edit times of a row that the service does not know; nil for other rows.
-        let made: MadeTimes?
+        let creationTimes: MadeTimes?
         /// The values of each column that were sent without an answer. See ``TriedValues``.
-        let tried: [String: [DatabaseValue]]
+        let triedValues: [String: [DatabaseValue]]
         /// The columns for which the service has a sent value. That value is their base.
         var agreed: Set<String> = []
         /// The value of each column before the page was written.
         let local: [String: DatabaseValue]
-        let pairs: JoinRowEdits
+        let joinRowEdits: JoinRowEdits
         /// Whether the service has the known version of the row, so that nothing changed there.
         let isCurrent: Bool
 
@@ -34,22 +34,22 @@ struct EditRebase {
         var key: DatabaseValue { row.key }
 
         /// Whether the row has no base values: it was created here, and the service did not know it.
-        var isNew: Bool { made.map { !$0.isRevived } ?? false }
+        var isNew: Bool { creationTimes.map { !$0.isRestored } ?? false }
 
         /// Returns whether a column without a base value was edited.
-        func isEdited(_ name: String) -> Bool { isNew || made?.isSet(name) == true }
+        func isEdited(_ name: String) -> Bool { isNew || creationTimes?.isSet(name) == true }
 
         /// Returns when a column was edited; nil if it was not.
-        func edited(_ name: String) -> Int64? {
-            base[name]?.edited ?? made?.edited(name, holding: local[name] ?? .null)
+        func editTime(of name: String) -> Int64? {
+            base[name]?.editTime ?? creationTimes?.editTime(of: name, holding: local[name] ?? .null)
         }
 
         /// Returns the edit with base values for columns where the service has a value that was sent.
         func agreeing(with remote: [String: DatabaseValue]) -> Edit {
             var edit = self
-            for (name, values) in tried where !stuck.contains(name) && (base[name] != nil || kind == "create") {
+            for (name, values) in triedValues where !unrevertedColumns.contains(name) && (base[name] != nil || kind == "create") {
                 guard let there = remote[name], values.contains(where: there.isExactly) else { continue }
-                edit.base[name] = (there, edited(name) ?? SQLiteEngineStore.now)
+                edit.base[name] = (there, editTime(of: name) ?? SQLiteEngineStore.now)
                 edit.agreed.insert(name)
             }
             return edit
@@ -58,15 +58,15 @@ struct EditRebase {
 
     private let engine: SQLiteEngineStore
     private let db: Database
-    private let rulings: ConflictResolver
+    private let resolver: ConflictResolver
     private var edits: [Edit] = []
-    private var taken: [Int: Set<BinaryComparedValue>] = [:]
-    private var inStep: [Int: Set<String>] = [:]
+    private var revertedKeys: [Int: Set<BinaryComparedValue>] = [:]
+    private var syncedColumns: [Int: Set<String>] = [:]
 
     init(_ engine: SQLiteEngineStore, _ db: Database, clock: Int64) {
         self.engine = engine
         self.db = db
-        rulings = ConflictResolver(engine, db, clock: clock)
+        resolver = ConflictResolver(engine, db, clock: clock)
     }
 
     // MARK: Removing edits
@@ -78,58 +78,58 @@ struct EditRebase {
     ///   - known: The service's time of the known version.
     ///   - isAudited: Whether edits of the row may have been missed. At the known version, every difference is such an
     ///     edit. At another version the origin is unknown: the service's value is taken, and the local one is logged.
-    mutating func takeOff(
+    mutating func revert(
         _ key: DatabaseValue, of table: TrackedTable, changed: Int64?, known: Int64?, isCurrent: Bool, isAudited: Bool
     ) throws {
-        guard taken[table.number, default: []].insert(key.exact).inserted, let local = try values(of: key, table) else {
+        guard revertedKeys[table.number, default: []].insert(key.exact).inserted, let local = try values(of: key, table) else {
             return
         }
         let kind = try String.fetchOne(
             db.cachedStatement(sql: "SELECT kind FROM sync_change WHERE e = ? AND k = ?"),
             arguments: [table.number, key])
-        var base: [String: (value: DatabaseValue, edited: Int64)] = [:]
+        var base: [String: (value: DatabaseValue, editTime: Int64)] = [:]
         let rows = try Row.fetchCursor(
             db.cachedStatement(sql: "SELECT domain, value, edited FROM sync_base WHERE e = ? AND k = ?"),
             arguments: [table.number, key])
         while let row = try rows.next() { base[try row.decode(atIndex: 0)] = (row[1], try row.decode(atIndex: 2)) }
         let row = ConflictResolver.Subject(table: table, key: key, changed: changed, known: known)
-        let inStep = try columnsInStep(table)
+        let syncedColumns = try syncedColumns(of: table)
         let tried = kind == nil ? [:] : try TriedValues(table, db).all(of: key)
         let made = kind == "create" ? try MadeTimes(of: key, table, db) : nil
-        let pairs = try JoinRowEdits(
-            row, isNew: made?.isRevived == false, isAudited: isAudited, isCurrent: isCurrent, inStep: inStep,
+        let joinRowEdits = try JoinRowEdits(
+            row, isNew: made?.isRestored == false, isAudited: isAudited, isCurrent: isCurrent, syncedColumns: syncedColumns,
             base: base,
             tried: tried, engine, db)
         base = base.filter { local[$0.key] != nil }
-        let stuck = try takeOff(base.mapValues(\.value), from: key, table)
-        try pairs.takeOff()
+        let unreverted = try revert(base.mapValues(\.value), from: key, table)
+        try joinRowEdits.revert()
         edits.append(
             Edit(
-                row: row, kind: kind, stuck: stuck, inStep: inStep, isAudited: isAudited, base: base,
-                made: made, tried: tried, local: local,
-                pairs: pairs, isCurrent: isCurrent))
+                row: row, kind: kind, unrevertedColumns: unreverted, syncedColumns: syncedColumns, isAudited: isAudited, base: base,
+                creationTimes: made, triedValues: tried, local: local,
+                joinRowEdits: joinRowEdits, isCurrent: isCurrent))
     }
 
-    private mutating func columnsInStep(_ table: TrackedTable) throws -> Set<String> {
-        if let known = inStep[table.number] { return known }
+    private mutating func syncedColumns(of table: TrackedTable) throws -> Set<String> {
+        if let known = syncedColumns[table.number] { return known }
         let names = try SyncedColumns(table, db).names()
-        inStep[table.number] = names
+        syncedColumns[table.number] = names
         return names
     }
 
     /// Resets columns to their base values. A column that a unique index prevents from that keeps its value.
     ///
     /// - Returns: The columns that kept their value.
-    private func takeOff(
+    private func revert(
         _ values: [String: DatabaseValue], from key: DatabaseValue, _ table: TrackedTable
     ) throws -> Set<String> {
         if try write(values, to: key, table, orIgnore: true) { return [] }
-        var stuck: Set<String> = []
+        var unreverted: Set<String> = []
         for (name, value) in values.sorted(by: { $0.key < $1.key })
         where try !write([name: value], to: key, table, orIgnore: true) {
-            stuck.insert(name)
+            unreverted.insert(name)
         }
-        return stuck
+        return unreverted
     }
 
     // MARK: Reapplying edits
@@ -137,10 +137,10 @@ struct EditRebase {
     /// Merges the removed edits with the rows as the page wrote them.
     ///
     /// - Returns: The conflicts.
-    func putBack() throws -> AppliedChanges {
+    func reapply() throws -> AppliedChanges {
         var outcome = AppliedChanges()
         for edit in edits {
-            let values = try putBack(edit)
+            let values = try reapply(edit)
             guard values > 0 else { continue }
             outcome[edit.table.entity.name].conflicts += 1
             outcome[edit.table.entity.name].conflictingValues += values
@@ -149,7 +149,7 @@ struct EditRebase {
     }
 
     /// - Returns: The number of values in conflict.
-    private func putBack(_ edit: Edit) throws -> Int {
+    private func reapply(_ edit: Edit) throws -> Int {
         guard let remote = try values(of: edit.key, edit.table) else { return 0 }
         let edit = edit.agreeing(with: remote)
         var merged = Merged()
@@ -158,19 +158,19 @@ struct EditRebase {
         for column in edit.table.columns where !grouped.contains(column.name) {
             try merge(column.name, edit, remote, &merged)
         }
-        try write(merged.kept, to: edit.key, edit.table)
-        try dropReferences(merged.kept, edit)
-        let pairs = try edit.pairs.putBack(rulings)
-        merged.isOpen = merged.isOpen || pairs.isOpen
+        try write(merged.reapplied, to: edit.key, edit.table)
+        try dropReferences(merged.reapplied, edit)
+        let joinRows = try edit.joinRowEdits.reapply(resolver)
+        merged.isOpen = merged.isOpen || joinRows.isOpen
         try record(merged, edit)
-        try settle(edit)
-        return merged.conflicts + pairs.conflicts
+        try finish(edit)
+        return merged.conflicts + joinRows.conflicts
     }
 
     /// The merged columns of a row.
     private struct Merged {
         /// The values that are written back.
-        var kept: [String: DatabaseValue] = [:]
+        var reapplied: [String: DatabaseValue] = [:]
         /// The new base values of columns that still differ from the service; nil for columns that do not.
         var bases: [String: DatabaseValue?] = [:]
         var conflicts = 0
@@ -182,39 +182,39 @@ struct EditRebase {
     ) throws {
         guard let here = edit.local[name], var there = remote[name] else { return }
         // The column kept its local value, and the page did not change it. So the service still has the base value.
-        if edit.stuck.contains(name), there.isExactly(here), let base = edit.base[name] { there = base.value }
+        if edit.unrevertedColumns.contains(name), there.isExactly(here), let base = edit.base[name] { there = base.value }
         guard let base = edit.base[name] else {
             // A column without a base value is unchanged and takes the remote value, unless the row is new.
             if here.isExactly(there) { return }
             if edit.isEdited(name) {
-                return try rule(name, edit, base: .null, here, there, edit.edited(name) ?? 0, &merged)
+                return try resolveConflict(name, edit, base: .null, here, there, edit.editTime(of: name) ?? 0, &merged)
             }
-            return try judge(name, edit, here, there, &merged)
+            return try mergeMissedEdit(name, edit, here, there, &merged)
         }
         switch ThreeWayMerge.outcome(base: base.value.exact, local: here.exact, remote: there.exact) {
         case .same, .remote: merged.bases[name] = .some(nil)
         case .local:
-            merged.kept[name] = here
+            merged.reapplied[name] = here
             if edit.agreed.contains(name) { merged.bases[name] = .some(base.value) }
         // The engine unlinked the row because of another row. See `ChangeCaptureTriggers.unlinked`.
-        case .conflict where base.edited == 0: merged.bases[name] = .some(nil)
-        case .conflict: try rule(name, edit, base: base.value, here, there, base.edited, &merged)
+        case .conflict where base.editTime == 0: merged.bases[name] = .some(nil)
+        case .conflict: try resolveConflict(name, edit, base: base.value, here, there, base.editTime, &merged)
         }
-        try rulings.close(name, edit.row, here, there)
+        try resolver.close(name, edit.row, here, there)
     }
 
     /// Merges a column without a base value that may have been edited while changes were not captured.
-    private func judge(
+    private func mergeMissedEdit(
         _ name: String, _ edit: Edit, _ here: DatabaseValue, _ there: DatabaseValue, _ merged: inout Merged
     ) throws {
-        guard edit.isAudited, edit.inStep.contains(name) else { return }
+        guard edit.isAudited, edit.syncedColumns.contains(name) else { return }
         if edit.isCurrent {
-            merged.kept[name] = here
+            merged.reapplied[name] = here
             merged.bases[name] = .some(there)
         } else {
             merged.conflicts += 1
             try ConflictLog(db).add(
-                edit.table, edit.key, domain: name, base: .null, local: here, remote: there, .missedEdits)
+                edit.table, edit.key, field: name, base: .null, local: here, remote: there, .missedEdits)
         }
     }
 
@@ -228,49 +228,49 @@ struct EditRebase {
         let isNew = group.contains {
             edit.isEdited($0) && edit.base[$0] == nil && !areSame(edit.local[$0], remote[$0])
         }
-        let names = group.filter { edit.made != nil || edit.base[$0] != nil || edit.inStep.contains($0) }
+        let names = group.filter { edit.creationTimes != nil || edit.base[$0] != nil || edit.syncedColumns.contains($0) }
         let isChangedThere = names.contains { !areSame(remote[$0], before($0)) } || isNew
         let isChangedHere =
-            names.contains { !areSame(edit.local[$0], before($0)) && edit.base[$0]?.edited != 0 } || isNew
+            names.contains { !areSame(edit.local[$0], before($0)) && edit.base[$0]?.editTime != 0 } || isNew
         guard isChangedHere, isChangedThere, names.contains(where: { !areSame(edit.local[$0], remote[$0]) }) else {
             for name in names { try merge(name, edit, remote, &merged) }
             return
         }
-        let edited = names.compactMap(edit.edited).max() ?? SQLiteEngineStore.now
+        let editTime = names.compactMap(edit.editTime).max() ?? SQLiteEngineStore.now
         for name in names {
             guard let here = edit.local[name], let there = remote[name], !here.isExactly(there) else {
                 merged.bases[name] = .some(nil)
                 continue
             }
-            try rule(name, edit, base: before(name) ?? .null, here, there, edited, &merged)
+            try resolveConflict(name, edit, base: before(name) ?? .null, here, there, editTime, &merged)
         }
     }
 
-    private func rule(
+    private func resolveConflict(
         _ name: String, _ edit: Edit, base: DatabaseValue, _ here: DatabaseValue, _ there: DatabaseValue,
-        _ edited: Int64, _ merged: inout Merged
+        _ editTime: Int64, _ merged: inout Merged
     ) throws {
-        let (ruling, own) = try rulings.ruling(
-            ConflictResolver.Case(domain: name, base: base.json, here: here.json, there: there.json, edited: edited),
+        let (resolution, own) = try resolver.resolve(
+            ConflictResolver.Case(field: name, base: base.json, here: here.json, there: there.json, editTime: editTime),
             of: edit.row)
-        if ruling.winner == .remote {
+        if resolution.winner == .remote {
             merged.bases[name] = .some(nil)
         } else {
-            merged.kept[name] = own?.columnValue ?? here
+            merged.reapplied[name] = own?.columnValue ?? here
             merged.bases[name] = .some(there)
-            if ruling.winner == .open { merged.isOpen = true }
+            if resolution.winner == .open { merged.isOpen = true }
         }
-        if ruling.winner == .open, try rulings.isOpen(name, edit.row, here, there) { return }
+        if resolution.winner == .open, try resolver.isOpen(name, edit.row, here, there) { return }
         merged.conflicts += 1
-        try ConflictLog(db).add(edit.table, edit.key, domain: name, base: base, local: here, remote: there, ruling)
+        try ConflictLog(db).add(edit.table, edit.key, field: name, base: base, local: here, remote: there, resolution)
     }
 
     // MARK: Outbox
 
     private func record(_ merged: Merged, _ edit: Edit) throws {
         for (name, base) in merged.bases {
-            let edited = edit.edited(name) ?? SQLiteEngineStore.now
-            try edit.table.setBase(base, of: name, edit.key, edited: edited, in: db)
+            let editTime = edit.editTime(of: name) ?? SQLiteEngineStore.now
+            try edit.table.setBase(base, of: name, edit.key, editTime: editTime, in: db)
         }
         if edit.kind == nil, !merged.bases.isEmpty { try edit.table.touch(edit.key, in: db) }
         if merged.isOpen {
@@ -282,7 +282,7 @@ struct EditRebase {
 
     /// Completes a merge. The service has the row, so a creation becomes an update. A change without differences is
     /// deleted.
-    private func settle(_ edit: Edit) throws {
+    private func finish(_ edit: Edit) throws {
         let (e, k) = (edit.table.number, edit.key)
         if edit.kind == "create" { try engine.answerOpen(k, edit.table, in: db) }
         try db.executeCached(
@@ -292,7 +292,7 @@ struct EditRebase {
                 """,
             arguments: [e, k])
         try ConflictLog(db).release(edit.table, k)
-        let names = edit.table.pairs.map(\.name.literal).joined(separator: ", ")
+        let names = edit.table.joinTables.map(\.name.literal).joined(separator: ", ")
         try db.executeCached(
             sql: """
                 DELETE FROM sync_change WHERE e = ? AND k = ? AND kind = 'update'
@@ -305,7 +305,7 @@ struct EditRebase {
     // MARK: Rows
 
     private func values(of key: DatabaseValue, _ table: TrackedTable) throws -> [String: DatabaseValue]? {
-        try table.domains.values(of: key, in: db)
+        try table.fieldReader.values(of: key, in: db)
     }
 
     /// - Returns: Whether the values were written.

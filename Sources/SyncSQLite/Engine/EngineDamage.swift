@@ -31,8 +31,8 @@ enum EngineDamage {
     }
 
     private static func error(in db: Database) -> SyncError {
-        let place = (try? firstPlace(in: db)) ?? "a value does not have the type of its column"
-        return SyncError(.databaseError, "the engine's tables are damaged: \(place)")
+        let position = (try? firstDamage(in: db)) ?? "a value does not have the type of its column"
+        return SyncError(.databaseError, "the engine's tables are damaged: \(position)")
     }
 
     // MARK: Search
@@ -43,7 +43,7 @@ enum EngineDamage {
         "sync_gone": ["id"], "sync_unread": ["value"],
     ]
 
-    private static func firstPlace(in db: Database) throws -> String? {
+    private static func firstDamage(in db: Database) throws -> String? {
         for table in try declaredTables() where try db.tableExists(table.name, in: "main") {
             let stored = Set(try db.columns(in: table.name, in: "main").map(\.name))
             let key = table.keyColumns.map { "'\($0) ' || substr(quote(\($0.quoted)), 1, 80)" }

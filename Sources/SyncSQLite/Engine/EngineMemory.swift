@@ -10,25 +10,25 @@ final class EngineMemory: @unchecked Sendable {
     private var point: StoreMonitor.Moment?
     private var newRows: [Int: NewRows] = [:]
     /// The outbox entries that a push has examined.
-    let waitingRows = WaitingRows()
+    let outboxScan = OutboxScan()
 
     /// Runs a transaction.
     ///
     /// - Parameter isKept: Whether the state is valid after the transaction, because the transaction updates it.
-    func during<T>(_ db: Database, isKept: Bool, _ body: () throws -> T) throws -> T {
+    func during<T>(_ db: Database, isPreserved: Bool, _ body: () throws -> T) throws -> T {
         let start = try StoreMonitor.Moment(db)
         lock.withLock {
-            if point != start || !isKept { clear() }
+            if point != start || !isPreserved { clear() }
             point = nil
         }
         let result = try body()
         let end = start.after(writesOf: db)
-        if isKept { db.afterNextTransaction(onCommit: { [self] _ in lock.withLock { point = end } }) }
+        if isPreserved { db.afterNextTransaction(onCommit: { [self] _ in lock.withLock { point = end } }) }
         return result
     }
 
     private func clear() {
-        waitingRows.clear()
+        outboxScan.clear()
         newRows = [:]
     }
 

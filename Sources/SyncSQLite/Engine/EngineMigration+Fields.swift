@@ -6,15 +6,15 @@ import SyncStore
 // model.
 extension EngineMigration {
     mutating func migrateFields(of entity: Registered) throws {
-        let domains = MigratedFields(from: entity.old, to: entity.new, map, keys, senders).all
-        let names = Dictionary((domains + domains.map(\.whenDeleted)).map { ($0.old, $0) }) { first, _ in first }
+        let fields = MigratedFields(from: entity.old, to: entity.new, map, keys, senders).all
+        let names = Dictionary((fields + fields.map(\.whenDeleted)).map { ($0.old, $0) }) { first, _ in first }
         var moved: [[DatabaseValue]] = []
         for row in try Row.fetchAll(
             db, sql: "SELECT k, domain, value, edited FROM sync_base WHERE e = ?", arguments: [entity.number])
         {
-            guard let domain = try names[row.decode(atIndex: 1)] else { continue }
-            guard let name = domain.new, let value = try domain.converted(row.wholeValue(at: 2)) else {
-                try lose(domain, row, of: entity)
+            guard let field = try names[row.decode(atIndex: 1)] else { continue }
+            guard let name = field.new, let value = try field.converted(row.wholeValue(at: 2)) else {
+                try lose(field, row, of: entity)
                 continue
             }
             moved.append([row[0], name.databaseValue, value, row[3]])
@@ -31,22 +31,22 @@ extension EngineMigration {
         try migrateTried(of: entity, names)
         try migrateTimes(of: entity, names)
         try migrateLog(of: entity, names)
-        try migrateColumns(of: entity, domains)
+        try migrateColumns(of: entity, fields)
     }
 
     /// Reports and logs an edit whose field is not in the new model. Edits of a deleted row are not lost.
-    private mutating func lose(_ domain: MigratedFields.Domain, _ row: Row, of entity: Registered) throws {
+    private mutating func lose(_ field: MigratedFields.Field, _ row: Row, of entity: Registered) throws {
         if isDeleted(row[0], of: entity) { return }
-        lose("entities.\(entity.old.name).\(domain.path)", "an edit is still pending", 1, "edit")
+        lose("entities.\(entity.old.name).\(field.path)", "an edit is still pending", 1, "edit")
         try db.execute(
             sql: """
                 INSERT INTO sync_conflict (at, e, k, domain, base, winner, why)
                 VALUES (?, ?, ?, ?, ?, 'remote', 'pending edit of a field that is no longer in the model')
-                """, arguments: [SQLiteEngineStore.now, entity.number, row[0], domain.old, row[2]])
+                """, arguments: [SQLiteEngineStore.now, entity.number, row[0], field.old, row[2]])
     }
 
     /// Migrates values that the old model could not read. The pull after the migration shows whether the new model can.
-    private func migrateUnreadable(of entity: Registered, _ names: [String: MigratedFields.Domain]) throws {
+    private func migrateUnreadable(of entity: Registered, _ names: [String: MigratedFields.Field]) throws {
         let rows = try Row.fetchAll(
             db, sql: "SELECT k, domain, value FROM sync_unread WHERE e = ?", arguments: [entity.number])
         try db.execute(sql: "DELETE FROM sync_unread WHERE e = ?", arguments: [entity.number])
@@ -59,7 +59,7 @@ extension EngineMigration {
     }
 
     /// Migrates values of requests in flight. Values without a field in the new model are deleted.
-    private func migrateSent(of entity: Registered, _ names: [String: MigratedFields.Domain]) throws {
+    private func migrateSent(of entity: Registered, _ names: [String: MigratedFields.Field]) throws {
         let rows = try Row.fetchAll(
             db,
             sql: """
@@ -70,8 +70,8 @@ extension EngineMigration {
                 sql: "DELETE FROM sync_sent WHERE request = ? AND domain = ?", arguments: [row[0], row[1]])
         }
         for row in rows {
-            guard let domain = try names[row.decode(atIndex: 1)], let name = domain.new,
-                let value = try domain.converted(row.wholeValue(at: 2))
+            guard let field = try names[row.decode(atIndex: 1)], let name = field.new,
+                let value = try field.converted(row.wholeValue(at: 2))
             else { continue }
             let bound = ColumnValue.bound(value)
             try db.execute(
@@ -81,12 +81,12 @@ extension EngineMigration {
     }
 
     /// Migrates sent values of deleted requests that may have been carried out.
-    private func migrateTried(of entity: Registered, _ names: [String: MigratedFields.Domain]) throws {
+    private func migrateTried(of entity: Registered, _ names: [String: MigratedFields.Field]) throws {
         let rows = try Row.fetchAll(
             db, sql: "SELECT id, domain, value FROM sync_tried WHERE e = ?", arguments: [entity.number])
         for row in rows {
-            guard let domain = try names[row.decode(atIndex: 1)] else { continue }
-            if let name = domain.new, let value = try domain.converted(row.wholeValue(at: 2)) {
+            guard let field = try names[row.decode(atIndex: 1)] else { continue }
+            if let name = field.new, let value = try field.converted(row.wholeValue(at: 2)) {
                 let bound = ColumnValue.bound(value)
                 try db.execute(
                     sql: "UPDATE sync_tried SET domain = ?, value = \(bound.sql) WHERE id = ?",
@@ -98,13 +98,13 @@ extension EngineMigration {
     }
 
     /// Migrates the times at which columns of new rows were set.
-    private func migrateTimes(of entity: Registered, _ names: [String: MigratedFields.Domain]) throws {
+    private func migrateTimes(of entity: Registered, _ names: [String: MigratedFields.Field]) throws {
         let rows = try Row.fetchAll(
             db, sql: "SELECT k, domain, edited FROM sync_made WHERE e = ?", arguments: [entity.number])
         try db.execute(sql: "DELETE FROM sync_made WHERE e = ?", arguments: [entity.number])
         for row in rows {
-            let domain = try row.decode(String.self, atIndex: 1)
-            guard let name = names[domain].map(\.new) ?? domain else { continue }
+            let field = try row.decode(String.self, atIndex: 1)
+            guard let name = names[field].map(\.new) ?? field else { continue }
             try db.execute(
                 sql: "INSERT OR IGNORE INTO sync_made (e, k, domain, edited) VALUES (?, ?, ?, ?)",
                 arguments: [entity.number, row[0], name, row[2]])
@@ -113,14 +113,14 @@ extension EngineMigration {
 
     /// Migrates log entries to the new field names, with converted values where they fit. Open conflicts of removed
     /// fields are closed.
-    private func migrateLog(of entity: Registered, _ names: [String: MigratedFields.Domain]) throws {
+    private func migrateLog(of entity: Registered, _ names: [String: MigratedFields.Field]) throws {
         let logged = try Row.fetchAll(
             db, sql: "SELECT id, domain, base, local, remote FROM sync_conflict WHERE e = ?",
             arguments: [entity.number])
         for row in logged {
-            guard let domain = try names[row.decode(atIndex: 1)] else { continue }
-            if let name = domain.new {
-                let values = try (2...4).map { try domain.converted(row.wholeValue(at: $0)) ?? row[$0] }
+            guard let field = try names[row.decode(atIndex: 1)] else { continue }
+            if let name = field.new {
+                let values = try (2...4).map { try field.converted(row.wholeValue(at: $0)) ?? row[$0] }
                 try db.execute(
                     sql: "UPDATE sync_conflict SET domain = ?, base = ?, local = ?, remote = ? WHERE id = ?",
                     arguments: [name, values[0], values[1], values[2], row[0]])
@@ -139,8 +139,8 @@ extension EngineMigration {
                 """, arguments: [entity.number])
     }
 
-    private func migrateColumns(of entity: Registered, _ domains: [MigratedFields.Domain]) throws {
-        let names = Dictionary(domains.map { ($0.column, $0.newColumn) }) { first, _ in first }
+    private func migrateColumns(of entity: Registered, _ fields: [MigratedFields.Field]) throws {
+        let names = Dictionary(fields.map { ($0.column, $0.newColumn) }) { first, _ in first }
         let text = try String.fetchOne(
             db, sql: "SELECT columns FROM sync_entity WHERE e = ?", arguments: [entity.number])
         let columns = PulledColumn.all(in: text ?? "").compactMap { column -> PulledColumn? in

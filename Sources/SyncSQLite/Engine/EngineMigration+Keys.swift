@@ -11,11 +11,11 @@ extension EngineMigration {
         let known = try DatabaseValue.fetchAll(db, sql: selects.joined(separator: " UNION "))
         var lost = 0
         // Move by way of unused keys: a new key may be the old key of another row.
-        for (place, old) in known.enumerated() {
-            try move(entity.number, old, to: "sync moved \(place)".databaseValue)
+        for (position, old) in known.enumerated() {
+            try move(entity.number, old, to: "sync moved \(position)".databaseValue)
         }
-        for (place, old) in known.enumerated() {
-            let now = "sync moved \(place)".databaseValue
+        for (position, old) in known.enumerated() {
+            let now = "sync moved \(position)".databaseValue
             if let new = try follower.key(old) {
                 if let id = follower.spelled(old) {
                     try db.execute(

@@ -37,10 +37,10 @@ struct EngineMigration {
 
     /// Migrates the engine's tables of a store with existing tables. Its rows keep their keys unless the type of the
     /// key changes.
-    static func follow(_ db: Database, from old: SyncModel, to new: SyncModel) throws {
+    static func migrate(_ db: Database, from old: SyncModel, to new: SyncModel) throws {
         let map = MigrationMap(from: old, to: new)
         var migration = EngineMigration(db, map, MigratedKeys(map), SendingEnds(from: old, to: new))
-        try migration.follow()
+        try migration.migrate()
     }
 
     /// Unblocks changes, since they may be sent differently with another model.
@@ -51,14 +51,14 @@ struct EngineMigration {
         guard try EngineSchema.isThere(in: db) else { return }
         try db.execute(
             sql: """
-                UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept), rounds = 0
-                WHERE state = 'parked' AND NOT \(RequestCompletion.isGone) AND NOT EXISTS (
+                UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.preserved), rounds = 0
+                WHERE state = 'parked' AND NOT \(RequestCompletion.isNotFound) AND NOT EXISTS (
                   SELECT 1 FROM sync_request AS r WHERE r.e = sync_change.e AND r.k = sync_change.k)
                 """)
     }
 
     /// Migrates inside the transaction of the migration, in which edits are not captured.
-    mutating func follow() throws {
+    mutating func migrate() throws {
         guard try EngineSchema.isThere(in: db) else { return }
         if let version = try Int.fetchOne(db, sql: "SELECT protocol FROM sync_engine") {
             try EngineSchema.upgrade(from: version, in: db)
@@ -75,7 +75,7 @@ struct EngineMigration {
             if let new = map.successors[old.id].map({ map.new.model.entities[$0] }) {
                 registered.append(Registered(number: try row.decode(atIndex: 0), old: old, new: new))
             } else {
-                try forget(row.decode(atIndex: 0), old)
+                try deleteEntity(row.decode(atIndex: 0), old)
             }
         }
         // Entities may exchange their names, so rename them by way of unused names.
@@ -93,13 +93,13 @@ struct EngineMigration {
     }
 
     /// Deletes the entries of an entity that is not in the new model.
-    private mutating func forget(_ number: Int, _ entity: CompiledEntity) throws {
+    private mutating func deleteEntity(_ number: Int, _ entity: CompiledEntity) throws {
         let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_change WHERE e = ?", arguments: [number]) ?? 0
         lose(
             "entities.\(entity.name)", "the entity is synced with a service, and changes are still pending", count,
             "change")
         // Another entity may get the number.
-        try EngineSchema.forgetEntity(number, in: db)
+        try EngineSchema.deleteEntity(number, in: db)
         try db.execute(sql: "DELETE FROM sync_entity WHERE e = ?", arguments: [number])
     }
 

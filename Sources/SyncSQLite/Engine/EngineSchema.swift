@@ -161,7 +161,7 @@ enum EngineSchema {
         """
 
     /// Rows that were deleted before they were sent, until the next run has found their orphans.
-    private static let unsent = """
+    private static let unsentDeletions = """
         CREATE TABLE IF NOT EXISTS "sync_unsent" (
           "e" INTEGER NOT NULL, "k" ANY NOT NULL, PRIMARY KEY ("e", "k")
         ) STRICT, WITHOUT ROWID
@@ -224,7 +224,7 @@ enum EngineSchema {
 
     /// Creates the tables, indexes and columns that earlier versions lack.
     static func createLater(in db: Database) throws {
-        let tables = [files, unread, unsent, parting, tried, made]
+        let tables = [files, unread, unsentDeletions, parting, tried, made]
         let indexes = [triedRows, laterKeys, changedRows] + namingEdits
         for statement in tables + indexes { try db.execute(sql: statement) }
         // When the service accepted a new row without returning it, and when it deleted a row.
@@ -235,7 +235,7 @@ enum EngineSchema {
     }
 
     /// Deletes the rows of the later tables.
-    static func forgetLater(in db: Database) throws {
+    static func deleteLaterTables(in db: Database) throws {
         for name in laterNames where try db.tableExists(name, in: "main") {
             try db.execute(sql: "DELETE FROM \(name)")
         }
@@ -249,7 +249,7 @@ enum EngineSchema {
         ] + laterNames
 
     /// The tables with entries of rows, by entity and key.
-    static let rowTables = HiddenKeys.tables + ["sync_file", "sync_unsent"]
+    static let rowTables = SurrogateKeyRepair.tables + ["sync_file", "sync_unsent"]
 
     /// The tables with entries of an entity.
     private static let entityTables =
@@ -257,7 +257,7 @@ enum EngineSchema {
 
     /// Deletes all entries of an entity, except its number. ``SQLiteEngineStore/removeLinks(of:in:)`` deletes those of
     /// its lists.
-    static func forgetEntity(_ number: Int, in db: Database) throws {
+    static func deleteEntity(_ number: Int, in db: Database) throws {
         try db.execute(
             sql: "DELETE FROM sync_sent WHERE request IN (SELECT id FROM sync_request WHERE e = ?)",
             arguments: [number])
@@ -306,7 +306,7 @@ enum EngineSchema {
             "sync_sweep", "sync_seen", "sync_gone", "sync_inbound", "sync_conflict", "sync_alias",
         ]
         for name in names { try db.execute(sql: "DELETE FROM \(name)") }
-        try forgetLater(in: db)
+        try deleteLaterTables(in: db)
         try CaptureSuppression.writing.set(in: db)
     }
 

@@ -29,7 +29,7 @@ struct EngineSetup {
             try checkScope()
         }
         try EngineSchema.createLater(in: db)
-        var adopted: Set<Int> = []
+        var newTables: Set<Int> = []
         let tables = try registration.entities.map { entity -> TrackedTable in
             let isThere = try Int.fetchOne(
                 db, sql: "SELECT e FROM sync_entity WHERE name = ?", arguments: [entity.name])
@@ -38,12 +38,12 @@ struct EngineSetup {
             }
             let number = isThere ?? Int(db.lastInsertedRowID)
             let table = try TrackedTable(
-                entity, number: number, takesParts: registration.takesParts, stack.model, stack.layout)
+                entity, number: number, supportsCompositeIDs: registration.supportsCompositeIDs, stack.model, stack.layout)
             if isThere == nil {
                 // An earlier version of the library may have left entries of a former entity with this number.
-                try EngineSchema.forgetEntity(number, in: db)
-                try adopt(table)
-                adopted.insert(number)
+                try EngineSchema.deleteEntity(number, in: db)
+                try insertPreexistingRows(table)
+                newTables.insert(number)
             }
             return table
         }
@@ -51,7 +51,7 @@ struct EngineSetup {
         try checkFamilies(tables)
         if !registration.isImport { try checkLists(tables) }
         let others = try otherTables(than: tables)
-        try watch(tables, others, adopted: adopted)
+        try installTriggers(tables, others, newTables: newTables)
         return (tables, others)
     }
 
@@ -66,10 +66,10 @@ struct EngineSetup {
             }
             // The database does not store the policies of the other engine.
             let unregistered = EngineRegistration.Entity(
-                name: name, policy: .clientWins, deletions: .deleteWins, isOneDomain: false, naturalKey: [],
+                name: name, policy: .clientWins, deletions: .deleteWins, mergesWholeRow: false, naturalKey: [],
                 sendsCascades: true)
             return try? TrackedTable(
-                unregistered, number: number, takesParts: registration.takesParts, stack.model, stack.layout)
+                unregistered, number: number, supportsCompositeIDs: registration.supportsCompositeIDs, stack.model, stack.layout)
         }
     }
 
@@ -82,7 +82,7 @@ struct EngineSetup {
         guard registration.isScopeKnown else { return }
         let (service, user) = try (row.decode(String.self, atIndex: 1), row.decode(String.self, atIndex: 2))
         if service == registration.service, user == registration.user { return }
-        guard try !hasHeard() else {
+        guard try !hasExchangedData() else {
             let isMoved = service != registration.service
             throw SyncError(
                 isMoved ? .serviceMismatch : .userMismatch,
@@ -98,7 +98,7 @@ struct EngineSetup {
     }
 
     /// Returns whether anything was pulled from the service or sent to it.
-    private func hasHeard() throws -> Bool {
+    private func hasExchangedData() throws -> Bool {
         try db.finds(
             sql: """
                 SELECT 1 FROM sync_cursor UNION ALL SELECT 1 FROM sync_request UNION ALL SELECT 1 FROM sync_alias
@@ -153,7 +153,7 @@ struct EngineSetup {
 
     /// Records preexisting rows. A row with a temporary key is new. The service is presumed to have all others: `seq`
     /// -1 says that it has not confirmed that.
-    private func adopt(_ table: TrackedTable) throws {
+    private func insertPreexistingRows(_ table: TrackedTable) throws {
         let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
         let isLocal = table.key.isLocal
         try db.execute(
@@ -165,7 +165,7 @@ struct EngineSetup {
         try db.execute(
             sql: """
                 INSERT INTO sync_known (e, k, seq, name)
-                SELECT \(table.number), \(key), -1, \(table.key.isHidden ? table.key.name(of: "r") : "NULL")
+                SELECT \(table.number), \(key), -1, \(table.key.isSurrogate ? table.key.name(of: "r") : "NULL")
                 FROM \(name) AS r WHERE \(key) IS NOT NULL AND NOT (\(isLocal))\(table.isOwn("r"))
                 """)
     }
@@ -178,7 +178,7 @@ struct EngineSetup {
     /// engine. Entities that were only imported have none.
     ///
     /// - Parameter adopted: The numbers of the entities that are new to the engine.
-    private func watch(_ own: [TrackedTable], _ others: [TrackedTable], adopted: Set<Int>) throws {
+    private func installTriggers(_ own: [TrackedTable], _ others: [TrackedTable], newTables: Set<Int>) throws {
         // An import sends nothing. It leaves the triggers of engines as they are.
         if registration.isImport { return try own.forEach(importPages) }
         let tables = try own + others.filter { try $0.isWatched(in: db) }
@@ -192,7 +192,7 @@ struct EngineSetup {
         let wasMuted = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_mute)") ?? false
         let owned = Set(own.map(\.number))
         if Set(statements.joined()) == found, !wasMuted,
-            try tables.allSatisfy({ try TriggerChecksums.isOfOther(lastMarks($0)) != owned.contains($0.number) })
+            try tables.allSatisfy({ try TriggerChecksums.isOfOther(storedChecksums($0)) != owned.contains($0.number) })
         {
             for table in tables { try SyncedColumns(table, db).pullNew() }
             return
@@ -200,10 +200,10 @@ struct EngineSetup {
         try EngineSchema.removeTriggers(from: db)
         for statement in statements.joined() { try db.execute(sql: statement) }
         try db.execute(sql: "DELETE FROM sync_mute")
-        let marks = TriggerChecksums(found)
+        let checksums = TriggerChecksums(found)
         for (table, statements) in zip(tables, statements) {
-            let isWatched = try !wasMuted && TriggerChecksums(text: lastMarks(table)).areAll(in: marks)
-            if !isWatched, !adopted.contains(table.number) { try audit(table) }
+            let isWatched = try !wasMuted && TriggerChecksums(text: storedChecksums(table)).areAll(in: checksums)
+            if !isWatched, !newTables.contains(table.number) { try audit(table) }
             // Rows may have been replaced by a unique index that the former triggers did not cover.
             if isWatched { try table.recordMissing(in: db) }
             try SyncedColumns(table, db).pullNew()
@@ -225,16 +225,16 @@ struct EngineSetup {
                 SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB '\(EngineSchema.triggerPrefix)*'
                 """
         ).map { (name: try $0.decode(String.self, atIndex: 0), sql: try $0.decode(String.self, atIndex: 1)) }
-        let last = try lastMarks(table)
-        let marks = TriggerChecksums(text: last)
-        if !TriggerChecksums.isOfOther(last), marks.areAll(in: TriggerChecksums(found.map(\.sql))) { return }
-        for trigger in found where TriggerChecksums([trigger.sql]).areAll(in: marks) {
+        let last = try storedChecksums(table)
+        let checksums = TriggerChecksums(text: last)
+        if !TriggerChecksums.isOfOther(last), checksums.areAll(in: TriggerChecksums(found.map(\.sql))) { return }
+        for trigger in found where TriggerChecksums([trigger.sql]).areAll(in: checksums) {
             try db.execute(sql: "DROP TRIGGER \(trigger.name.quoted)")
         }
         try db.execute(sql: "UPDATE sync_entity SET triggers = '' WHERE e = ?", arguments: [table.number])
     }
 
-    private func lastMarks(_ table: TrackedTable) throws -> String {
+    private func storedChecksums(_ table: TrackedTable) throws -> String {
         try String.fetchOne(db, sql: "SELECT triggers FROM sync_entity WHERE e = ?", arguments: [table.number]) ?? ""
     }
 
@@ -244,7 +244,7 @@ struct EngineSetup {
     /// Imported rows that were deleted before an engine synced the entity are pulled again.
     private func audit(_ table: TrackedTable) throws {
         let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
-        if try table.isWatched(in: db) { try table.recordMissing(in: db) } else { try table.forgetMissing(in: db) }
+        if try table.isWatched(in: db) { try table.recordMissing(in: db) } else { try table.deleteMissing(in: db) }
         try reopenReinserted(table)
         try db.execute(
             sql: """
@@ -273,13 +273,13 @@ struct EngineSetup {
                   SELECT 1 FROM \(table.table.name.quoted) AS r
                   WHERE r.\(table.table.keyColumn.quoted) = +sync_change.k\(table.isOwn("r")))
                 """, arguments: [table.number])
-        for pairs in table.pairs {
+        for joinTable in table.joinTables {
             try db.execute(
                 sql: """
                     DELETE FROM sync_link WHERE link = ? AND (op > 0) <> EXISTS (
-                      SELECT 1 FROM \(pairs.table.table) AS p
-                      WHERE p.\(pairs.table.mine) = +owner AND p.\(pairs.table.other) = +other)
-                    """, arguments: [pairs.name])
+                      SELECT 1 FROM \(joinTable.table.table) AS p
+                      WHERE p.\(joinTable.table.mine) = +owner AND p.\(joinTable.table.other) = +other)
+                    """, arguments: [joinTable.name])
         }
     }
 }

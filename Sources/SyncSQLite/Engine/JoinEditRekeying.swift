@@ -7,49 +7,49 @@ import SyncStore
 struct JoinEditRekeying {
     private let table: TrackedTable
     /// The registered tables whose rows are sent with keys of this table.
-    private let pointing: [(table: TrackedTable, pairs: TrackedTable.JoinTable)]
+    private let pointing: [(table: TrackedTable, joinTable: TrackedTable.JoinTable)]
     private let tables: [TrackedTable]
 
     init(_ table: TrackedTable, among tables: [TrackedTable]) {
         self.table = table
         self.tables = tables
         pointing = tables.flatMap { other in
-            other.pairs.filter { $0.destination == table.entity.table }.map { (other, $0) }
+            other.joinTables.filter { $0.destination == table.entity.table }.map { (other, $0) }
         }
     }
 
     /// Returns statements that move join edits which are sent with rows of this table.
     func owners(to key: String, where condition: (String) -> String) -> [String] {
-        move("\"owner\"", of: table.pairs.map(\.name), to: key, condition)
+        move("\"owner\"", of: table.joinTables.map(\.name), to: key, condition)
     }
 
     /// Returns statements that move join edits which are sent with rows of other tables.
     func others(to key: String, where condition: (String) -> String) -> [String] {
-        move("\"other\"", of: pointing.map(\.pairs.name), to: key, condition)
+        move("\"other\"", of: pointing.map(\.joinTable.name), to: key, condition)
     }
 
     /// Returns statements that delete join edits of a row that the engine deletes. Neither side has the row any more.
-    func forgotten(_ key: String) -> [String] {
-        guard table.key.isHidden else { return [] }
+    func deletions(of key: String) -> [String] {
+        guard table.key.isSurrogate else { return [] }
         return pointing.map {
-            "DELETE FROM \"sync_link\" WHERE \"link\" = \($0.pairs.name.literal) AND \"other\" = +\(key)"
+            "DELETE FROM \"sync_link\" WHERE \"link\" = \($0.joinTable.name.literal) AND \"other\" = +\(key)"
         }
     }
 
     private func move(_ column: String, of links: [String], to key: String, _ condition: (String) -> String) -> [String]
     {
-        guard table.key.isHidden else { return [] }
+        guard table.key.isSurrogate else { return [] }
         return links.map {
             "UPDATE OR REPLACE \"sync_link\" SET \(column) = \(key) WHERE \"link\" = \($0.literal) AND \(condition(column))"
         }
     }
 
     /// Returns the condition that an update of a join row is an edit. Following a row to another surrogate key is not.
-    func isNoRenumbering(of pairs: TrackedTable.JoinTable) -> String {
+    func isNoRenumbering(of joinTable: TrackedTable.JoinTable) -> String {
         let ends =
-            [(pairs.table.mine, table)]
-            + tables.filter { $0.entity.table == pairs.destination }.map { (pairs.table.other, $0) }
-        return ends.filter { $0.1.key.isHidden }.map { column, end in
+            [(joinTable.table.mine, table)]
+            + tables.filter { $0.entity.table == joinTable.destination }.map { (joinTable.table.other, $0) }
+        return ends.filter { $0.1.key.isSurrogate }.map { column, end in
             """
              AND (OLD.\(column) IS NEW.\(column) OR EXISTS (
               SELECT 1 FROM \(end.table.name.quoted) AS r WHERE r.\(end.table.keyColumn.quoted) = OLD.\(column)))

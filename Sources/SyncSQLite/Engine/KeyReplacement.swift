@@ -50,8 +50,8 @@ struct KeyReplacement {
 
     /// Gives rows the keys that the service assigned, if rows of other entities had those keys then and they are free
     /// now.
-    func adoptFreed() throws {
-        guard table.isPart, !table.key.isHidden else { return }
+    func assignFreedKeys() throws {
+        guard table.isPart, !table.key.isSurrogate else { return }
         let rows = try Row.fetchAll(
             db,
             sql: """
@@ -87,7 +87,7 @@ struct KeyReplacement {
         }
         // The engine's tables may have entries of a row that was deleted here meanwhile.
         guard let new = try table.key.k(of: key, in: db), !new.isExactly(old) else { return old }
-        try follow(old, new)
+        try rekey(old, new)
         try addArrival(of: key)
         return new
     }
@@ -119,43 +119,43 @@ struct KeyReplacement {
                 sql: "UPDATE OR IGNORE \(names.table) SET \(names.mine) = ? WHERE \(names.mine) = ?",
                 arguments: [old, new])
         }
-        for pairs in engine.tables.flatMap(\.pairs) where pairs.destination == table.entity.table {
+        for joinTable in engine.tables.flatMap(\.joinTables) where joinTable.destination == table.entity.table {
             try db.executeCached(
                 sql: "UPDATE OR REPLACE sync_link SET other = ? WHERE link = ? AND other = ?",
-                arguments: [old, pairs.name, new])
+                arguments: [old, joinTable.name, new])
         }
         // Mark the row as deleted, so that the trigger logs nothing.
         try db.executeCached(
             sql: "UPDATE sync_change SET kind = 'delete' WHERE e = ? AND k = ?", arguments: [table.number, new])
         try db.executeCached(
             sql: "DELETE FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", arguments: [new])
-        try engine.forget(new, table, in: db)
+        try engine.deleteState(new, table, in: db)
         // The entries of a deleted row are under its name.
         if let name = try table.key.k(of: RowKey(key, table.key.type), in: db) {
-            try engine.forget(name, table, in: db)
+            try engine.deleteState(name, table, in: db)
         }
         return try rekey(old, to: RowKey(key, table.key.type))
     }
 
     private func logEdits(of key: DatabaseValue) throws {
-        guard let values = try table.domains.values(of: key, in: db) else { return }
+        guard let values = try table.fieldReader.values(of: key, in: db) else { return }
         let bases = try Row.fetchAll(
             db, sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, key])
         for row in bases {
-            let (domain, base) = (try row.decode(String.self, atIndex: 0), row[1] as DatabaseValue)
-            guard let value = values[domain], !value.isExactly(base) else { continue }
+            let (field, base) = (try row.decode(String.self, atIndex: 0), row[1] as DatabaseValue)
+            guard let value = values[field], !value.isExactly(base) else { continue }
             try ConflictLog(db).add(
-                table, key, domain: domain, base: base, local: value, remote: base,
-                ConflictOutcome(winner: .local, why: "another local row has the same natural key"))
+                table, key, field: field, base: base, local: value, remote: base,
+                ConflictOutcome(winner: .local, reason: "another local row has the same natural key"))
         }
     }
 
     /// Replaces a key in the engine's tables.
-    private func follow(_ old: DatabaseValue, _ new: DatabaseValue) throws {
+    private func rekey(_ old: DatabaseValue, _ new: DatabaseValue) throws {
         let e = table.number
         for name in EngineSchema.rowTables {
             // Log entries of a row that the service deleted belong to another row, which had the same key before.
-            let isOf = name == "sync_conflict" ? " AND why NOT IN (\(ConflictLog.gone))" : ""
+            let isOf = name == "sync_conflict" ? " AND why NOT IN (\(ConflictLog.deletionReasons))" : ""
             try db.executeCached(
                 sql: "UPDATE OR REPLACE \(name) SET k = ? WHERE e = ? AND k = ?\(isOf)", arguments: [new, e, old])
         }
@@ -175,17 +175,17 @@ struct KeyReplacement {
                     sql: "UPDATE sync_tried SET value = ? WHERE e = ? AND domain = ? AND value = ?",
                     arguments: [new, other.number, column.name, old])
             }
-            for pairs in other.pairs {
+            for joinTable in other.joinTables {
                 if other.entity.table == table.entity.table {
                     try db.executeCached(
                         sql: "UPDATE OR REPLACE sync_link SET owner = ? WHERE link = ? AND owner = ?",
-                        arguments: [new, pairs.name, old])
+                        arguments: [new, joinTable.name, old])
                 }
-                if pairs.destination == table.entity.table {
-                    try BaseOrder(other, pairs, db).follow(old, new)
+                if joinTable.destination == table.entity.table {
+                    try BaseOrder(other, joinTable, db).rekey(old, new)
                     try db.executeCached(
                         sql: "UPDATE OR REPLACE sync_link SET other = ? WHERE link = ? AND other = ?",
-                        arguments: [new, pairs.name, old])
+                        arguments: [new, joinTable.name, old])
                 }
             }
         }

@@ -13,7 +13,7 @@ enum LeaseStore {
     /// Takes the lease.
     ///
     /// - Throws: ``SyncError`` `engineBusy` if another process holds it.
-    static func take(_ name: String, in db: Database) throws -> EngineLease {
+    static func acquire(_ name: String, in db: Database) throws -> EngineLease {
         let holder = LeaseHolder(name: name).text
         let now = SQLiteEngineStore.now
         let row = try db.rowCached(sql: "SELECT holder, token, until FROM sync_lease WHERE name = 'run'")

@@ -5,12 +5,12 @@ import SyncStore
 /// The rows linked to a row in a many-to-many list, by position or by key.
 struct LinkedRowList {
     private let sql: String
-    private let placing: String?
+    private let positionSQL: String?
 
-    init(_ pairs: TrackedTable.JoinTable) {
-        let names = pairs.table
-        sql = pairs.listSQL("?")
-        placing = names.place.map {
+    init(_ joinTable: TrackedTable.JoinTable) {
+        let names = joinTable.table
+        sql = joinTable.listSQL("?")
+        positionSQL = names.position.map {
             "UPDATE \(names.table) SET \($0) = ? WHERE \(names.mine) = ? AND \(names.other) = ?"
         }
     }
@@ -21,13 +21,13 @@ struct LinkedRowList {
 
     /// Gives the rows of an ordered list this order. Writes nothing if they have it already, whatever their positions.
     func order(_ others: [DatabaseValue], of key: DatabaseValue, in db: Database) throws {
-        guard let placing else { return }
+        guard let positionSQL else { return }
         let stored = try self.others(of: key, in: db)
         let all = Set(stored)
         let list = others.filter(all.contains)
         guard list != stored else { return }
-        for (place, other) in (list + stored.filter { !others.contains($0) }).enumerated() {
-            try db.cachedStatement(sql: placing).execute(arguments: [place, key, other])
+        for (position, other) in (list + stored.filter { !others.contains($0) }).enumerated() {
+            try db.cachedStatement(sql: positionSQL).execute(arguments: [position, key, other])
         }
     }
 
@@ -64,10 +64,10 @@ struct LinkedRowList {
 
 extension TrackedTable.JoinTable {
     /// The field name of the list in the engine's tables.
-    var domain: String { "\(name) \(end)" }
+    var field: String { "\(name) \(end)" }
 
     /// Whether the list has positions, so that its order is sent and merged.
-    var isOrdered: Bool { table.place != nil }
+    var isOrdered: Bool { table.position != nil }
 
     /// Returns the SQL of the keys that are linked to a row, in their order.
     ///
@@ -75,7 +75,7 @@ extension TrackedTable.JoinTable {
     func listSQL(_ owner: String) -> String {
         """
         SELECT \(table.other) AS k FROM \(table.table) WHERE \(table.mine) = \(owner)
-        ORDER BY \(LinkOrderingSQL.terms(place: table.place, key: table.other))
+        ORDER BY \(LinkOrderingSQL.terms(position: table.position, key: table.other))
         """
     }
 

@@ -25,7 +25,7 @@ struct LocalRowState {
     init(of key: DatabaseValue, _ table: TrackedTable, _ db: Database) throws {
         let change = try Row.fetchOne(
             db.cachedStatement(
-                sql: "SELECT kind, state, \(RequestCompletion.isGone) FROM sync_change WHERE e = ? AND k = ?"),
+                sql: "SELECT kind, state, \(RequestCompletion.isNotFound) FROM sync_change WHERE e = ? AND k = ?"),
             arguments: [table.number, key])
         let known = try Row.fetchOne(
             db.cachedStatement(

@@ -7,12 +7,12 @@ struct MadeTimes {
     private static let row = ""
 
     /// The time of a row that is created again. Its edited columns have a base value, or were set since.
-    private static let revived: Int64 = -1
+    private static let restored: Int64 = -1
 
     private let times: [String: Int64]
 
     /// Whether the service deleted the row, and it is to be created again.
-    var isRevived: Bool { times[Self.row] == Self.revived }
+    var isRestored: Bool { times[Self.row] == Self.restored }
 
     /// Returns whether a column was set after the row was created, or was marked to be created again.
     func isSet(_ column: String) -> Bool { times[column] != nil }
@@ -25,7 +25,7 @@ struct MadeTimes {
     }
 
     /// Returns when a column was edited: 0 if no time is known, or if the column is NULL and was never set.
-    func edited(_ column: String, holding value: DatabaseValue) -> Int64 {
+    func editTime(of column: String, holding value: DatabaseValue) -> Int64 {
         if let time = times[column] { return time }
         return value.isNull ? 0 : max(times[Self.row] ?? 0, 0)
     }
@@ -33,8 +33,8 @@ struct MadeTimes {
     /// Returns the SQL condition that a row is to be created again.
     ///
     /// - Parameter isRow: The condition that a row of `sync_made` belongs to the row.
-    static func isRevived(_ isRow: String) -> String {
-        "EXISTS (SELECT 1 FROM \"sync_made\" WHERE \(isRow) AND \"domain\" = '' AND \"edited\" = \(revived))"
+    static func isRestored(_ isRow: String) -> String {
+        "EXISTS (SELECT 1 FROM \"sync_made\" WHERE \(isRow) AND \"domain\" = '' AND \"edited\" = \(restored))"
     }
 
     /// Marks a row to be created again.
@@ -43,11 +43,11 @@ struct MadeTimes {
             sql: "DELETE FROM sync_made WHERE e = ? AND k = ?", arguments: [table.number, key])
         try db.executeCached(
             sql: "INSERT INTO sync_made (e, k, domain, edited) VALUES (?, ?, ?, ?)",
-            arguments: [table.number, key, row, revived])
+            arguments: [table.number, key, row, restored])
     }
 
     /// Deletes the times of rows that the service knows.
-    static func forgetSettled(in db: Database) throws {
+    static func deleteAcknowledged(in db: Database) throws {
         try db.executeCached(
             sql: """
                 DELETE FROM sync_made WHERE NOT EXISTS (

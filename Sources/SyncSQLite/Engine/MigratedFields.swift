@@ -4,7 +4,7 @@ import SyncStore
 
 /// The fields of an entity in a migration: columns and many-to-many lists.
 struct MigratedFields {
-    struct Domain {
+    struct Field {
         /// The field name in the engine's tables.
         let old: String
         /// The new field name; nil if the new model does not have the field.
@@ -18,16 +18,16 @@ struct MigratedFields {
         let converted: (DatabaseValue) throws -> DatabaseValue?
 
         /// The field of the value that the column had when its row was deleted. See ``DeletedValues``.
-        var whenDeleted: Domain {
-            Domain(
-                old: DeletedValues.domain(old), new: new.map(DeletedValues.domain), column: column,
+        var whenDeleted: Field {
+            Field(
+                old: DeletedValues.field(old), new: new.map(DeletedValues.field), column: column,
                 newColumn: newColumn,
                 path: path,
                 converted: converted)
         }
     }
 
-    let all: [Domain]
+    let all: [Field]
 
     init(
         from old: CompiledEntity, to new: CompiledEntity, _ map: MigrationMap, _ keys: MigratedKeys,
@@ -41,7 +41,7 @@ struct MigratedFields {
     /// Returns the fields of the attributes of an entity and its subentities.
     private static func attributes(
         from old: CompiledEntity, to new: CompiledEntity, _ map: MigrationMap
-    ) -> [Domain] {
+    ) -> [Field] {
         var successors: [Int: Int] = [:]
         for entity in new.family.map({ map.new.model.entities[$0] }) {
             for slot in entity.slots {
@@ -55,7 +55,7 @@ struct MigratedFields {
             let successor = successors[slot]
             let type = successor.map { map.new.model[new.table].attributes[$0].type }
             let name = successor.map { after.columns[$0] }
-            return Domain(
+            return Field(
                 old: before.columns[slot], new: name, column: before.columns[slot], newColumn: name,
                 path: "attributes.\(attribute.name)"
             ) { value in type.flatMap { MigratedValue.convert(value, from: attribute.type, to: $0) } }
@@ -64,7 +64,7 @@ struct MigratedFields {
 
     private static func foreignKeys(
         from old: CompiledEntity, to new: CompiledEntity, _ map: MigrationMap, _ keys: MigratedKeys
-    ) -> [Domain] {
+    ) -> [Field] {
         map.old.model.links.compactMap { link in
             guard link.first.table == old.table, case .foreignKey(_, let column, _) = map.old[link.id] else {
                 return nil
@@ -77,7 +77,7 @@ struct MigratedFields {
                 name = column
             }
             let follower = MigratedKeyMap(map.old.model.entities[link.second.entity], map, keys)
-            return Domain(
+            return Field(
                 old: column, new: name, column: column, newColumn: name,
                 path: "relationships.\(link.first.relationship?.name ?? column)"
             ) { value in try follower?.key(value) }
@@ -86,7 +86,7 @@ struct MigratedFields {
 
     private static func lists(
         of old: CompiledEntity, _ map: MigrationMap, _ keys: MigratedKeys, _ senders: SendingEnds
-    ) -> [Domain] {
+    ) -> [Field] {
         map.old.model.links.compactMap { link in
             guard let end = senders.old[link.id], link.side(end).table == old.table,
                 case .joinTable(let table, _, _, _, _) = map.old[link.id]
@@ -99,7 +99,7 @@ struct MigratedFields {
                 (name, newTable) = ("\(table) \(end)", table)
             }
             let follower = MigratedKeyMap(map.old.model.entities[link.side(end.other).entity], map, keys)
-            return Domain(
+            return Field(
                 old: "\(table) \(end)", new: name, column: table, newColumn: newTable,
                 path: "relationships.\(link.side(end).relationship?.name ?? table)"
             ) { value in LinkedRowList.text(try LinkedRowList.keys(value).compactMap { try follower?.key($0) }) }
@@ -107,9 +107,9 @@ struct MigratedFields {
     }
 
     /// Returns the field of the entity column.
-    private static func kind(_ map: MigrationMap) -> Domain {
+    private static func kind(_ map: MigrationMap) -> Field {
         let column = TableLayout.entityColumn
-        return Domain(old: column, new: column, column: column, newColumn: column, path: "discriminator") { value in
+        return Field(old: column, new: column, column: column, newColumn: column, path: "discriminator") { value in
             guard let name = String.fromDatabaseValue(value), let old = map.old.model.entityID(name) else {
                 return value
             }

@@ -26,7 +26,7 @@ struct MigratedKeyMap {
     /// converted.
     func key(_ key: DatabaseValue) throws -> DatabaseValue? {
         if key.isNull || keys.isStable(old.table) { return key }
-        if let place = keys.place(of: key, in: old.table) { return place.key }
+        if let position = keys.row(of: key, in: old.table) { return position.key }
         guard let types else { return nil }
         return MigratedValue.convert(key, from: types.old, to: types.new)
     }

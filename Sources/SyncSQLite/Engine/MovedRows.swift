@@ -18,7 +18,7 @@ struct MovedRows {
         let target: DatabaseValue
         let former: DatabaseValue
         /// Whether the row is deleted with its target. Otherwise only the target is deleted with the row.
-        let goesAlong: Bool
+        let isCascaded: Bool
 
         func isSame(as other: Move) -> Bool {
             table.number == other.table.number && column.name == other.column.name && key.isExactly(other.key)
@@ -39,7 +39,7 @@ struct MovedRows {
     }
 
     private mutating func find(_ column: TrackedTable.Column, of table: TrackedTable) throws {
-        guard case .toOne(let id) = column.domain else { return }
+        guard case .toOne(let id) = column.field else { return }
         let link = engine.model.compiled[id]
         let goesAlong = link.second.relationship?.deleteRule == .cascade
         guard goesAlong || link.first.relationship?.deleteRule == .cascade, !link.isKeyPart else { return }
@@ -61,7 +61,7 @@ struct MovedRows {
             all.append(
                 Move(
                     table: table, column: column, key: row[0], name: row[1], base: row[2], target: row[3],
-                    former: isFormerThere ? row[2] : .null, goesAlong: goesAlong))
+                    former: isFormerThere ? row[2] : .null, isCascaded: goesAlong))
         }
     }
 
@@ -70,7 +70,7 @@ struct MovedRows {
     /// - Parameters:
     ///   - rows: The rows that the service deleted.
     ///   - taken: The moves that were returned before.
-    func followed(by rows: Set<StoredRow>, but taken: [Move]) throws -> [Move] {
+    func cascaded(by rows: Set<StoredRow>, excluding taken: [Move]) throws -> [Move] {
         try all.filter { move in
             guard try !move.table.isStored(move.key, in: db), try !isThere(move),
                 !taken.contains(where: { $0.isSame(as: move) })
@@ -78,19 +78,19 @@ struct MovedRows {
             let isDeletedItself = RowKey(move.key).map {
                 rows.contains(StoredRow(table: move.table.entity.table, key: $0))
             }
-            return !(isDeletedItself ?? false) || !move.goesAlong
+            return !(isDeletedItself ?? false) || !move.isCascaded
         }
     }
 
     /// Links rows as the service has them.
-    func takeOff(_ moves: [Move]) throws {
+    func revert(_ moves: [Move]) throws {
         for move in moves { try set(move.former, move) }
     }
 
     /// Restores the local links of rows, if their targets are still stored. Otherwise the edit is lost, and is logged.
     ///
     /// - Parameter line: The last entry of the log before rows were deleted.
-    func putBack(_ moves: [Move], since line: Int) throws {
+    func reapply(_ moves: [Move], since line: Int) throws {
         for move in moves {
             if try !move.table.isStored(move.key, in: db) {
                 try db.executeCached(
@@ -99,23 +99,23 @@ struct MovedRows {
             } else if try isThere(move) {
                 try set(move.target, move)
             } else {
-                try lose(move)
+                try discard(move)
             }
         }
     }
 
-    private func lose(_ move: Move) throws {
+    private func discard(_ move: Move) throws {
         let table = move.table
         if move.former.isExactly(move.base) { try table.setBase(nil, of: move.column.name, move.key, in: db) }
         try ConflictLog(db).add(
-            table, move.key, domain: move.column.name, base: move.base, local: move.target, remote: move.base,
-            OrphanedRows.ruling)
+            table, move.key, field: move.column.name, base: move.base, local: move.target, remote: move.base,
+            OrphanedRows.resolution)
         // The change may have been blocked because of the row that it references.
         try db.executeCached(
             sql: """
                 UPDATE sync_change SET state = 'ready', reason = NULL
                 WHERE e = ? AND k = ? AND state = 'parked' AND reason IS NOT ?
-                """, arguments: [table.number, move.key, RequestCompletion.gone])
+                """, arguments: [table.number, move.key, RequestCompletion.notFoundReason])
     }
 
     private func isThere(_ move: Move) throws -> Bool {

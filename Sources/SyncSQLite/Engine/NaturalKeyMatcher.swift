@@ -19,8 +19,8 @@ struct NaturalKeyMatcher {
         self.db = db
         slots = Self.slots(engine, table)
         rows = engine.memory.newRows(of: table.number)
-        if rows.natural == nil { try Self.read(into: rows, engine, table, nil, db) }
-        if rows.natural?.isEmpty != false { return nil }
+        if rows.byNaturalKey == nil { try Self.read(into: rows, engine, table, nil, db) }
+        if rows.byNaturalKey?.isEmpty != false { return nil }
     }
 
     private static func slots(_ engine: SQLiteEngineStore, _ table: TrackedTable) -> [Slot] {
@@ -46,12 +46,12 @@ struct NaturalKeyMatcher {
                 JOIN \(table.table.name.quoted) r ON r.\(table.table.keyColumn.quoted) = c.k
                 WHERE c.e = ? AND c.kind = 'create'\(table.isOwn("r"))\(key == nil ? "" : " AND c.k = ?")
                 """, arguments: StatementArguments([table.number.databaseValue] + [key].compactMap(\.self)))
-        var natural = rows.natural ?? [:]
-        rows.natural = nil
+        var natural = rows.byNaturalKey ?? [:]
+        rows.byNaturalKey = nil
         for row in found {
             natural[slots.indices.map { (row[$0 + 1] as DatabaseValue).exact }, default: []].append(row[0])
         }
-        rows.natural = natural
+        rows.byNaturalKey = natural
     }
 
     /// Returns whether a row is still new and has these values.
@@ -68,13 +68,13 @@ struct NaturalKeyMatcher {
     ///
     /// - Parameter key: The key of the pulled row in the engine's tables.
     /// - Returns: The key of the new row afterwards; nil if no new row matches.
-    func adopt(_ row: PulledPage.Record, _ key: DatabaseValue) throws -> DatabaseValue? {
+    func matchNewRow(_ row: PulledPage.Record, _ key: DatabaseValue) throws -> DatabaseValue? {
         guard let record = row.record, case .object = record, let id = table.key.rowKey(row.id) else { return nil }
         let values = try AttributeMapper(record, of: table.entity, in: engine.model).values
         let natural = slots.map { slot in
             values[slot.name].map { ColumnValue.databaseValue($0, as: slot.type) } ?? .null
         }
-        guard natural.contains(where: { !$0.isNull }), let found = rows.natural?[natural.map(\.exact)],
+        guard natural.contains(where: { !$0.isNull }), let found = rows.byNaturalKey?[natural.map(\.exact)],
             let own = try found.last(where: { try isNew($0, natural) }), !own.isExactly(key),
             try !table.isStored(key, in: db)
         else { return nil }

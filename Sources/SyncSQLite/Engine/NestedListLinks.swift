@@ -19,15 +19,15 @@ struct NestedListLinks {
 
     private let engine: SQLiteEngineStore
     private let db: Database
-    private var edited: [(table: TrackedTable, key: DatabaseValue)] = []
+    private var editedRows: [(table: TrackedTable, key: DatabaseValue)] = []
     /// Foreign keys of rows that the service does not know. A list of the service does not apply to them.
     private var columns:
         [(table: TrackedTable, column: TrackedTable.Column, key: DatabaseValue, value: DatabaseValue)] =
             []
-    private var pairs:
-        [(table: TrackedTable, pairs: TrackedTable.JoinTable, key: DatabaseValue, other: DatabaseValue)] = []
+    private var joinRows:
+        [(table: TrackedTable, joinTable: TrackedTable.JoinTable, key: DatabaseValue, other: DatabaseValue)] = []
     /// The order of the lists of such rows.
-    private var lists: [(pairs: TrackedTable.JoinTable, key: DatabaseValue, others: [DatabaseValue])] = []
+    private var lists: [(joinTable: TrackedTable.JoinTable, key: DatabaseValue, others: [DatabaseValue])] = []
 
     init(_ plan: PayloadGraph, _ engine: SQLiteEngineStore, _ db: Database) throws {
         self.engine = engine
@@ -37,13 +37,13 @@ struct NestedListLinks {
                 continue
             }
             for column in table.columns {
-                guard case .toOne(let link) = column.domain else { continue }
+                guard case .toOne(let link) = column.field else { continue }
                 let lists = try Self.lists(plan, link, of: .second, engine, db)
                 if !lists.owners.isEmpty { try find(column, of: table, lists) }
             }
-            for pairs in table.pairs where !plan[pairs.link].isEmpty {
-                let lists = try Self.lists(plan, pairs.link, of: pairs.end.other, engine, db)
-                if !lists.isEmpty { try find(pairs, of: table, lists) }
+            for joinTable in table.joinTables where !plan[joinTable.link].isEmpty {
+                let lists = try Self.lists(plan, joinTable.link, of: joinTable.end.other, engine, db)
+                if !lists.isEmpty { try find(joinTable, of: table, lists) }
             }
         }
     }
@@ -56,7 +56,7 @@ struct NestedListLinks {
     ) throws -> Lists {
         let link = engine.model.compiled[id]
         var (named, owners): (Set<NodeID>, Set<NodeID>) = ([], [])
-        for assertion in plan[id].assertions where assertion.saidBy == end || link.isSymmetric {
+        for assertion in plan[id].assertions where assertion.assertedBy == end || link.isSymmetric {
             named.insert(end == .first ? assertion.second : assertion.first)
             if link.isSymmetric { named.formUnion([assertion.first, assertion.second]) }
         }
@@ -87,11 +87,11 @@ struct NestedListLinks {
                     SELECT 1 FROM sync_base b JOIN sync_change c ON c.e = b.e AND c.k = b.k
                     WHERE b.e = ? AND b.k = ? AND b.domain = ? AND c.kind = 'update'
                     """, arguments: [table.number, k, column.name])
-            if isEdited { edited.append((table, k)) }
+            if isEdited { editedRows.append((table, k)) }
         }
         for owner in lists.owners {
             // Rows that referenced the owner, and rows that reference it now.
-            edited += try db.rowsCached(
+            editedRows += try db.rowsCached(
                 sql: """
                     SELECT b.k FROM sync_base AS b INDEXED BY sync_base_value CROSS JOIN sync_change AS c ON c.e = b.e AND c.k = b.k
                     WHERE b.e = :e AND b.domain = :domain AND \(EngineSchema.isBase("b", ":owner")) AND c.kind = 'update'
@@ -111,19 +111,19 @@ struct NestedListLinks {
         }
     }
 
-    private mutating func find(_ pairs: TrackedTable.JoinTable, of table: TrackedTable, _ lists: Lists) throws {
-        let names = pairs.table
+    private mutating func find(_ joinTable: TrackedTable.JoinTable, of table: TrackedTable, _ lists: Lists) throws {
+        let names = joinTable.table
         for k in lists.named {
             let isEdited = try db.finds(
                 sql: """
                     SELECT 1 FROM sync_link l JOIN sync_change c ON c.k = l.owner
                     WHERE l.link = ? AND l.owner = ? AND c.e = ? AND c.kind = 'update'
-                    """, arguments: [pairs.name, k, table.number])
-            if isEdited { edited.append((table, k)) }
+                    """, arguments: [joinTable.name, k, table.number])
+            if isEdited { editedRows.append((table, k)) }
         }
         var new: [Row] = []
         for other in lists.owners {
-            edited += try db.rowsCached(
+            editedRows += try db.rowsCached(
                 sql: """
                     SELECT l.owner FROM sync_link AS l CROSS JOIN sync_change AS c ON c.e = :e AND c.k = l.owner
                     WHERE l.link = :link AND l.other = :other AND c.kind = 'update'
@@ -131,7 +131,7 @@ struct NestedListLinks {
                     SELECT c.k FROM \(names.table) AS p CROSS JOIN sync_change AS c ON c.e = :e AND c.k = +p.\(names.mine)
                     WHERE p.\(names.other) = :other AND c.kind = 'update'
                       AND EXISTS (SELECT 1 FROM sync_link AS l WHERE l.link = :link AND l.owner = c.k)
-                    """, arguments: ["e": table.number, "link": pairs.name, "other": other]
+                    """, arguments: ["e": table.number, "link": joinTable.name, "other": other]
             ).map { (table, $0[0]) }
             new += try db.rowsCached(
                 sql: """
@@ -140,20 +140,20 @@ struct NestedListLinks {
                     WHERE p.\(names.other) = ? AND c.kind = 'create'
                     """, arguments: [table.number, other])
         }
-        self.pairs += new.map { (table, pairs, $0[0], $0[1]) }
-        guard pairs.isOrdered else { return }
+        self.joinRows += new.map { (table, joinTable, $0[0], $0[1]) }
+        guard joinTable.isOrdered else { return }
         let owners = Set(new.map { $0[0] as DatabaseValue })
-        self.lists += try owners.map { (pairs, $0, try LinkedRowList(pairs).others(of: $0, in: db)) }
+        self.lists += try owners.map { (joinTable, $0, try LinkedRowList(joinTable).others(of: $0, in: db)) }
     }
 
-    func takeOff(_ edits: inout EditRebase) throws {
-        for (table, key) in edited {
-            try edits.takeOff(key, of: table, changed: nil, known: nil, isCurrent: false, isAudited: false)
+    func revertEdits(_ edits: inout EditRebase) throws {
+        for (table, key) in editedRows {
+            try edits.revert(key, of: table, changed: nil, known: nil, isCurrent: false, isAudited: false)
         }
     }
 
     /// Restores the links of rows that are still new.
-    func putBack() throws {
+    func reapply() throws {
         for (table, column, key, value) in columns {
             let name = column.name.quoted
             try db.executeCached(
@@ -163,18 +163,18 @@ struct NestedListLinks {
                       AND EXISTS (SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND kind = 'create')
                     """, arguments: [value, key, table.number, key])
         }
-        for (table, pairs, key, other) in pairs {
-            let destination = engine.stack.layout[pairs.destination]
+        for (table, joinTable, key, other) in joinRows {
+            let destination = engine.stack.layout[joinTable.destination]
             try db.executeCached(
                 sql: """
-                    INSERT OR IGNORE INTO \(pairs.table.table) (\(pairs.table.mine), \(pairs.table.other)) SELECT ?, ?
+                    INSERT OR IGNORE INTO \(joinTable.table.table) (\(joinTable.table.mine), \(joinTable.table.other)) SELECT ?, ?
                     WHERE EXISTS (SELECT 1 FROM \(destination.name.quoted) WHERE \(destination.keyColumn.quoted) = ?)
                       AND EXISTS (SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND kind = 'create')
                     """, arguments: [key, other, other, table.number, key])
         }
-        for (pairs, key, others) in lists {
-            let stored = try LinkedRowList(pairs).others(of: key, in: db)
-            try LinkedRowList(pairs).order(
+        for (joinTable, key, others) in lists {
+            let stored = try LinkedRowList(joinTable).others(of: key, in: db)
+            try LinkedRowList(joinTable).order(
                 ListOrderMerge.merged(leader: others, follower: stored, of: stored), of: key, in: db)
         }
     }

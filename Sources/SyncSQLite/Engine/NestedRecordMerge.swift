@@ -29,7 +29,7 @@ struct NestedRecordMerge {
     }
 
     /// Removes the edits of the rows, before they are written.
-    func takeOff(_ edits: inout EditRebase) throws {
+    func revertEdits(_ edits: inout EditRebase) throws {
         for (table, _, row) in rows {
             switch row.state {
             case .created where !engine.registration.makesIDs && !table.key.hasParts:
@@ -38,7 +38,7 @@ struct NestedRecordMerge {
             case .absent, .deleted: break
             case .clean where !row.isAudited: break
             case .created, .updated, .clean:
-                try edits.takeOff(
+                try edits.revert(
                     row.key, of: table, changed: nil, known: row.time, isCurrent: false, isAudited: row.isAudited)
             }
         }

@@ -9,16 +9,16 @@ import SyncStore
 /// find.
 final class NewRows {
     /// Keys by creation ID, or by the ID made of it; nil until they are read.
-    var births: [String: DatabaseValue]?
+    var byCreationID: [String: DatabaseValue]?
     /// Keys by the values of the natural key; nil until they are read.
-    var natural: [[BinaryComparedValue]: [DatabaseValue]]?
+    var byNaturalKey: [[BinaryComparedValue]: [DatabaseValue]]?
 }
 
 extension SQLiteEngineStore {
     /// Adds a row that became new to the service, or whose key changed while it is new.
     func insertNew(_ key: DatabaseValue, _ table: TrackedTable, in db: Database) throws {
         let rows = memory.newRows(of: table.number)
-        if rows.births != nil { try CreationIDs.read(into: rows, self, table, key, db) }
-        if rows.natural != nil { try NaturalKeyMatcher.read(into: rows, self, table, key, db) }
+        if rows.byCreationID != nil { try CreationIDs.read(into: rows, self, table, key, db) }
+        if rows.byNaturalKey != nil { try NaturalKeyMatcher.read(into: rows, self, table, key, db) }
     }
 }

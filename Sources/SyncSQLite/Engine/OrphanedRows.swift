@@ -7,15 +7,15 @@ import SyncStore
 ///
 /// An edited row that references a row that never existed is unlinked.
 struct OrphanedRows {
-    static let ruling = ConflictOutcome(winner: .remote, why: "the referenced row does not exist")
+    static let resolution = ConflictOutcome(winner: .remote, reason: "the referenced row does not exist")
 
     private let engine: SQLiteEngineStore
     private let db: Database
 
     init(_ engine: SQLiteEngineStore, _ db: Database) { (self.engine, self.db) = (engine, db) }
 
-    func settle() throws {
-        while try settleOnce() {}
+    func removeDanglingReferences() throws {
+        while try deleteOrphansOnce() {}
         try db.executeCached(sql: "DELETE FROM sync_unsent")
         for table in engine.tables {
             for column in table.columns where column.isOptional { try unlink(column, of: table) }
@@ -26,7 +26,7 @@ struct OrphanedRows {
     /// left orphans.
     ///
     /// - Returns: Whether there were any. They may have left other orphans.
-    private func settleOnce() throws -> Bool {
+    private func deleteOrphansOnce() throws -> Bool {
         let numbers = try Set(
             Int.fetchAll(
                 db.cachedStatement(
@@ -36,15 +36,15 @@ struct OrphanedRows {
         guard !numbers.isEmpty else { return false }
         var count = 0
         for table in engine.tables where numbers.contains(table.number) {
-            for (link, names) in engine.references(to: table) { count += try settle(link, names, of: table) }
+            for (link, names) in engine.references(to: table) { count += try deleteOrphans(link, names, of: table) }
         }
         return count > 0
     }
 
-    private func settle(_ link: CompiledAssociation, _ names: LinkTable, of table: TrackedTable) throws -> Int {
+    private func deleteOrphans(_ link: CompiledAssociation, _ names: LinkTable, of table: TrackedTable) throws -> Int {
         // Deleted rows are recorded by name, which does not match a reference to a surrogate key.
         let deleted =
-            table.key.isHidden
+            table.key.isSurrogate
             ? ""
             : """
             \(names.mine) IN (SELECT k FROM sync_change WHERE e = \(table.number) AND kind = 'delete' AND state = 'ready'
@@ -81,7 +81,7 @@ struct OrphanedRows {
                       SELECT \(destination.keyColumn.quoted) FROM \(destination.name.quoted))
                     """, arguments: [table.number, row[0], column.name])
             try ConflictLog(db).add(
-                table, row[0], domain: column.name, base: base ?? .null, local: row[1], remote: .null, Self.ruling)
+                table, row[0], field: column.name, base: base ?? .null, local: row[1], remote: .null, Self.resolution)
             try db.executeCached(
                 sql: "UPDATE \(name) SET \(own) = ? WHERE \(key) = ?", arguments: [base, row[0]])
         }

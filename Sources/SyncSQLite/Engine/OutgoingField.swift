@@ -5,15 +5,15 @@ import SyncCore
 struct OutgoingField {
     let name: String
     let column: TrackedTable.Column?
-    let pairs: TrackedTable.JoinTable?
+    let joinTable: TrackedTable.JoinTable?
     let value: DatabaseValue
     /// The linked keys of a list.
     let others: [DatabaseValue]
 
-    func matches(_ domain: OutgoingSchema.Field) -> Bool {
-        switch domain {
-        case .pairs(let link, let end): pairs?.link == link && pairs?.end == end
-        case .attribute, .toOne, .kind: column?.domain == domain
+    func matches(_ field: OutgoingSchema.Field) -> Bool {
+        switch field {
+        case .joinRows(let link, let end): joinTable?.link == link && joinTable?.end == end
+        case .attribute, .toOne, .kind: column?.field == field
         }
     }
 }

@@ -18,7 +18,7 @@ extension OutgoingRecordBuilder {
     /// - Returns: The body, and the members of the natural key.
     /// - Throws: ``Unsendable``
     func body(
-        of key: DatabaseValue, _ table: TrackedTable, _ domains: [OutgoingField], newID: JSONValue?, isNew: Bool
+        of key: DatabaseValue, _ table: TrackedTable, _ fields: [OutgoingField], newID: JSONValue?, isNew: Bool
     ) throws -> (body: JSONValue, naturalKey: JSONValue?) {
         let (shape, record): (OutgoingSchema, JSONValue)
         do {
@@ -30,22 +30,22 @@ extension OutgoingRecordBuilder {
         let unread = UnreadableValues(engine, table, db)
         var body = JSONValue.object([])
         if isNew, let newID { body = shape.naming(body, newID) }
-        if let kind = shape.kind, domains.contains(where: { $0.column?.domain == .kind }) {
+        if let kind = shape.kind, fields.contains(where: { $0.column?.field == .kind }) {
             body = body.setting(.string(kind.value), at: kind.path)
         }
         for member in shape.members {
-            guard let domain = domains.first(where: { $0.matches(member.domain) }) else { continue }
+            guard let field = fields.first(where: { $0.matches(member.field) }) else { continue }
             let value: JSONValue
-            switch member.domain {
+            switch member.field {
             case .attribute(let slot):
                 let type = engine.model.compiled[table.entity.table].attributes[slot].type
-                let there = isNew && !domain.value.isNull ? nil : try unread.value(domain.name, of: key)
-                value = try there ?? sendable(record.value(at: member.path), domain, type)
+                let there = isNew && !field.value.isNull ? nil : try unread.value(field.name, of: key)
+                value = try there ?? sendable(record.value(at: member.path), field, type)
             case .kind: continue
-            case .toOne: value = try reference(domain.value, destination: domain.column?.destination)
-            case .pairs:
-                let others = try withPending(domain.others, of: key, domain.pairs, table)
-                value = .array(try others.map { try reference($0, destination: domain.pairs?.destination) })
+            case .toOne: value = try reference(field.value, destination: field.column?.destination)
+            case .joinRows:
+                let others = try withPending(field.others, of: key, field.joinTable, table)
+                value = .array(try others.map { try reference($0, destination: field.joinTable?.destination) })
             }
             body = body.setting(value, at: member.path)
         }
@@ -54,28 +54,28 @@ extension OutgoingRecordBuilder {
 
     /// Returns a list with its pending references at their positions. The service has those rows in the list.
     private func withPending(
-        _ others: [DatabaseValue], of key: DatabaseValue, _ pairs: TrackedTable.JoinTable?, _ table: TrackedTable
+        _ others: [DatabaseValue], of key: DatabaseValue, _ joinTable: TrackedTable.JoinTable?, _ table: TrackedTable
     ) throws -> [DatabaseValue] {
-        guard let pairs else { return others }
+        guard let joinTable else { return others }
         let awaited = try Row.fetchAll(
             db.cachedStatement(
                 sql: """
                     SELECT target_key, position FROM sync_pending
                     WHERE owner_entity IN (\(table.family)) AND owner_key = ? AND relationship = ? ORDER BY position
-                    """), arguments: [key, pairs.relationship])
+                    """), arguments: [key, joinTable.relationship])
         return try awaited.reduce(into: others) { list, row in
             list.insert(row[0], at: min(try row.decode(Int?.self, atIndex: 1) ?? list.count, list.count))
         }
     }
 
     private func sendable(
-        _ value: JSONValue?, _ domain: OutgoingField, _ type: AttributeType
+        _ value: JSONValue?, _ field: OutgoingField, _ type: AttributeType
     ) throws -> JSONValue {
-        guard let value, Double.fromDatabaseValue(domain.value)?.isFinite != false else {
-            throw Unsendable(reason: "the value of '\(domain.name)' cannot be written as JSON")
+        guard let value, Double.fromDatabaseValue(field.value)?.isFinite != false else {
+            throw Unsendable(reason: "the value of '\(field.name)' cannot be written as JSON")
         }
-        guard domain.value.isReadable(as: type) else {
-            throw Unsendable(reason: "the value of '\(domain.name)' is not of type \(type.rawValue)")
+        guard field.value.isReadable(as: type) else {
+            throw Unsendable(reason: "the value of '\(field.name)' is not of type \(type.rawValue)")
         }
         return value
     }
@@ -85,7 +85,7 @@ extension OutgoingRecordBuilder {
         guard !slots.isEmpty else { return nil }
         var natural = JSONValue.object([])
         for member in shape.members {
-            guard case .attribute(let slot) = member.domain, slots.contains(slot) else { continue }
+            guard case .attribute(let slot) = member.field, slots.contains(slot) else { continue }
             natural = natural.setting(record.value(at: member.path) ?? .null, at: member.path)
         }
         return natural

@@ -17,13 +17,13 @@ extension OutgoingRequestBuilder {
     /// Returns the rows that fields reference and that the service does not know yet, or no longer has.
     ///
     /// They include new rows of entities that another engine syncs. That engine sends them.
-    func awaited(_ domains: [OutgoingField]) throws -> [RowName] {
+    func pendingRows(of fields: [OutgoingField]) throws -> [RowName] {
         let tables = engine.tables + engine.otherTables
-        return try domains.flatMap { domain in
-            let destination = domain.column?.destination ?? domain.pairs?.destination
-            return try (domain.pairs == nil ? [domain.value] : domain.others).compactMap { key -> RowName? in
+        return try fields.flatMap { field in
+            let destination = field.column?.destination ?? field.joinTable?.destination
+            return try (field.joinTable == nil ? [field.value] : field.others).compactMap { key -> RowName? in
                 guard !key.isNull, let table = try engine.table(destination, holding: key, among: tables, in: db),
-                    try isGone(key, table)
+                    try hasTombstone(key, table)
                         || db.finds(
                             sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND birth IS NOT NULL",
                             arguments: [table.number, key])
@@ -37,20 +37,20 @@ extension OutgoingRequestBuilder {
     ///
     /// Each of the waiting rows must be one that will be sent. Only a row in such a cycle is sent without its
     /// reference.
-    func isInCycle(_ key: DatabaseValue, _ table: TrackedTable, _ waiting: [OutgoingField]) throws -> Bool {
+    func isInCycle(_ key: DatabaseValue, _ table: TrackedTable, _ pending: [OutgoingField]) throws -> Bool {
         let own = RowName(table: table.number, key: key)
         var awaitedBy: [RowName: [RowName]] = [:]
         var rest = [own]
         while let row = rest.popLast() {
             guard awaitedBy[row] == nil else { continue }
             guard let table = order.first(where: { $0.number == row.table }), let edits = edits[row.table],
-                try isSendable(row), let values = try table.domains.values(of: row.key, in: db)
+                try isSendable(row), let values = try table.fieldReader.values(of: row.key, in: db)
             else { return false }
-            let next = try awaited(edits.all(of: row.key, values))
+            let next = try pendingRows(of: edits.all(of: row.key, values))
             awaitedBy[row] = next
             rest += next
         }
-        return try awaited(waiting).allSatisfy { reaches(own, from: $0, awaitedBy) }
+        return try pendingRows(of: pending).allSatisfy { reaches(own, from: $0, awaitedBy) }
     }
 
     private func reaches(_ row: RowName, from first: RowName, _ awaitedBy: [RowName: [RowName]]) -> Bool {

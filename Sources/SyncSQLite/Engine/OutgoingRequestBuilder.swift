@@ -16,21 +16,21 @@ struct OutgoingRequestBuilder {
     /// Determines the fields that are sent, by the number of the table.
     let edits: [Int: DirtyFields]
     /// The numbers of tables with rows that the service does not have and that are not deleted here yet.
-    private let gone: Set<Int>
-    private let waiting: WaitingRows
+    private let tablesWithTombstones: Set<Int>
+    private let scan: OutboxScan
     private var requests: [OutgoingRequest] = []
 
     private struct Change {
         let key: DatabaseValue
         let kind: String
-        let birth: String?
+        let creationID: String?
         let seq: Int64
         let attempts: Int
 
         init(_ row: Row) throws {
             key = row[0]
             kind = try row.decode(atIndex: 1)
-            birth = try row.decode(atIndex: 2)
+            creationID = try row.decode(atIndex: 2)
             seq = try row.decode(atIndex: 3)
             attempts = try row.decode(atIndex: 4)
         }
@@ -50,25 +50,25 @@ struct OutgoingRequestBuilder {
                 (table.number, try DirtyFields(table, sendsWholeRows: engine.registration.sendsWholeRows, db))
             }
         ) { first, _ in first }
-        gone = try Set(
+        tablesWithTombstones = try Set(
             order.map(\.number).filter {
                 try db.finds(sql: "SELECT 1 FROM sync_gone WHERE e = ?", arguments: [$0])
             })
-        waiting = engine.memory.waitingRows
+        scan = engine.memory.outboxScan
     }
 
-    mutating func freeze(_ limit: Int) throws -> [OutgoingRequest] {
-        let isAnyPassedBy = !waiting.isEmpty
+    mutating func prepareRequests(_ limit: Int) throws -> [OutgoingRequest] {
+        let isAnyPassedBy = !scan.isEmpty
         try prepareNext(limit)
         // Rows may have stopped waiting for a reason that ``WaitingRows`` does not track, so examine all of them once
         // more.
         if requests.isEmpty, isAnyPassedBy {
-            waiting.clear()
+            scan.clear()
             try prepareNext(limit)
         }
         if requests.isEmpty {
             for table in order.reversed() where requests.isEmpty {
-                try look(through: table, .deletions, 1) {
+                try forEachChange(of: table, .deletions, 1) {
                     _ = try $0.prepareDeletion($1, table, breaksCycle: true)
                 }
             }
@@ -78,39 +78,39 @@ struct OutgoingRequestBuilder {
     }
 
     private mutating func prepareNext(_ limit: Int) throws {
-        for table in order { try freeze(.rows, table, limit) }
-        if requests.isEmpty, !waiting.hasNoCycle {
+        for table in order { try prepareRequests(.rows, table, limit) }
+        if requests.isEmpty, !scan.hasNoCycle {
             try breakCycle(order)
-            waiting.hasNoCycle = requests.isEmpty
+            scan.hasNoCycle = requests.isEmpty
         }
         if requests.isEmpty {
-            for table in order.reversed() { try freeze(.deletions, table, limit) }
+            for table in order.reversed() { try prepareRequests(.deletions, table, limit) }
         }
     }
 
     /// Examines the rows that are to be examined again, then continues after the previous batch.
-    private mutating func freeze(_ pass: WaitingRows.Pass, _ table: TrackedTable, _ limit: Int) throws {
+    private mutating func prepareRequests(_ pass: OutboxScan.Pass, _ table: TrackedTable, _ limit: Int) throws {
         let kinds: Kinds = pass == .rows ? .rows : .deletions
-        func look(_ freezer: inout OutgoingRequestBuilder, at change: Change) throws {
-            if pass == .rows { freezer.waiting.hasNoCycle = false }
-            let awaited =
+        func prepare(_ builder: inout OutgoingRequestBuilder, at change: Change) throws {
+            if pass == .rows { builder.scan.hasNoCycle = false }
+            let pending =
                 try pass == .rows
-                ? freezer.prepareRequest(change, table, breaksCycle: false)
-                : freezer.prepareDeletion(change, table, breaksCycle: false)
-            freezer.waiting.add(RowName(table: table.number, key: change.key), waitsFor: awaited)
+                ? builder.prepareRequest(change, table, breaksCycle: false)
+                : builder.prepareDeletion(change, table, breaksCycle: false)
+            builder.scan.add(RowName(table: table.number, key: change.key), dependingOn: pending)
         }
-        while requests.count < limit, let key = waiting.next(pass, table.number) {
+        while requests.count < limit, let key = scan.next(pass, table.number) {
             let row = try db.rowCached(sql: Self.changes("k = ?", kinds), arguments: [table.number, key, lastEdit])
-            if let row { try look(&self, at: try Change(row)) }
+            if let row { try prepare(&self, at: try Change(row)) }
         }
-        try self.look(through: table, kinds, limit, after: waiting.end(pass, table.number)) { freezer, change in
-            try look(&freezer, at: change)
-            freezer.waiting.move(pass, table.number, to: change.key)
+        try self.forEachChange(of: table, kinds, limit, after: scan.lastKey(pass, table.number)) { builder, change in
+            try prepare(&builder, at: change)
+            builder.scan.advance(pass, table.number, to: change.key)
         }
     }
 
-    private mutating func look(
-        through table: TrackedTable, _ kinds: Kinds, _ limit: Int, after key: DatabaseValue = .null,
+    private mutating func forEachChange(
+        of table: TrackedTable, _ kinds: Kinds, _ limit: Int, after key: DatabaseValue = .null,
         _ body: (inout OutgoingRequestBuilder, Change) throws -> Void
     ) throws {
         var last = key
@@ -162,7 +162,7 @@ struct OutgoingRequestBuilder {
     /// Sends one row of a cycle of new rows without its reference. The reference is sent when both rows exist.
     private mutating func breakCycle(_ order: [TrackedTable]) throws {
         for table in order where requests.isEmpty {
-            try look(through: table, .newRows, 1) { _ = try $0.prepareRequest($1, table, breaksCycle: true) }
+            try forEachChange(of: table, .newRows, 1) { _ = try $0.prepareRequest($1, table, breaksCycle: true) }
         }
     }
 
@@ -171,20 +171,20 @@ struct OutgoingRequestBuilder {
 
     /// Blocks new rows in a cycle of which none can be sent without its reference. They would wait forever.
     private mutating func blockCycles() throws {
-        var stuck: [(change: Change, table: TrackedTable, relationship: String)] = []
+        var unreverted: [(change: Change, table: TrackedTable, relationship: String)] = []
         for table in order where table.columns.contains(where: { $0.destination != nil && !$0.isOptional }) {
-            try look(through: table, .newRows, 1) { freezer, change in
-                guard let values = try table.domains.values(of: change.key, in: freezer.db) else { return }
-                let domains = try freezer.edits[table.number]?.all(of: change.key, values) ?? []
-                let waiting = try domains.filter { try freezer.isWaiting($0) }
-                guard let first = waiting.first(where: { $0.column?.isOptional == false }),
-                    try freezer.isInCycle(change.key, table, waiting)
+            try forEachChange(of: table, .newRows, 1) { builder, change in
+                guard let values = try table.fieldReader.values(of: change.key, in: builder.db) else { return }
+                let fields = try builder.edits[table.number]?.all(of: change.key, values) ?? []
+                let pending = try fields.filter { try builder.isPending($0) }
+                guard let first = pending.first(where: { $0.column?.isOptional == false }),
+                    try builder.isInCycle(change.key, table, pending)
                 else { return }
-                stuck.append((change, table, first.column?.relationship ?? first.name))
+                unreverted.append((change, table, first.column?.relationship ?? first.name))
             }
         }
-        for (change, table, relationship) in stuck {
-            try park(
+        for (change, table, relationship) in unreverted {
+            try block(
                 change, table,
                 "\(Self.cycle)the row and the row referenced by '\(relationship)' are both new and require each other")
         }
@@ -199,42 +199,42 @@ struct OutgoingRequestBuilder {
         _ change: Change, _ table: TrackedTable, breaksCycle: Bool
     ) throws -> [RowName] {
         guard let edits = edits[table.number] else { return [] }
-        guard let values = try table.domains.values(of: change.key, in: db) else {
+        guard let values = try table.fieldReader.values(of: change.key, in: db) else {
             try insertTombstone(change, table)
             return []
         }
         let isNew = change.kind == "create"
         let outgoing = isNew ? try edits.all(of: change.key, values) : try edits.dirty(of: change.key, values)
-        guard var domains = outgoing else { return [] }
-        if domains.isEmpty, !isNew {
+        guard var fields = outgoing else { return [] }
+        if fields.isEmpty, !isNew {
             try drop(change, table)
             return []
         }
-        let waiting = try domains.filter { try isWaiting($0) }
-        if !waiting.isEmpty {
-            let isSendable = waiting.allSatisfy { $0.column?.isOptional ?? true }
-            if isNew, !breaksCycle || !isSendable { return try awaited(waiting) }
+        let pending = try fields.filter { try isPending($0) }
+        if !pending.isEmpty {
+            let isSendable = pending.allSatisfy { $0.column?.isOptional ?? true }
+            if isNew, !breaksCycle || !isSendable { return try pendingRows(of: pending) }
             // The service would clear fields that a whole row omits, and a field is not sent in part.
-            if !isNew, engine.registration.sendsWholeRows || table.registration.isOneDomain {
-                return try awaited(waiting)
+            if !isNew, engine.registration.sendsWholeRows || table.registration.mergesWholeRow {
+                return try pendingRows(of: pending)
             }
-            var held = Set(waiting.map(\.name))
+            var held = Set(pending.map(\.name))
             if !isNew { for group in table.groups where !held.isDisjoint(with: group) { held.formUnion(group) } }
-            domains.removeAll { held.contains($0.name) }
-            if domains.isEmpty, !isNew { return try awaited(waiting) }
-            if isNew, try !isInCycle(change.key, table, waiting) { return try awaited(waiting) }
+            fields.removeAll { held.contains($0.name) }
+            if fields.isEmpty, !isNew { return try pendingRows(of: pending) }
+            if isNew, try !isInCycle(change.key, table, pending) { return try pendingRows(of: pending) }
         }
-        try send(change, table, domains)
+        try send(change, table, fields)
         return []
     }
 
     // MARK: Waiting
 
     /// Returns whether a field references a row that the service does not know yet, or no longer has.
-    private func isWaiting(_ domain: OutgoingField) throws -> Bool { try !awaited([domain]).isEmpty }
+    private func isPending(_ field: OutgoingField) throws -> Bool { try !pendingRows(of: [field]).isEmpty }
 
-    func isGone(_ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
-        guard gone.contains(table.number) else { return false }
+    func hasTombstone(_ key: DatabaseValue, _ table: TrackedTable) throws -> Bool {
+        guard tablesWithTombstones.contains(table.number) else { return false }
         return try db.finds(
             sql: "SELECT 1 FROM sync_gone WHERE e = ? AND id = ?",
             arguments: [table.number, bodies.remoteID(of: key, table).text])
@@ -242,22 +242,22 @@ struct OutgoingRequestBuilder {
 
     // MARK: Requests
 
-    private mutating func send(_ change: Change, _ table: TrackedTable, _ domains: [OutgoingField]) throws {
+    private mutating func send(_ change: Change, _ table: TrackedTable, _ fields: [OutgoingField]) throws {
         let isNew = change.kind == "create"
         let remoteID = try isNew ? newID(change, table) : bodies.remoteID(of: change.key, table)
         if isNew, engine.registration.makesIDs, remoteID == nil {
-            return try park(
+            return try block(
                 change, table, "the row has a temporary key, and the service requires the client to create the ID")
         }
         if isNew, remoteID == .null {
             let names = engine.model.compiled.keyNames(of: table.entity).joined(separator: ", ")
-            return try park(change, table, "the composite key is incomplete: no value for \(names)")
+            return try block(change, table, "the composite key is incomplete: no value for \(names)")
         }
         do {
-            let (body, natural) = try bodies.body(of: change.key, table, domains, newID: remoteID, isNew: isNew)
-            try insert(change, table, remoteID, body, natural, domains)
+            let (body, natural) = try bodies.body(of: change.key, table, fields, newID: remoteID, isNew: isNew)
+            try insert(change, table, remoteID, body, natural, fields)
         } catch let error as OutgoingRecordBuilder.Unsendable {
-            try park(change, table, error.reason)
+            try block(change, table, error.reason)
         }
     }
 
@@ -265,8 +265,8 @@ struct OutgoingRequestBuilder {
     private func newID(_ change: Change, _ table: TrackedTable) throws -> JSONValue? {
         guard engine.registration.makesIDs || table.key.hasParts else { return nil }
         guard try isLocal(change.key, table) else { return try table.json(change.key, in: db) }
-        guard table.key.type == .single(.string), let birth = change.birth else { return nil }
-        return .string(CreationID(birth).text(of: engine.registration.idLength))
+        guard table.key.type == .single(.string), let creationID = change.creationID else { return nil }
+        return .string(CreationID(creationID).text(of: engine.registration.idLength))
     }
 
     private func isLocal(_ k: DatabaseValue, _ table: TrackedTable) throws -> Bool {
@@ -276,19 +276,19 @@ struct OutgoingRequestBuilder {
 
     private mutating func insert(
         _ change: Change, _ table: TrackedTable, _ remoteID: JSONValue?, _ body: JSONValue, _ natural: JSONValue?,
-        _ domains: [OutgoingField]
+        _ fields: [OutgoingField]
     ) throws {
         let version = try String.fetchOne(
             db.cachedStatement(sql: "SELECT version FROM sync_known WHERE e = ? AND k = ?"),
             arguments: [table.number, change.key])
-        let birth = change.birth ?? "\(UUID().uuidString.lowercased())"
+        let creationID = change.creationID ?? "\(UUID().uuidString.lowercased())"
         let own = try table.json(change.key, in: db)
-        let open = try takeOpen(change, table)
-        let isRevival =
-            try birth == CreationID(reviving: own.text, of: table.entity.name).text
-            || change.kind == "create" && MadeTimes(of: change.key, table, db).isRevived
+        let open = try removeOpenRequest(change, table)
+        let isRestoration =
+            try creationID == CreationID(reviving: own.text, of: table.entity.name).text
+            || change.kind == "create" && MadeTimes(of: change.key, table, db).isRestored
         // Another device that creates the row again uses the same key.
-        let idem = open?.key ?? (change.attempts == 0 || isRevival ? birth : "\(birth)-\(change.attempts)")
+        let idem = open?.key ?? (change.attempts == 0 || isRestoration ? creationID : "\(creationID)-\(change.attempts)")
         let kind: OutgoingRequest.Kind =
             switch change.kind {
             case "create": .create
@@ -306,25 +306,25 @@ struct OutgoingRequestBuilder {
                 change.seq, now, open?.attempts ?? 0,
             ])
         let id = db.lastInsertedRowID
-        for domain in domains {
+        for field in fields {
             try db.cachedStatement(sql: "INSERT INTO sync_sent (request, domain, value) VALUES (?, ?, ?)").execute(
-                arguments: [id, domain.name, domain.value])
+                arguments: [id, field.name, field.value])
         }
         requests.append(
             OutgoingRequest(
                 id: id, entity: table.entity.name, kind: kind, remoteID: remoteID, body: body, version: version,
-                idempotencyKey: idem, edit: change.seq, frozen: now, attempts: open?.attempts ?? 0, naturalKey: natural,
-                isRevival: isRevival))
+                idempotencyKey: idem, edit: change.seq, preparedAt: now, attempts: open?.attempts ?? 0, naturalKey: natural,
+                isRestoration: isRestoration))
     }
 
     /// Deletes the request of a creation that was refused and may have been carried out before. The next attempt uses
     /// its idempotency key.
-    private func takeOpen(_ change: Change, _ table: TrackedTable) throws -> (key: String, attempts: Int)? {
+    private func removeOpenRequest(_ change: Change, _ table: TrackedTable) throws -> (key: String, attempts: Int)? {
         let row = try Row.fetchOne(
             db.cachedStatement(sql: "SELECT id, idem, attempts FROM sync_request WHERE e = ? AND k = ?"),
             arguments: [table.number, change.key])
         guard let row else { return nil }
-        try TriedValues.keep(row[0], in: db)
+        try TriedValues.insert(row[0], in: db)
         try db.executeCached(sql: "DELETE FROM sync_sent WHERE request = ?", arguments: [row[0]])
         try db.executeCached(sql: "DELETE FROM sync_request WHERE id = ?", arguments: [row[0]])
         return try (row.decode(atIndex: 1), row.decode(atIndex: 2))
@@ -344,14 +344,14 @@ struct OutgoingRequestBuilder {
             try drop(change, table)
             return []
         }
-        if !breaksCycle, let row = try pointing(to: change, table) { return [row] }
+        if !breaksCycle, let row = try referencingRow(to: change, table) { return [row] }
         let remoteID = try bodies.remoteID(of: change.key, table)
         try insert(change, table, remoteID, .object([]), nil, [])
         return []
     }
 
     /// Returns a row of the same table that referenced this row and is to be deleted too. Its deletion is sent first.
-    private func pointing(to change: Change, _ table: TrackedTable) throws -> RowName? {
+    private func referencingRow(to change: Change, _ table: TrackedTable) throws -> RowName? {
         for column in table.columns where column.destination == table.entity.table {
             let row = try db.rowCached(
                 sql: """
@@ -374,12 +374,12 @@ struct OutgoingRequestBuilder {
     }
 
     private func drop(_ change: Change, _ table: TrackedTable) throws {
-        try engine.forget(change.key, table, isKnown: true, in: db)
+        try engine.deleteState(change.key, table, isKnown: true, in: db)
     }
 
-    private func park(_ change: Change, _ table: TrackedTable, _ reason: String) throws {
+    private func block(_ change: Change, _ table: TrackedTable, _ reason: String) throws {
         try db.executeCached(
-            sql: "UPDATE sync_change SET state = 'parked', reason = \(CascadeMark.parked()) WHERE e = ? AND k = ?",
+            sql: "UPDATE sync_change SET state = 'parked', reason = \(CascadeMark.blocked()) WHERE e = ? AND k = ?",
             arguments: [reason, table.number, change.key])
     }
 }

@@ -13,14 +13,14 @@ extension PageMerge {
         let wentAlong = try isCascade(standing.key)
         let comesBack = isChanged && (wentAlong || table.registration.deletions == .editWins)
         if isChanged {
-            let why = wentAlong ? "the local deletion was a cascade" : comesBack ? "editWins" : "deleteWins"
-            let ruling = ConflictOutcome(winner: comesBack ? .remote : .local, why: why)
+            let reason = wentAlong ? "the local deletion was a cascade" : comesBack ? "editWins" : "deleteWins"
+            let resolution = ConflictOutcome(winner: comesBack ? .remote : .local, reason: reason)
             try log(
-                standing.key, domain: "", local: .null, remote: (row.record ?? .null).text.databaseValue, ruling)
-            if comesBack { lost.append((try DeletedValues(table, db).edits(of: standing.key), ruling)) }
+                standing.key, field: "", local: .null, remote: (row.record ?? .null).text.databaseValue, resolution)
+            if comesBack { lost.append((try DeletedValues(table, db).edits(of: standing.key), resolution)) }
         }
         if comesBack {
-            try forget(standing.key)
+            try deleteState(standing.key)
         } else {
             // A row that is not known was created by a request whose answer was lost.
             if !standing.isKnown { try engine.answerOpen(standing.key, table, in: db) }
@@ -47,15 +47,15 @@ extension PageMerge {
                 let staging = try PayloadGraphBuilder(
                     inEntity: table.entity.name, of: engine.model, parent: nil,
                     operations: .all.subtracting(.delete), options: options)
-                let plan = try staging.stage(.array([record])).plan.unlinking(engine.unlinkedTables)
+                let plan = try staging.map(.array([record])).plan.unlinking(engine.unlinkedTables)
                 _ = try engine.stack.sync(MappedPayload(plan), options, in: db, isOwn: false)
-                guard let there = try table.domains.values(of: key, in: db) else { return .rollback }
+                guard let there = try table.fieldReader.values(of: key, in: db) else { return .rollback }
                 isSame =
                     try table.columns.allSatisfy { column in
                         guard let value = there[column.name] else { return true }
                         let known = tried[column.name, default: []] + (bases[column.name].map { [$0] } ?? [])
                         return known.contains(where: value.isExactly)
-                    } && table.pairs.allSatisfy { try hasAsSent($0, tried[$0.domain] ?? [], of: key) }
+                    } && table.joinTables.allSatisfy { try hasAsSent($0, tried[$0.field] ?? [], of: key) }
                 return .rollback
             }
         } catch let error where PageWriter.isRefusal(error) {
@@ -67,15 +67,15 @@ extension PageMerge {
 
     /// Returns whether the service has a list as it was before the deletion, or as it was sent.
     private func hasAsSent(
-        _ pairs: TrackedTable.JoinTable, _ tried: [DatabaseValue], of key: DatabaseValue
+        _ joinTable: TrackedTable.JoinTable, _ tried: [DatabaseValue], of key: DatabaseValue
     ) throws -> Bool {
-        let there = try LinkedRowList(pairs).others(of: key, in: db)
-        let sent = try tried.map { try engine.sentKeys($0, pairs, in: db) }
+        let there = try LinkedRowList(joinTable).others(of: key, in: db)
+        let sent = try tried.map { try engine.sentKeys($0, joinTable, in: db) }
         if sent.contains(where: { Set($0) == Set(there) && !ListOrderMerge.isMoved(there, from: $0) }) { return true }
         // The join rows that were deleted with the row.
         let before = try DatabaseValue.fetchSet(
             db.cachedStatement(sql: "SELECT other FROM sync_link WHERE link = ? AND owner = ? AND op < 0"),
-            arguments: [pairs.name, key])
+            arguments: [joinTable.name, key])
         return before == Set(there)
     }
 
@@ -104,7 +104,7 @@ extension PageMerge {
     }
 
     /// Makes a row that the service deleted new, so that it is created again with all values.
-    mutating func bringBack(_ row: PulledPage.Record, _ standing: LocalRowState, _ why: String) throws {
+    mutating func bringBack(_ row: PulledPage.Record, _ standing: LocalRowState, _ reason: String) throws {
         // The creation ID is made of the old ID, and gets no suffix for refused edits. So two devices that create the
         // row again create one.
         try db.executeCached(
@@ -118,14 +118,14 @@ extension PageMerge {
         // The base values stay. If another device creates the row again too, only fields that were edited here differ
         // from its row.
         try MadeTimes.recordRestored(standing.key, table, in: db)
-        try TriedValues(table, db).forget(standing.key)
+        try TriedValues(table, db).delete(standing.key)
         try db.executeCached(
             sql: "DELETE FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, standing.key])
         try ReferencingRows(engine, table, db).release(from: standing.key)
         try engine.answerOpen(standing.key, table, in: db)
         // The service has no value to choose, and all local values are sent.
-        try ConflictLog(db).closeAll(standing.key, table, .init(winner: .local, why: why))
-        try log(standing.key, domain: "", local: .null, remote: .null, .init(winner: .local, why: why))
+        try ConflictLog(db).closeAll(standing.key, table, .init(winner: .local, reason: reason))
+        try log(standing.key, field: "", local: .null, remote: .null, .init(winner: .local, reason: reason))
     }
 
     /// The number of rows that are deleted together.
@@ -173,21 +173,21 @@ extension PageMerge {
                 result = try deleteByRules(keys)
                 keepsEdits = try tookEditsAlong(since: before)
                 // Rows that were edited, and so also rows that were moved, are logged when they are deleted.
-                if try !keepsEdits && lastConflict() > before { followed = try moved.followed(by: keys, but: taken) }
+                if try !keepsEdits && lastConflict() > before { followed = try moved.cascaded(by: keys, excluding: taken) }
                 return keepsEdits || !followed.isEmpty ? .rollback : .commit
             }
-            try moved.takeOff(followed)
+            try moved.revert(followed)
             taken += followed
             isDone = followed.isEmpty
         }
-        try moved.putBack(taken, since: before)
+        try moved.reapply(taken, since: before)
         if keepsEdits, let (row, standing) = rows.first {
             return try bringBack(row, standing, "editWins: a row that it owns was edited")
         }
         for table in pulledAgain { try table.pullAll(in: db) }
         for name in names { try ConflictLog(db).recordDeleted(name, table, since: before) }
         if isMissing { try ConflictLog(db).recordMissing(since: before) }
-        for (_, standing) in rows { try forget(standing.key) }
+        for (_, standing) in rows { try deleteState(standing.key) }
         outcome.add(try ConflictLog(db).counts(since: before, engine.tables))
         for (entity, changes) in result.entities { outcome[entity].deleted += changes.deletedCount }
     }
@@ -199,7 +199,7 @@ extension PageMerge {
         try CaptureSuppression.deleting.set(in: db)
         let visit = try engine.stack.watch.visit(db, isOwn: false)
         let result = try engine.stack.session(visit, SyncRequest()).delete(rows, of: table.entity)
-        for mark in [CaptureSuppression.cascading, .deleting] { try mark.clear(in: db) }
+        for checksum in [CaptureSuppression.cascading, .deleting] { try checksum.clear(in: db) }
         try db.executeCached(sql: "DELETE FROM sync_parting")
         return result
     }
@@ -210,7 +210,7 @@ extension PageMerge {
             .map { "\($0.number)" }.joined(separator: ", ")
         return try db.finds(
             sql: "SELECT 1 FROM sync_conflict WHERE id > ? AND e IN (\(numbers)) AND why NOT IN (?, ?, ?)",
-            arguments: [conflict, ConflictLog.wentAlong, ConflictLog.presumed, ConflictLog.audited])
+            arguments: [conflict, ConflictLog.cascaded, ConflictLog.preexisting, ConflictLog.audited])
     }
 
     private func lastConflict() throws -> Int {
@@ -218,8 +218,8 @@ extension PageMerge {
     }
 
     /// Deletes all entries of a row, and its open creation request.
-    func forget(_ key: DatabaseValue) throws {
+    func deleteState(_ key: DatabaseValue) throws {
         try engine.answerOpen(key, table, in: db)
-        try engine.forget(key, table, in: db)
+        try engine.deleteState(key, table, in: db)
     }
 }

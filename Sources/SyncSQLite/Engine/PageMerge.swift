@@ -19,21 +19,21 @@ struct PageMerge {
     var outcome = AppliedChanges()
     /// Rows that were written but are not stored, with the reason.
     private(set) var refused: [(row: PulledPage.Record, reason: String)] = []
-    private var presumed: PreexistingRows
+    private var preexisting: PreexistingRows
     /// The edits of rows that were deleted here and come back.
-    var lost: [(edits: [DeletedValues.Edit], ruling: ConflictOutcome)] = []
+    var lost: [(edits: [DeletedValues.Edit], resolution: ConflictOutcome)] = []
 
     init(_ engine: SQLiteEngineStore, _ table: TrackedTable, clock: Int64, _ db: Database) {
         self.engine = engine
         self.table = table
         self.clock = clock
         self.db = db
-        presumed = PreexistingRows(db)
+        preexisting = PreexistingRows(db)
     }
 
     mutating func apply(_ rows: [PulledPage.Record]) throws {
         var written: [(row: PulledPage.Record, standing: LocalRowState)] = []
-        var edited: [(row: PulledPage.Record, standing: LocalRowState)] = []
+        var editedRows: [(row: PulledPage.Record, standing: LocalRowState)] = []
         var deleted: [(row: PulledPage.Record, standing: LocalRowState)] = []
         let twins = try NaturalKeyMatcher(engine, table, db)
         let births = try CreationIDs(engine, table, db)
@@ -42,51 +42,51 @@ struct PageMerge {
                 refused.append((row, "the ID of the record is not a valid key of \(table.entity.name)"))
                 continue
             }
-            let marked = try births?.adopt(row, key)
+            let marked = try births?.matchNewRow(row, key)
             let isMarked = marked != nil
-            key = try marked ?? twins?.adopt(row, key) ?? key
+            key = try marked ?? twins?.matchNewRow(row, key) ?? key
             let isOurs = isSame || isMarked || engine.registration.makesIDs || table.key.hasParts
             let standing = try LocalRowState(of: key, table, db)
             if standing.isBlockedAsMissing, row.record != nil { try isThereAfterAll(row, key) }
             // A deletion by the service confirms that the row was created there.
             let wasMade = row.record == nil && standing.isTried && standing.state == .created
             switch DecisionTable.action(remote: try remote(row, standing), local: wasMade ? .updated : standing.state) {
-            case .nothing where row.record == nil: try ReferencingRows(engine, table, db).forgetAwaited(key)
+            case .nothing where row.record == nil: try ReferencingRows(engine, table, db).deletePendingReferences(key)
             case .nothing, .send: break
-            case .take, .insert:
+            case .takeRemote, .insert:
                 written.append((row, standing))
-                try presumed.insert(standing, of: table)
-                if standing.state == .clean, standing.isAudited { edited.append((row, standing)) }
-            case .twin:
+                try preexisting.insert(standing, of: table)
+                if standing.state == .clean, standing.isAudited { editedRows.append((row, standing)) }
+            case .mergeDuplicate:
                 if isOurs || twins != nil {
-                    edited.append((row, standing))
+                    editedRows.append((row, standing))
                 } else {
                     // An app chose a key for its new row that the service assigned to another row.
                     try KeyReplacement(engine, table, db).giveLocalKey(to: key)
                 }
                 written.append((row, standing))
             case .threeWay:
-                edited.append((row, standing))
+                editedRows.append((row, standing))
                 written.append((row, standing))
-            case .deletedHere where !standing.isKnown && !isOurs:
+            case .localDelete where !standing.isKnown && !isOurs:
                 // The row has by chance the key of another row, which was created and deleted here.
-                try forget(standing.key)
+                try deleteState(standing.key)
                 written.append((row, standing))
-            case .deletedHere:
+            case .localDelete:
                 if try stays(row, standing) { written.append((row, standing)) }
-            case .deletedThere where table.registration.deletions == .editWins:
+            case .remoteDelete where table.registration.deletions == .editWins:
                 try bringBack(row, standing, "editWins: \(isMissing ? ConflictLog.missing : ConflictLog.deleted)")
-            case .deletedThere, .delete, .deleteGuarded: deleted.append((row, standing))
+            case .remoteDelete, .delete, .deleteWithinLimit: deleted.append((row, standing))
             case .clear:
-                try forget(standing.key)
-                try ReferencingRows(engine, table, db).forgetAwaited(key)
+                try deleteState(standing.key)
+                try ReferencingRows(engine, table, db).deletePendingReferences(key)
             }
         }
         try delete(deleted)
         guard !written.isEmpty else { return }
-        try write(written, edited)
-        for (edits, ruling) in lost {
-            outcome[table.entity.name].conflictingValues += try DeletedValues(table, db).log(edits, ruling)
+        try write(written, editedRows)
+        for (edits, resolution) in lost {
+            outcome[table.entity.name].conflictingValues += try DeletedValues(table, db).log(edits, resolution)
         }
     }
 
@@ -103,7 +103,7 @@ struct PageMerge {
 
     private func isThereAfterAll(_ row: PulledPage.Record, _ key: DatabaseValue) throws {
         try db.executeCached(
-            sql: "UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept) WHERE e = ? AND k = ?",
+            sql: "UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.preserved) WHERE e = ? AND k = ?",
             arguments: [table.number, key])
         try db.executeCached(
             sql: "DELETE FROM sync_gone WHERE e = ? AND id = ?", arguments: [table.number, row.id.text])
@@ -113,7 +113,7 @@ struct PageMerge {
 
     private mutating func write(
         _ rows: [(row: PulledPage.Record, standing: LocalRowState)],
-        _ edited: [(row: PulledPage.Record, standing: LocalRowState)]
+        _ editedRows: [(row: PulledPage.Record, standing: LocalRowState)]
     ) throws {
         let records = rows.compactMap(\.row.record)
         let options = SyncOptions(resultDetail: .counts)
@@ -122,26 +122,26 @@ struct PageMerge {
             operations: .all.subtracting(.delete), options: options)
         // Registered rows are pulled by themselves. A nested list determines which of them are linked, and deletes
         // none.
-        let plan = try staging.stage(.array(records)).plan.unlinking(engine.unlinkedTables)
+        let plan = try staging.map(.array(records)).plan.unlinking(engine.unlinkedTables)
         let nested = try NestedRecordMerge(plan, engine, db)
         var edits = EditRebase(engine, db, clock: clock)
-        for (row, standing) in edited {
-            try edits.takeOff(
+        for (row, standing) in editedRows {
+            try edits.revert(
                 standing.key, of: table, changed: row.time, known: standing.time,
                 isCurrent: row.version != nil && row.version == standing.version, isAudited: standing.isAudited)
         }
-        try nested.takeOff(&edits)
-        try nested.insertPreexisting(in: &presumed)
+        try nested.revertEdits(&edits)
+        try nested.insertPreexisting(in: &preexisting)
         let links = try NestedListLinks(plan, engine, db)
-        try links.takeOff(&edits)
+        try links.revertEdits(&edits)
         for (row, standing) in rows { try migrateKind(row, standing) }
         let result = try engine.stack.sync(MappedPayload(plan), options, in: db, isOwn: true)
         recordUnreadable(result.diagnostics)
         for (row, standing) in rows { try record(row, standing, result) }
         try nested.record()
-        outcome.add(try edits.putBack())
-        try links.putBack()
-        try presumed.log(&outcome)
+        outcome.add(try edits.reapply())
+        try links.reapply()
+        try preexisting.log(&outcome)
         outcome[table.entity.name].linksAdded += result.linksAdded
         outcome[table.entity.name].linksRemoved += result.linksRemoved
         for (entity, changes) in result.entities {
@@ -157,7 +157,7 @@ struct PageMerge {
             default: continue
             }
             guard let entity = diagnostic.entity else { continue }
-            outcome[entity].unread += 1
+            outcome[entity].unreadable += 1
             guard outcome[entity].firstUnreadable == nil else { continue }
             // The location in the page is of no use to users.
             let member = diagnostic.path.drop { $0 != "]" }.dropFirst(2)
@@ -210,10 +210,10 @@ struct PageMerge {
     }
 
     mutating func log(
-        _ key: DatabaseValue, domain: String, local: DatabaseValue, remote: DatabaseValue, _ ruling: ConflictOutcome
+        _ key: DatabaseValue, field: String, local: DatabaseValue, remote: DatabaseValue, _ resolution: ConflictOutcome
     ) throws {
         try ConflictLog(db).add(
-            table, key, domain: domain, base: .null, local: local, remote: remote, ruling)
+            table, key, field: field, base: .null, local: local, remote: remote, resolution)
         outcome[table.entity.name].conflicts += 1
         outcome[table.entity.name].conflictingValues += 1
     }

@@ -34,13 +34,13 @@ struct PageWriter {
     }
 
     mutating func apply(_ page: PulledPage) throws {
-        let rows = page.takesOlder ? page.rows : try current(page.rows)
+        let rows = page.acceptsOlderVersions ? page.rows : try current(page.rows)
         if case .none = page.end { return try apply(rows) }
-        let isDoubtful = try !page.takesOlder && rows.contains { try isNewAndWithoutKey($0) }
+        let hasUnreadableIDs = try !page.acceptsOlderVersions && rows.contains { try isNewAndWithoutKey($0) }
         try apply(rows.filter { $0.record != nil })
         for row in rows { try record(row) }
         if page.isListing { try insertListed(page.rows) }
-        try recordEnd(page, isDoubtful: isDoubtful)
+        try recordEnd(page, hasUnreadableIDs: hasUnreadableIDs)
     }
 
     /// Returns whether the ID of a record is not a valid key and the record is not quarantined yet. The row that it
@@ -87,7 +87,7 @@ struct PageWriter {
     /// Records or removes a tombstone. The row is deleted after the whole pull, since later pages may move rows that
     /// reference it.
     private func record(_ row: PulledPage.Record) throws {
-        guard row.record != nil else { return try insertTombstone(row.id, isGuarded: false, time: row.time) }
+        guard row.record != nil else { return try insertTombstone(row.id, isLimited: false, time: row.time) }
         try db.cachedStatement(sql: "DELETE FROM sync_gone WHERE e = ? AND id = ?").execute(
             arguments: [table.number, row.id.text])
     }
@@ -98,14 +98,14 @@ struct PageWriter {
     ///   - isGuarded: Whether the deletion limit applies: the row is missing, and the service did not report it as
     ///     deleted.
     ///   - time: When the service deleted the row, in milliseconds since 1970.
-    func insertTombstone(_ id: JSONValue, isGuarded: Bool, time: Int64? = nil) throws {
+    func insertTombstone(_ id: JSONValue, isLimited: Bool, time: Int64? = nil) throws {
         try QuarantinedRecords(engine, table, db).remove(id)
         try db.cachedStatement(
             sql: """
                 INSERT INTO sync_gone (e, id, guarded, time) VALUES (?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET guarded = min(guarded, excluded.guarded), time = coalesce(excluded.time, time)
                 """
-        ).execute(arguments: [table.number, id.text, isGuarded, time])
+        ).execute(arguments: [table.number, id.text, isLimited, time])
     }
 
     // MARK: Quarantine
@@ -140,7 +140,7 @@ struct PageWriter {
             arguments: [
                 table.number, row.id.text, (row.record ?? .null).text, row.version, row.time, reason,
             ])
-        outcome[table.entity.name].parked += 1
+        outcome[table.entity.name].blocked += 1
     }
 
     // MARK: Pull progress
@@ -157,7 +157,7 @@ struct PageWriter {
     ///
     /// - Parameter isDoubtful: Whether a change has an ID that is not a valid key. The next pull is then a full one:
     ///   it contains the row that was meant, and quarantined records that it lacks are removed.
-    private func recordEnd(_ page: PulledPage, isDoubtful: Bool) throws {
+    private func recordEnd(_ page: PulledPage, hasUnreadableIDs: Bool) throws {
         var (cursor, next): (String?, String?)
         switch page.end {
         case .none: return
@@ -169,7 +169,7 @@ struct PageWriter {
             try SyncedColumns(table, db).insertPulled()
         }
         let isForgotten = "SELECT 1 FROM sync_cursor WHERE e = ? AND cursor IS NULL"
-        if try isDoubtful || !page.takesOlder && db.finds(sql: isForgotten, arguments: [table.number]) {
+        if try hasUnreadableIDs || !page.acceptsOlderVersions && db.finds(sql: isForgotten, arguments: [table.number]) {
             (cursor, next) = (nil, nil)
         }
         let fingerprint = engine.registration.filters[table.entity.name] ?? ""

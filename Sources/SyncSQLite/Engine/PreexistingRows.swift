@@ -5,7 +5,7 @@ import SyncStore
 /// Preexisting rows of a page. Their values may be an older version of the service's, or edits. The service's values
 /// are taken, and overwritten ones are logged.
 struct PreexistingRows {
-    private struct Presumed {
+    private struct Candidate {
         let table: TrackedTable
         let key: DatabaseValue
         let values: [String: DatabaseValue]
@@ -14,27 +14,27 @@ struct PreexistingRows {
     /// The condition of such a row in `sync_known`. `seq` -1 says that the service has not confirmed the row.
     static let condition = "\"seq\" < 0 AND \"whole\" <> 3"
 
-    static let ruling = ConflictOutcome(winner: .remote, why: "preexisting row")
+    static let resolution = ConflictOutcome(winner: .remote, reason: "preexisting row")
 
     private let db: Database
-    private var rows: [Presumed] = []
-    private var noted: [Int: Set<BinaryComparedValue>] = [:]
+    private var rows: [Candidate] = []
+    private var recorded: [Int: Set<BinaryComparedValue>] = [:]
 
     init(_ db: Database) { self.db = db }
 
     /// Records the values of a row before it is written. A row that was edited since is rebased instead.
     mutating func insert(_ standing: LocalRowState, of table: TrackedTable) throws {
         guard standing.isPreexisting, standing.state == .clean,
-            noted[table.number, default: []].insert(standing.key.exact).inserted,
-            let values = try table.domains.values(of: standing.key, in: db)
+            recorded[table.number, default: []].insert(standing.key.exact).inserted,
+            let values = try table.fieldReader.values(of: standing.key, in: db)
         else { return }
-        rows.append(Presumed(table: table, key: standing.key, values: values))
+        rows.append(Candidate(table: table, key: standing.key, values: values))
     }
 
     /// Logs the overwritten values, after the rows are written.
     func log(_ outcome: inout AppliedChanges) throws {
         for row in rows {
-            guard let there = try row.table.domains.values(of: row.key, in: db) else { continue }
+            guard let there = try row.table.fieldReader.values(of: row.key, in: db) else { continue }
             var lost = 0
             for column in row.table.columns {
                 guard let here = row.values[column.name], !here.isNull, let value = there[column.name],
@@ -42,7 +42,7 @@ struct PreexistingRows {
                 else { continue }
                 lost += 1
                 try ConflictLog(db).add(
-                    row.table, row.key, domain: column.name, base: .null, local: here, remote: value, Self.ruling)
+                    row.table, row.key, field: column.name, base: .null, local: here, remote: value, Self.resolution)
             }
             guard lost > 0 else { continue }
             outcome[row.table.entity.name].conflicts += 1

@@ -22,29 +22,29 @@ struct PreservedReferences {
         self.db = db
     }
 
-    func keep() throws {
+    func preserve() throws {
         for column in owners.columns where column.destination == targets.entity.table {
-            guard case .toOne(let id) = column.domain, let relationship = column.relationship else { continue }
-            try takeOff(column)
-            try wait(
+            guard case .toOne(let id) = column.field, let relationship = column.relationship else { continue }
+            try revert(column)
+            try insertPending(
                 for: engine.model.compiled[id].second.entity, relationship, target: "r.\(column.name.quoted)",
-                place: "0")
+                position: "0")
         }
-        for pairs in owners.pairs where pairs.destination == targets.entity.table {
-            let link = engine.model.compiled[pairs.link]
-            guard let relationship = link.side(pairs.end).relationship?.name else { continue }
-            try takeOff(pairs)
-            try wait(
-                for: link.side(pairs.end.other).entity, relationship, target: "p.\(pairs.table.other)",
-                place: pairs.table.place.map { "ifnull(p.\($0), 0)" } ?? "0",
-                from: "JOIN \(pairs.table.table) AS p ON p.\(pairs.table.mine) = r.\(owners.table.keyColumn.quoted)")
+        for joinTable in owners.joinTables where joinTable.destination == targets.entity.table {
+            let link = engine.model.compiled[joinTable.link]
+            guard let relationship = link.side(joinTable.end).relationship?.name else { continue }
+            try revert(joinTable)
+            try insertPending(
+                for: link.side(joinTable.end.other).entity, relationship, target: "p.\(joinTable.table.other)",
+                position: joinTable.table.position.map { "ifnull(p.\($0), 0)" } ?? "0",
+                from: "JOIN \(joinTable.table.table) AS p ON p.\(joinTable.table.mine) = r.\(owners.table.keyColumn.quoted)")
         }
     }
 
     // MARK: Edits
 
     /// Links rows as the service has them, and logs edited links.
-    private func takeOff(_ column: TrackedTable.Column) throws {
+    private func revert(_ column: TrackedTable.Column) throws {
         let (name, own) = (owners.table.name.quoted, column.name.quoted)
         let (key, target) = ("r.\(owners.table.keyColumn.quoted)", "t.\(targets.table.keyColumn.quoted)")
         let destination = targets.table.name.quoted
@@ -65,8 +65,8 @@ struct PreservedReferences {
         }
     }
 
-    private func takeOff(_ pairs: TrackedTable.JoinTable) throws {
-        let names = pairs.table
+    private func revert(_ joinTable: TrackedTable.JoinTable) throws {
+        let names = joinTable.table
         let edits = try Row.fetchAll(
             db,
             sql: """
@@ -74,9 +74,9 @@ struct PreservedReferences {
                 JOIN sync_change AS c ON c.e = ? AND c.k = l.owner AND c.kind = 'update'
                 JOIN \(targets.table.name.quoted) AS t ON t.\(targets.table.keyColumn.quoted) = +l.other
                 WHERE l.link = ?\(targets.isOwn("t"))
-                """, arguments: [owners.number, pairs.name])
+                """, arguments: [owners.number, joinTable.name])
         for (owner, edits) in Dictionary(grouping: edits, by: { ($0[0] as DatabaseValue).exact }) {
-            let local = try LinkedRowList(pairs).others(of: owner.value, in: db)
+            let local = try LinkedRowList(joinTable).others(of: owner.value, in: db)
             for edit in edits {
                 let pair: StatementArguments = [owner.value, edit[1] as DatabaseValue]
                 try db.execute(
@@ -86,32 +86,32 @@ struct PreservedReferences {
                     arguments: pair)
                 try db.execute(
                     sql: "DELETE FROM sync_link WHERE owner = ? AND other = ? AND link = ?",
-                    arguments: pair + [pairs.name])
+                    arguments: pair + [joinTable.name])
             }
-            let remote = LinkedRowList.text(try LinkedRowList(pairs).others(of: owner.value, in: db))
-            try log(owner.value, pairs.domain, base: .null, local: LinkedRowList.text(local), remote: remote)
+            let remote = LinkedRowList.text(try LinkedRowList(joinTable).others(of: owner.value, in: db))
+            try log(owner.value, joinTable.field, base: .null, local: LinkedRowList.text(local), remote: remote)
         }
     }
 
     private func log(
-        _ key: DatabaseValue, _ domain: String, base: DatabaseValue, local: DatabaseValue, remote: DatabaseValue
+        _ key: DatabaseValue, _ field: String, base: DatabaseValue, local: DatabaseValue, remote: DatabaseValue
     ) throws {
         try ConflictLog(db).add(
-            owners, key, domain: domain, base: base, local: local, remote: remote, OrphanedRows.ruling)
+            owners, key, field: field, base: base, local: local, remote: remote, OrphanedRows.resolution)
     }
 
     // MARK: Pending references
 
     /// Inserts pending references for linked rows that the service is known to have, as if the service had sent them.
-    private func wait(
-        for destination: Int, _ relationship: String, target: String, place: String, from join: String = ""
+    private func insertPending(
+        for destination: Int, _ relationship: String, target: String, position: String, from join: String = ""
     ) throws {
         let (key, entity) = ("r.\(owners.table.keyColumn.quoted)", owners.entity.name.literal)
         let kind = owners.table.hasEntityColumn ? "ifnull(r.\(TableLayout.entityColumn.quoted), \(entity))" : entity
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT \(key), \(kind), n.k, \(place) FROM \(owners.table.name.quoted) AS r \(join)
+                SELECT \(key), \(kind), n.k, \(position) FROM \(owners.table.name.quoted) AS r \(join)
                 JOIN sync_known AS n ON n.e = \(targets.number) AND n.k = +\(target) WHERE true\(owners.isOwn("r"))
                 """)
         guard !rows.isEmpty else { return }

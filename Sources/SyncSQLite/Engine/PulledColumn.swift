@@ -9,7 +9,7 @@ struct PulledColumn: Hashable {
     let isPulled: Bool
 
     /// The column before all rows were pulled.
-    var awaited: PulledColumn { PulledColumn(name: name, members: members, isPulled: false) }
+    var notPulled: PulledColumn { PulledColumn(name: name, members: members, isPulled: false) }
 
     /// Returns the columns of a text; none if an earlier version of the library wrote it.
     static func all(in text: String) -> [PulledColumn] {

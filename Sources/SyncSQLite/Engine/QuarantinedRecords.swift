@@ -52,7 +52,7 @@ struct QuarantinedRecords {
             let left = try all()
             outcome.add(round.outcome)
             if left.isEmpty || left.count == rows.count { break }
-            outcome[table.entity.name].parked -= left.count
+            outcome[table.entity.name].blocked -= left.count
             rows = left
         }
         return outcome
@@ -80,7 +80,7 @@ struct QuarantinedRecords {
             var writer = try PageWriter(engine, table, nil, db)
             for row in rows {
                 try remove(row.id)
-                try makeRoom(row)
+                try clearUniqueValues(row)
             }
             try writer.apply(rows)
             guard try all().isEmpty else { return .rollback }
@@ -92,7 +92,7 @@ struct QuarantinedRecords {
 
     /// Replaces the unique values of a stored row that its record may change. A row with a pending change keeps its
     /// values.
-    private func makeRoom(_ row: PulledPage.Record) throws {
+    private func clearUniqueValues(_ row: PulledPage.Record) throws {
         guard let record = row.record, case .object = record,
             let key = try table.key.k(of: row.id, in: db),
             try !db.finds(sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ?", arguments: [table.number, key])
@@ -101,13 +101,13 @@ struct QuarantinedRecords {
         let unique = Set(try UniqueColumns(table.table, db).indexes.joined())
         let attributes = engine.model.compiled[table.entity.table].attributes
         for column in table.columns where unique.contains(column.name) {
-            guard case .attribute(let slot) = column.domain, let value = said[attributes[slot].name], value != .null,
-                let place = Self.nothing(column, attributes[slot].type)
+            guard case .attribute(let slot) = column.field, let value = said[attributes[slot].name], value != .null,
+                let position = Self.nothing(column, attributes[slot].type)
             else { continue }
             try engine.muted(in: db) {
                 try db.execute(
                     sql: """
-                        UPDATE \(table.table.name.quoted) SET \(column.name.quoted) = \(place)
+                        UPDATE \(table.table.name.quoted) SET \(column.name.quoted) = \(position)
                         WHERE \(table.table.keyColumn.quoted) = ?
                         """, arguments: [key])
             }

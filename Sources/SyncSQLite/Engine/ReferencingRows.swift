@@ -24,14 +24,14 @@ struct ReferencingRows {
                 SELECT \(other.table.keyColumn.quoted) FROM \(other.table.name.quoted) WHERE \(column.name.quoted) = :key
                 """
             }
-            let owners = other.pairs.filter { $0.destination == table.entity.table }.map { pairs in
-                "SELECT \(pairs.table.mine) FROM \(pairs.table.table) WHERE \(pairs.table.other) = :key"
+            let owners = other.joinTables.filter { $0.destination == table.entity.table }.map { joinTable in
+                "SELECT \(joinTable.table.mine) FROM \(joinTable.table.table) WHERE \(joinTable.table.other) = :key"
             }
             guard !rows.isEmpty || !owners.isEmpty else { continue }
             try db.executeCached(
                 sql: """
-                    UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept)
-                    WHERE e = :e AND state = 'parked' AND NOT \(RequestCompletion.isGone)
+                    UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.preserved)
+                    WHERE e = :e AND state = 'parked' AND NOT \(RequestCompletion.isNotFound)
                       AND k IN (\((rows + owners).joined(separator: " UNION ALL ")))
                     """, arguments: ["e": other.number, "key": key])
         }
@@ -39,7 +39,7 @@ struct ReferencingRows {
 
     /// Deletes pending references to a row that will not come. Clears their foreign keys, unless these were edited
     /// here.
-    func forgetAwaited(_ key: DatabaseValue) throws {
+    func deletePendingReferences(_ key: DatabaseValue) throws {
         let isPending = "target_entity IN (\(table.family)) AND target_key = ?"
         let owners = try Row.fetchAll(
             db.cachedStatement(
@@ -62,8 +62,8 @@ struct ReferencingRows {
                 }
                 try db.executeCached(
                     sql: """
-                        UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept)
-                        WHERE e = ? AND k = ? AND state = 'parked' AND NOT \(RequestCompletion.isGone)
+                        UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.preserved)
+                        WHERE e = ? AND k = ? AND state = 'parked' AND NOT \(RequestCompletion.isNotFound)
                         """, arguments: [other.number, owner])
             }
         }

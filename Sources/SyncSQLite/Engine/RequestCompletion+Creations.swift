@@ -6,14 +6,14 @@ import SyncStore
 extension RequestCompletion {
     /// Completes a creation of a row that the service already has. This request created the row, or one from an older
     /// copy of the store, which may have sent other values.
-    mutating func unite(_ row: PulledPage.Record, _ old: DatabaseValue) throws {
+    mutating func mergeDuplicate(_ row: PulledPage.Record, _ old: DatabaseValue) throws {
         let sent = try sentFields()
-        try TriedValues.keep(reply.request.id, in: db)
+        try TriedValues.insert(reply.request.id, in: db)
         try removeRequest()
         let isGone = try !table.isStored(old, in: db)
-        let key = try adopt(row.id, old)
+        let key = try replaceKey(row.id, old)
         self.key = key
-        guard let values = try table.domains.values(of: key, in: db) else {
+        guard let values = try table.fieldReader.values(of: key, in: db) else {
             return try deletedMeanwhile(row, key, sent)
         }
         // The row that was sent is deleted here. The row that was pulled before stays as it is.
@@ -23,18 +23,18 @@ extension RequestCompletion {
         }
         let made = try MadeTimes(of: key, table, db)
         // A sent value is the base of a field that was edited since. The base of other fields is unknown.
-        for (domain, value) in sent {
-            if let pairs = pairs(domain) {
+        for (field, value) in sent {
+            if let joinTable = joinTable(forField: field) {
                 // A row that is created again keeps its base orders.
-                if made.isRevived { continue }
-                try BaseOrder(table, pairs, db).set(
-                    pairs.isOrdered ? try engine.sentKeys(value, pairs, in: db) : nil, of: key)
-            } else if let now = values[domain], !now.isExactly(value), try !hasBase(domain, key) {
-                try table.setBase(value, of: domain, key, edited: made.edited(domain, holding: now), in: db)
+                if made.isRestored { continue }
+                try BaseOrder(table, joinTable, db).set(
+                    joinTable.isOrdered ? try engine.sentKeys(value, joinTable, in: db) : nil, of: key)
+            } else if let now = values[field], !now.isExactly(value), try !hasBase(field, key) {
+                try table.setBase(value, of: field, key, editTime: made.editTime(of: field, holding: now), in: db)
             }
         }
         // References that were left to a later request have no value at the service.
-        let names = Set(sent.map(\.domain))
+        let names = Set(sent.map(\.field))
         for column in table.columns where !names.contains(column.name) && column.destination != nil {
             if try hasBase(column.name, key) { continue }
             try setBase(column.name, key, to: .null, now: values[column.name])
@@ -52,14 +52,14 @@ extension RequestCompletion {
     mutating func givesOtherID(_ old: DatabaseValue) throws -> Bool {
         let own = try table.json(old, in: db).text
         guard engine.registration.makesIDs, case .single(let type) = table.key.type,
-            let birth = try CreationID.revival(ofAny: [own, own.lowercased()], table, old, in: db),
+            let creationID = try CreationID.restoration(ofAny: [own, own.lowercased()], table, old, in: db),
             try db.finds(
                 sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND rounds = 0", arguments: [table.number, old])
         else { return false }
         let id: JSONValue
         switch type {
-        case .string: id = .string(birth.text(of: engine.registration.idLength))
-        case .uuid: id = .string(birth.uuid)
+        case .string: id = .string(creationID.text(of: engine.registration.idLength))
+        case .uuid: id = .string(creationID.uuid)
         default: return false
         }
         guard let new = table.key.rowKey(id), let key = try table.key.k(of: new, in: db), !key.isExactly(old) else {
@@ -78,7 +78,7 @@ extension RequestCompletion {
         return true
     }
 
-    func isTaken(_ id: JSONValue, _ old: DatabaseValue) throws -> Bool {
+    func isInUse(_ id: JSONValue, _ old: DatabaseValue) throws -> Bool {
         guard reply.request.kind == .create,
             let new = try table.key.k(of: id, in: db), !new.isExactly(old)
         else { return false }
@@ -97,7 +97,7 @@ extension RequestCompletion {
     /// The sent values become base values. They show edits by other devices, and edits made here if the row is inserted
     /// again before its deletion is sent.
     func deletedMeanwhile(
-        _ row: PulledPage.Record?, _ key: DatabaseValue, _ sent: [(domain: String, value: DatabaseValue)]
+        _ row: PulledPage.Record?, _ key: DatabaseValue, _ sent: [(field: String, value: DatabaseValue)]
     ) throws {
         try record(row, key)
         try db.executeCached(
@@ -105,25 +105,25 @@ extension RequestCompletion {
                 UPDATE sync_change SET kind = 'delete', birth = NULL, attempts = 0, state = 'ready', reason = NULL
                 WHERE e = ? AND k = ?
                 """, arguments: [table.number, key])
-        let values = Dictionary(sent.map { ($0.domain, $0.value) }) { first, _ in first }
+        let values = Dictionary(sent.map { ($0.field, $0.value) }) { first, _ in first }
         for column in table.columns {
             guard let value = values[column.name] ?? (reply.request.kind == .create ? .null : nil) else { continue }
             try table.setBase(value, of: column.name, key, in: db)
         }
-        for pairs in table.pairs {
-            guard let value = values[pairs.domain] else { continue }
-            try resolveJoinRows(pairs, key, try engine.sentKeys(value, pairs, in: db))
+        for joinTable in table.joinTables {
+            guard let value = values[joinTable.field] else { continue }
+            try resolveJoinRows(joinTable, key, try engine.sentKeys(value, joinTable, in: db))
         }
     }
 
     /// Gives a new row the key that the service assigned.
-    func adopt(_ id: JSONValue?, _ old: DatabaseValue) throws -> DatabaseValue {
+    func replaceKey(_ id: JSONValue?, _ old: DatabaseValue) throws -> DatabaseValue {
         guard reply.request.kind == .create, let id,
             let own = table.key.rowKey(id), let new = try table.key.k(of: own, in: db), !new.isExactly(old)
         else { return old }
         let adoption = KeyReplacement(engine, table, db)
         if try adoption.isOfAnotherEntity(new) { return old }
-        let isTaken = try isTaken(id, old)
+        let isTaken = try isInUse(id, old)
         // The row that was sent is deleted here, and a row with the assigned key was created or pulled since. It is the
         // same row.
         if try !table.isStored(old, in: db), isTaken || table.key.hasParts {
@@ -132,7 +132,7 @@ extension RequestCompletion {
                     sql: "DELETE FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?",
                     arguments: [new])
             }
-            try engine.forget(old, table, in: db)
+            try engine.deleteState(old, table, in: db)
             return new
         }
         return try engine.muted(in: db) {

@@ -22,19 +22,19 @@ struct RowRemoval {
         let others = try otherTables()
         for other in others {
             // Rows that were deleted before must not be taken for rows that are deleted along now.
-            if try other.isWatched(in: db) { try other.recordMissing(in: db) } else { try other.forgetMissing(in: db) }
-            for table in engine.tables { try PreservedReferences(engine, other, to: table, db).keep() }
+            if try other.isWatched(in: db) { try other.recordMissing(in: db) } else { try other.deleteMissing(in: db) }
+            for table in engine.tables { try PreservedReferences(engine, other, to: table, db).preserve() }
         }
         let counts = try others.map { try $0.count(in: db) }
         try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
         for table in engine.tables { try engine.removeLinks(of: table, in: db) }
         for table in engine.tables {
-            try EngineSchema.forgetEntity(table.number, in: db)
+            try EngineSchema.deleteEntity(table.number, in: db)
             try Self.deleteRows(of: table.entity, engine.stack.layout, in: db)
         }
         let dangling = DanglingLinks(layout: engine.stack.layout, db: db)
         for (other, count) in zip(others, counts) {
-            try other.forgetMissing(in: db)
+            try other.deleteMissing(in: db)
             // Rows that were deleted along are pulled again.
             if try other.count(in: db) < count { try other.pullAll(in: db) }
             try dangling.deletePendingReferences(ofMissingRowsIn: other.entity.table)
@@ -50,10 +50,10 @@ struct RowRemoval {
             guard !engine.tables.contains(where: { $0.number == number }), stack.model.compiled.entityID(name) != nil
             else { return nil }
             let entity = EngineRegistration.Entity(
-                name: name, policy: .clientWins, deletions: .deleteWins, isOneDomain: false, naturalKey: [],
+                name: name, policy: .clientWins, deletions: .deleteWins, mergesWholeRow: false, naturalKey: [],
                 sendsCascades: false)
             // Skip entities that the model no longer allows to be synced.
-            return try? TrackedTable(entity, number: number, takesParts: true, stack.model, stack.layout)
+            return try? TrackedTable(entity, number: number, supportsCompositeIDs: true, stack.model, stack.layout)
         }
     }
 }

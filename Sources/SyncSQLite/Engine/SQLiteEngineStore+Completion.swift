@@ -9,7 +9,7 @@ extension SQLiteEngineStore {
             try tables.reduce(0) { count, table in
                 try db.execute(
                     sql: """
-                        UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept)
+                        UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.preserved)
                         WHERE e = ? AND state = 'parked' AND attempts = 1
                         """,
                     arguments: [table.number])
@@ -25,7 +25,7 @@ extension SQLiteEngineStore {
             // Whether the rows still form a cycle is determined when they are sent.
             try db.executeCached(
                 sql: """
-                    UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept)
+                    UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.preserved)
                     WHERE state = 'parked' AND substr(reason, 1, \(OutgoingRequestBuilder.cycle.count)) = ?
                     """, arguments: [OutgoingRequestBuilder.cycle])
             return try tables.reduce(db.changesCount) { count, table in
@@ -34,7 +34,7 @@ extension SQLiteEngineStore {
                     guard !above.isEmpty else { return count }
                     try db.execute(
                         sql: """
-                            UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept)
+                            UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.preserved)
                             WHERE e = ? AND state = 'parked' AND attempts > 0 AND kind <> 'delete' AND EXISTS (
                               SELECT 1 FROM \(table.table.name.quoted) AS r JOIN sync_known AS n
                                 ON n.e IN (\(above.joined(separator: ", "))) AND n.k = +r.\(column.name.quoted)
@@ -46,7 +46,7 @@ extension SQLiteEngineStore {
         }
     }
 
-    package func settle(
+    package func complete(
         _ replies: [RequestOutcome], serverTime: Int64?, _ lease: EngineLease
     ) async throws -> AppliedChanges {
         try await writing(lease, keepsMemory: true) { [self] db in
@@ -56,9 +56,9 @@ extension SQLiteEngineStore {
             for reply in replies {
                 var settlement = try RequestCompletion(self, reply, serverTime, db)
                 let keys = [settlement.key]
-                try settlement.settle()
+                try settlement.complete()
                 for key in (keys + [settlement.key]).compactMap(\.self) {
-                    memory.waitingRows.settle(OutgoingRequestBuilder.RowName(table: settlement.table.number, key: key))
+                    memory.outboxScan.requeue(OutgoingRequestBuilder.RowName(table: settlement.table.number, key: key))
                 }
                 outcome.add(settlement.outcome)
                 if let answer = settlement.answer { answers.append(answer) }
@@ -73,7 +73,7 @@ extension SQLiteEngineStore {
         _ answers: [RequestCompletion.Answer], _ serverTime: Int64?, _ db: Database
     ) throws -> AppliedChanges {
         var outcome = AppliedChanges()
-        for table in tables { try KeyReplacement(self, table, db).adoptFreed() }
+        for table in tables { try KeyReplacement(self, table, db).assignFreedKeys() }
         for table in parentsFirst {
             for isSame in [false, true] {
                 let rows = answers.filter { $0.table.number == table.number && $0.isSame == isSame }.map(\.row)

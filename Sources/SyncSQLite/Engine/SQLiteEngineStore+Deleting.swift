@@ -4,19 +4,19 @@ package import SyncStore
 
 extension SQLiteEngineStore {
     package func applyDeletions(
-        guardedBy limit: DeletionLimit?, swept: [String], _ lease: EngineLease
+        limit: DeletionLimit?, listed: [String], _ lease: EngineLease
     ) async throws -> (outcome: AppliedChanges, refusal: SyncError?) {
-        let swept = try swept.map { try table($0) }
+        let listed = try listed.map { try table($0) }
         return try await writing(lease, keepsMemory: true) { [self] db in
-            memory.waitingRows.clear()
+            memory.outboxScan.clear()
             // Rows that the service reported as deleted are deleted even if the deletion limit refuses the missing
             // ones.
-            var outcome = try deleteGone(guarded: false, in: db)
+            var outcome = try deleteTombstoned(isLimited: false, in: db)
             // `deleteMissing` tries these records again, and counts those that are rejected.
-            for entity in outcome.entities.keys { outcome[entity].parked = 0 }
+            for entity in outcome.entities.keys { outcome[entity].blocked = 0 }
             do {
                 try db.inSavepoint {
-                    outcome.add(try deleteMissing(limit, swept, in: db))
+                    outcome.add(try deleteMissing(limit, listed, in: db))
                     return .commit
                 }
             } catch let error as SyncError where error.code == .deletionLimitExceeded {
@@ -26,15 +26,15 @@ extension SQLiteEngineStore {
         }
     }
 
-    private func deleteMissing(_ limit: DeletionLimit?, _ swept: [TrackedTable], in db: Database) throws
+    private func deleteMissing(_ limit: DeletionLimit?, _ listed: [TrackedTable], in db: Database) throws
         -> AppliedChanges
     {
         // Counting reads all rows, so count only if rows may be deleted.
         let isAnyMissing = try db.finds(sql: "SELECT 1 FROM sync_gone WHERE guarded", arguments: [])
         let before = isAnyMissing ? try limit.map { _ in try tables.map { try count($0, in: db) } } : nil
-        var outcome = try deleteGone(guarded: true, in: db)
+        var outcome = try deleteTombstoned(isLimited: true, in: db)
         if let limit, let before, !outcome.entities.isEmpty { try check(limit, before, in: db) }
-        for table in swept {
+        for table in listed {
             try db.execute(sql: "DELETE FROM sync_seen WHERE e = ?", arguments: [table.number])
             try db.execute(sql: "DELETE FROM sync_sweep WHERE e = ?", arguments: [table.number])
             try db.execute(
@@ -43,22 +43,22 @@ extension SQLiteEngineStore {
                     """, arguments: [table.number, SQLiteEngineStore.now])
         }
         // `retryRefused` tries these records again, and counts those that are rejected.
-        for entity in outcome.entities.keys { outcome[entity].parked = 0 }
+        for entity in outcome.entities.keys { outcome[entity].blocked = 0 }
         outcome.add(try retryRefused(in: db))
         return outcome
     }
 
     /// Deletes the rows with tombstones. Referencing rows come first, so that each is merged by its own state before
     /// rows that it references are deleted.
-    private func deleteGone(guarded isGuarded: Bool, in db: Database) throws -> AppliedChanges {
+    private func deleteTombstoned(isLimited: Bool, in db: Database) throws -> AppliedChanges {
         var outcome = AppliedChanges()
         for table in parentsFirst.reversed() {
             let rows = try Row.fetchAll(
                 db.cachedStatement(sql: "SELECT id, time FROM sync_gone WHERE e = ? AND guarded = ?"),
-                arguments: [table.number, isGuarded])
+                arguments: [table.number, isLimited])
             guard !rows.isEmpty else { continue }
             var writer = try PageWriter(self, table, nil, db)
-            writer.isMissing = isGuarded
+            writer.isMissing = isLimited
             try writer.apply(
                 rows.map { row in
                     PulledPage.Record(
@@ -66,7 +66,7 @@ extension SQLiteEngineStore {
                         time: try row.decode(atIndex: 1))
                 })
             try db.execute(
-                sql: "DELETE FROM sync_gone WHERE e = ? AND guarded = ?", arguments: [table.number, isGuarded])
+                sql: "DELETE FROM sync_gone WHERE e = ? AND guarded = ?", arguments: [table.number, isLimited])
             outcome.add(writer.outcome)
         }
         return outcome

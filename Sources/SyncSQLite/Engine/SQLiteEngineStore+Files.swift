@@ -6,7 +6,7 @@ package import SyncStore
 extension SQLiteEngineStore {
     package func checkFile(of entity: String, key: JSONValue, attribute: String) async throws {
         let table = try table(entity)
-        try await reading { [self] db in _ = try place(table, key, attribute, in: db) }
+        try await reading { [self] db in _ = try column(of: table, key, attribute, in: db) }
     }
 
     package func attach(
@@ -14,7 +14,7 @@ extension SQLiteEngineStore {
     ) async throws {
         let table = try table(entity)
         try await transaction { [self] db in
-            let (key, _) = try place(table, key, attribute, in: db)
+            let (key, _) = try column(of: table, key, attribute, in: db)
             try db.execute(
                 sql: """
                     INSERT INTO sync_file (e, k, attribute, hash, name, type) VALUES (?, ?, ?, ?, ?, ?)
@@ -28,7 +28,7 @@ extension SQLiteEngineStore {
     package func file(of entity: String, key: JSONValue, attribute: String) async throws -> FileAttributeState {
         let table = try table(entity)
         return try await reading { [self] db in
-            let (key, column) = try place(table, key, attribute, in: db)
+            let (key, column) = try column(of: table, key, attribute, in: db)
             let waiting = try String.fetchOne(
                 db, sql: "SELECT hash FROM sync_file WHERE e = ? AND k = ? AND attribute = ?",
                 arguments: [table.number, key, attribute])
@@ -38,11 +38,11 @@ extension SQLiteEngineStore {
                     SELECT \(column.quoted) FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?
                     """, arguments: [key])
             return FileAttributeState(
-                waiting: waiting, name: name, remoteID: try OutgoingRecordBuilder(self, db).remoteID(of: key, table))
+                pendingHash: waiting, name: name, remoteID: try OutgoingRecordBuilder(self, db).remoteID(of: key, table))
         }
     }
 
-    package func waitingFiles() async throws -> [PendingUpload] {
+    package func pendingFiles() async throws -> [PendingUpload] {
         try await reading { [self] db in try tables.flatMap { try files(of: $0, "true", in: db) } }
     }
 
@@ -64,13 +64,13 @@ extension SQLiteEngineStore {
         }
     }
 
-    package func settle(_ file: PendingUpload, _ outcome: PendingUpload.Outcome, _ lease: EngineLease) async throws {
+    package func complete(_ file: PendingUpload, _ outcome: PendingUpload.Outcome, _ lease: EngineLease) async throws {
         try await writing(lease) { db in
             // Another file may have been attached meanwhile.
             let own: StatementArguments = [file.number, file.content.hash]
             switch outcome {
             case .sent: try db.execute(sql: "DELETE FROM sync_file WHERE id = ? AND hash = ?", arguments: own)
-            case .refused(let reason):
+            case .rejected(let reason):
                 try db.execute(
                     sql: "UPDATE sync_file SET reason = ? WHERE id = ? AND hash = ?", arguments: [reason] + own)
             case .failed:
@@ -102,8 +102,8 @@ extension SQLiteEngineStore {
     }
 
     /// Returns the key of a row, and the column of an attribute that can hold a file name.
-    private func place(
-        _ table: TrackedTable, _ key: JSONValue, _ attribute: String, in db: Database
+    private func column(
+        of table: TrackedTable, _ key: JSONValue, _ attribute: String, in db: Database
     ) throws -> (key: DatabaseValue, column: String) {
         let name = table.entity.name
         guard let slot = table.entity.slotByName[attribute] else {
@@ -119,7 +119,7 @@ extension SQLiteEngineStore {
                 "'\(attribute)' cannot store the name of a file; use an exported attribute of type string",
                 entity: name)
         }
-        guard !table.key.isHidden else {
+        guard !table.key.isSurrogate else {
             throw SyncError(
                 .invalidOption, "files can only be attached to rows whose key is one attribute", entity: name)
         }
@@ -142,6 +142,6 @@ extension SQLiteEngineStore {
         guard let slot = table.entity.slotByName[attribute],
             let shape = try? OutgoingSchema(table.entity, of: model)
         else { return nil }
-        return shape.members.first { $0.domain == .attribute(slot: slot) }?.path
+        return shape.members.first { $0.field == .attribute(slot: slot) }?.path
     }
 }

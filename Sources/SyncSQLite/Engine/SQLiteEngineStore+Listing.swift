@@ -63,12 +63,12 @@ extension SQLiteEngineStore {
     package func missing(from entity: String, _ lease: EngineLease) async throws -> [JSONValue] {
         let table = try table(entity)
         return try await writing(lease) { [self] db in
-            if registration.makesIDs { try uploadPresumed(table, in: db) }
+            if registration.makesIDs { try uploadPreexisting(table, in: db) }
             try QuarantinedRecords(self, table, db).removeUnlisted()
             try db.execute(
                 sql: """
-                    UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept)
-                    WHERE e = ? AND state = 'parked' AND \(RequestCompletion.isGone) AND EXISTS (
+                    UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.preserved)
+                    WHERE e = ? AND state = 'parked' AND \(RequestCompletion.isNotFound) AND EXISTS (
                       SELECT 1 FROM sync_seen AS s WHERE s.e = sync_change.e AND s.k = sync_change.k)
                     """, arguments: [table.number])
             let bodies = try OutgoingRecordBuilder(self, db)
@@ -88,7 +88,7 @@ extension SQLiteEngineStore {
     }
 
     /// Makes preexisting rows that the service lacks new rows. Only services that take IDs from here allow that.
-    private func uploadPresumed(_ table: TrackedTable, in db: Database) throws {
+    private func uploadPreexisting(_ table: TrackedTable, in db: Database) throws {
         let isLacking = """
             e = \(table.number) AND \(PreexistingRows.condition) AND NOT EXISTS (
               SELECT 1 FROM sync_seen AS s WHERE s.e = sync_known.e AND s.k = sync_known.k)
@@ -109,7 +109,7 @@ extension SQLiteEngineStore {
         let table = try table(entity)
         try await writing(lease) { [self] db in
             let writer = try PageWriter(self, table, nil, db)
-            for id in ids { try writer.insertTombstone(id, isGuarded: true) }
+            for id in ids { try writer.insertTombstone(id, isLimited: true) }
         }
     }
 }

@@ -5,20 +5,20 @@ package import SyncStore
 extension SQLiteEngineStore {
     package func begin(_ registration: EngineRegistration, holder: String) async throws -> RunState {
         try await transaction { [self] db in
-            let lease = try LeaseStore.take(holder, in: db)
+            let lease = try LeaseStore.acquire(holder, in: db)
             // The service did not refuse these changes. It had another version, or failed, several consecutive times.
             try db.executeCached(
                 sql: """
-                    UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept), rounds = 0
+                    UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.preserved), rounds = 0
                     WHERE state = 'parked' AND rounds >= ?
-                    """, arguments: [RequestCompletion.patience])
-            try ConflictLog(db).closeSettled(tables)
+                    """, arguments: [RequestCompletion.maximumRounds])
+            try ConflictLog(db).closeResolved(tables)
             let edits = "SELECT 1 FROM sync_change UNION ALL SELECT 1 FROM sync_unsent"
             if try db.finds(sql: edits, arguments: []) {
                 for table in tables { try recordReplaced(table, in: db) }
-                try OrphanedRows(self, db).settle()
+                try OrphanedRows(self, db).removeDanglingReferences()
             }
-            for table in tables { try KeyReplacement(self, table, db).adoptFreed() }
+            for table in tables { try KeyReplacement(self, table, db).assignFreedKeys() }
             let cursors = try cursors(registration, in: db)
             let engine = try db.rowCached(
                 sql: """
@@ -40,7 +40,7 @@ extension SQLiteEngineStore {
 
     /// Records rows as deleted here that are not stored: `REPLACE` may have deleted them.
     private func recordReplaced(_ table: TrackedTable, in db: Database) throws {
-        guard !table.key.isHidden else { return }
+        guard !table.key.isSurrogate else { return }
         try db.executeCached(
             sql: """
                 UPDATE sync_change SET kind = 'delete', state = 'ready', reason = NULL
@@ -69,16 +69,16 @@ extension SQLiteEngineStore {
             cursors[table.entity.name] = PullState(
                 cursor: try isSame ? row.decode(atIndex: 0) : nil, next: try isSame ? row.decode(atIndex: 1) : nil,
                 isInitialSyncComplete: try row.decode(Int.self, atIndex: 2) != 0,
-                lastSweep: try row.decode(atIndex: 4), isListed: try isSame && row.decode(Bool.self, atIndex: 5))
+                lastListing: try row.decode(atIndex: 4), hasUnprocessedListing: try isSame && row.decode(Bool.self, atIndex: 5))
         }
         return cursors
     }
 
-    package func hasNews(_ page: PulledPage) async throws -> Bool {
+    package func hasChanges(_ page: PulledPage) async throws -> Bool {
         let table = try table(page.entity)
         return try await reading { [self] db in
             try page.rows.contains { row in
-                if !page.takesOlder, try isBehind(row, table, page.serverTime, in: db) { return false }
+                if !page.acceptsOlderVersions, try isBehind(row, table, page.serverTime, in: db) { return false }
                 guard let key = try table.key.k(of: row.id, in: db) else { return true }
                 let known = try Row.fetchOne(
                     db, sql: "SELECT version FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key])
@@ -133,7 +133,7 @@ extension SQLiteEngineStore {
     package func apply(_ pages: [PulledPage], _ lease: EngineLease) async throws -> AppliedChanges {
         for page in pages { _ = try table(page.entity) }
         return try await writing(lease, keepsMemory: true) { [self] db in
-            memory.waitingRows.clear()
+            memory.outboxScan.clear()
             var outcome = AppliedChanges()
             for table in pages.count > 1 ? parentsFirst : tables {
                 for page in pages where page.entity == table.entity.name {

@@ -3,18 +3,18 @@ import SyncCore
 package import SyncStore
 
 extension SQLiteEngineStore {
-    package func freeze(
+    package func prepareRequests(
         _ limit: Int, of entities: [String], upTo edit: Int64?, _ lease: EngineLease
     ) async throws -> (requests: [OutgoingRequest], edit: Int64) {
         try await writing(lease, keepsMemory: true) { [self] db in
             let last = try Int64.fetchOne(db.cachedStatement(sql: "SELECT seq FROM sync_engine")) ?? 0
             let tables = parentsFirst.filter { entities.contains($0.entity.name) }
             var freezer = try OutgoingRequestBuilder(self, tables, upTo: edit ?? last, db)
-            return (try freezer.freeze(limit), edit ?? last)
+            return (try freezer.prepareRequests(limit), edit ?? last)
         }
     }
 
-    package func unanswered(_ lease: EngineLease) async throws -> [OutgoingRequest] {
+    package func inDoubtRequests(_ lease: EngineLease) async throws -> [OutgoingRequest] {
         try await writing(lease, keepsMemory: true) { [self] db in
             try tables.flatMap { table in
                 try db.rowsCached(
@@ -32,10 +32,10 @@ extension SQLiteEngineStore {
                         kind: try OutgoingRequest.Kind(rawValue: row.decode(atIndex: 1)) ?? .update,
                         remoteID: try json(2), body: try json(3) ?? .object([]), version: try row.decode(atIndex: 4),
                         idempotencyKey: try row.decode(atIndex: 5), edit: try row.decode(atIndex: 11),
-                        frozen: try row.decode(atIndex: 6),
+                        preparedAt: try row.decode(atIndex: 6),
                         attempts: try row.decode(atIndex: 7), naturalKey: try json(8),
-                        isRevival: try row.decode(atIndex: 5) == CreationID(reviving: id, of: table.entity.name).text,
-                        taken: try row.decode(atIndex: 9))
+                        isRestoration: try row.decode(atIndex: 5) == CreationID(reviving: id, of: table.entity.name).text,
+                        acceptedAtEdit: try row.decode(atIndex: 9))
                 }
             }
         }
@@ -47,7 +47,7 @@ extension SQLiteEngineStore {
         var visited: Set<Int> = []
         func visit(_ table: TrackedTable) {
             guard visited.insert(table.number).inserted else { return }
-            let destinations = table.columns.compactMap(\.destination) + table.pairs.map(\.destination)
+            let destinations = table.columns.compactMap(\.destination) + table.joinTables.map(\.destination)
             for other in tables where destinations.contains(other.entity.table) { visit(other) }
             ordered.append(table)
         }

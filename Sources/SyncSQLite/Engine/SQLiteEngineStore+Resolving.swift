@@ -4,7 +4,7 @@ import SyncStore
 
 // Decisions of users: the value that resolves an open conflict, and the restoration of a row that the service deleted.
 extension SQLiteEngineStore {
-    package func resolve(_ entity: String, key: JSONValue, domain: String?, takingRemote: Bool) async throws {
+    package func resolve(_ entity: String, key: JSONValue, field: String?, takingRemote: Bool) async throws {
         let table = try table(entity)
         guard let own = table.key.rowKey(key) else {
             throw SyncError(
@@ -12,7 +12,7 @@ extension SQLiteEngineStore {
                 "\(key) is not a valid key of \(entity), \(stack.model.compiled.keyDescription(of: table.entity))",
                 entity: entity)
         }
-        let name = try domain.map { try stored($0, table) }
+        let name = try field.map { try stored($0, table) }
         try await transaction { [self] db in
             let key = try table.key.k(of: own, in: db) ?? .null
             let rows = try Row.fetchAll(
@@ -25,7 +25,7 @@ extension SQLiteEngineStore {
                 if let here = try ConflictLog(db).value(of: row.decode(atIndex: 1), table, key) {
                     try ConflictLog(db).show(here, in: row.decode(atIndex: 0))
                 }
-                if takingRemote { try take(row[2], row.decode(atIndex: 1), key, table, in: db) }
+                if takingRemote { try setToRemote(row[2], row.decode(atIndex: 1), key, table, in: db) }
                 try db.execute(
                     sql: "UPDATE sync_conflict SET open = 0, winner = ?, why = 'resolved' WHERE id = ?",
                     arguments: [takingRemote ? "remote" : "local", row[0]])
@@ -36,13 +36,13 @@ extension SQLiteEngineStore {
 
     /// Returns the error for a row without an open conflict.
     private func nothingOpen(
-        _ own: RowKey, _ key: DatabaseValue, _ domain: String?, _ table: TrackedTable, in db: Database
+        _ own: RowKey, _ key: DatabaseValue, _ field: String?, _ table: TrackedTable, in db: Database
     ) throws -> SyncError {
         let winner = try String.fetchOne(
             db,
             sql: """
                 SELECT winner FROM sync_conflict WHERE e = ? AND k = ? AND (? IS NULL OR domain = ?) ORDER BY id DESC LIMIT 1
-                """, arguments: [table.number, key, domain, domain])
+                """, arguments: [table.number, key, field, field])
         let row = "\(table.entity.name) \(own.recordKey(table.key.type).description)"
         let what = winner.map { "is already resolved: the \($0 == "remote" ? "remote" : "local") value is kept" }
         return SyncError(
@@ -51,40 +51,40 @@ extension SQLiteEngineStore {
     }
 
     /// Returns the name of a field in the engine's tables.
-    private func stored(_ domain: String, _ table: TrackedTable) throws -> String {
-        if let column = table.columns.first(where: { $0.name == domain || $0.relationship == domain }) {
+    private func stored(_ field: String, _ table: TrackedTable) throws -> String {
+        if let column = table.columns.first(where: { $0.name == field || $0.relationship == field }) {
             return column.name
         }
-        if let pairs = table.pairs.first(where: { $0.isOrdered && $0.relationship == domain }) { return pairs.domain }
+        if let joinTable = table.joinTables.first(where: { $0.isOrdered && $0.relationship == field }) { return joinTable.field }
         throw SyncError(
-            .invalidOption, "\(table.entity.name) has no synced field '\(domain)'",
+            .invalidOption, "\(table.entity.name) has no synced field '\(field)'",
             entity: table.entity.name)
     }
 
     /// Writes the service's value, so that nothing of the field is left to be sent.
-    private func take(
-        _ value: DatabaseValue, _ domain: String, _ key: DatabaseValue, _ table: TrackedTable, in db: Database
+    private func setToRemote(
+        _ value: DatabaseValue, _ field: String, _ key: DatabaseValue, _ table: TrackedTable, in db: Database
     ) throws {
-        if let pairs = table.pairs.first(where: { $0.domain == domain }) {
-            let list = LinkedRowList(pairs)
+        if let joinTable = table.joinTables.first(where: { $0.field == field }) {
+            let list = LinkedRowList(joinTable)
             let stored = try list.others(of: key, in: db)
             let merged = ListOrderMerge.merged(leader: try LinkedRowList.keys(value), follower: stored, of: stored)
             try muted(in: db) { try list.order(merged, of: key, in: db) }
         } else {
-            let column = table.columns.first { $0.name == domain }
+            let column = table.columns.first { $0.name == field }
             guard try column.map({ try isThere(value, $0, in: db) }) ?? true else {
                 throw SyncError(
-                    .rowNotFound, "the row that the service references by '\(domain)' is not stored",
+                    .rowNotFound, "the row that the service references by '\(field)' is not stored",
                     entity: table.entity.name)
             }
             try muted(in: db) {
                 try db.execute(
                     sql: """
-                        UPDATE \(table.table.name.quoted) SET \(domain.quoted) = ? WHERE \(table.table.keyColumn.quoted) = ?
+                        UPDATE \(table.table.name.quoted) SET \(field.quoted) = ? WHERE \(table.table.keyColumn.quoted) = ?
                         """, arguments: [value, key])
             }
         }
-        try table.setBase(nil, of: domain, key, in: db)
+        try table.setBase(nil, of: field, key, in: db)
     }
 
     package func restore(_ entity: String, key: JSONValue) async throws {
@@ -96,12 +96,12 @@ extension SQLiteEngineStore {
                 entity: entity)
         }
         try await transaction { [self] db in
-            let lines = try ConflictLog(db).lastGone(table.key.k(of: own, in: db), table)
+            let lines = try ConflictLog(db).lastDeletion(table.key.k(of: own, in: db), table)
             guard !lines.isEmpty else {
                 throw SyncError(
                     .rowNotFound, "the conflict log has no row with this key that the service deleted", entity: entity)
             }
-            let values = Dictionary(lines.map { ($0.domain, $0.value) }) { first, _ in first }
+            let values = Dictionary(lines.map { ($0.field, $0.value) }) { first, _ in first }
             let free = try freeKey(own, table, in: db)
             let parts = try table.key.values(of: free, in: db)
             let rest = table.columns.filter { column in
@@ -118,9 +118,9 @@ extension SQLiteEngineStore {
                     INSERT INTO \(table.table.name.quoted) (\(names))
                     VALUES (\(arguments.map { _ in "?" }.joined(separator: ", ")))
                     """, arguments: StatementArguments(arguments))
-            for pairs in table.pairs {
+            for joinTable in table.joinTables {
                 try restore(
-                    LinkedRowList.keys(values[pairs.domain] ?? .null), pairs, of: table.key.k(of: free, in: db), in: db)
+                    LinkedRowList.keys(values[joinTable.field] ?? .null), joinTable, of: table.key.k(of: free, in: db), in: db)
             }
             if registration.makesIDs, free == own, let key = try table.key.k(of: free, in: db) {
                 let id = try table.json(key, in: db)
@@ -129,24 +129,24 @@ extension SQLiteEngineStore {
                     sql: "UPDATE sync_change SET birth = ? WHERE e = ? AND k = ? AND kind = 'create'",
                     arguments: [CreationID(reviving: id.text, of: entity).text, table.number, key])
             }
-            try ConflictLog(db).markRestored(lines.map(\.id))
+            try ConflictLog(db).setRestored(lines.map(\.id))
         }
     }
 
     /// Restores a list, without rows that are no longer stored.
     private func restore(
-        _ others: [DatabaseValue], _ pairs: TrackedTable.JoinTable, of key: DatabaseValue?, in db: Database
+        _ others: [DatabaseValue], _ joinTable: TrackedTable.JoinTable, of key: DatabaseValue?, in db: Database
     ) throws {
-        let destination = stack.layout[pairs.destination]
+        let destination = stack.layout[joinTable.destination]
         for other in others {
             try db.execute(
                 sql: """
-                    INSERT OR IGNORE INTO \(pairs.table.table) (\(pairs.table.mine), \(pairs.table.other))
+                    INSERT OR IGNORE INTO \(joinTable.table.table) (\(joinTable.table.mine), \(joinTable.table.other))
                     SELECT ?, \(destination.keyColumn.quoted) FROM \(destination.name.quoted)
                     WHERE \(destination.keyColumn.quoted) = ?
                     """, arguments: [key, other])
         }
-        try LinkedRowList(pairs).order(others, of: key ?? .null, in: db)
+        try LinkedRowList(joinTable).order(others, of: key ?? .null, in: db)
     }
 
     /// Returns the key of a restored row: its former key, or a new one if another row has that by now.

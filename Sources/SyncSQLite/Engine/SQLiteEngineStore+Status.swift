@@ -9,9 +9,9 @@ extension SQLiteEngineStore {
     ) async throws {
         let finished = try entities.map { try table($0) }
         try await writing(lease) { [self] db in
-            try ConflictLog(db).closeSettled(tables)
-            try TriedValues.forgetSettled(in: db)
-            try MadeTimes.forgetSettled(in: db)
+            try ConflictLog(db).closeResolved(tables)
+            try TriedValues.deleteAcknowledged(in: db)
+            try MadeTimes.deleteAcknowledged(in: db)
             for table in finished {
                 try db.executeCached(
                     sql: """
@@ -64,13 +64,13 @@ extension SQLiteEngineStore {
             ).compactMap { row in
                 guard let (table, values) = try tables[row.decode(atIndex: 0)] else { return nil }
                 func json(_ index: Int) throws -> JSONValue {
-                    try values.json(row[index], domain: row.decode(atIndex: 2))
+                    try values.json(row[index], field: row.decode(atIndex: 2))
                 }
                 let winner = SyncConflict.Winner(rawValue: try row.decode(atIndex: 6)) ?? .remote
                 let date = Date(timeIntervalSince1970: Double(try row.decode(Int64.self, atIndex: 8)) / 1000)
                 return SyncConflict(
                     entity: table.entity.name, key: try table.recordKey(row[1], in: db),
-                    field: try table.domain(row.decode(atIndex: 2)),
+                    field: try table.displayName(ofField: row.decode(atIndex: 2)),
                     base: try json(3), local: try json(4), remote: try json(5),
                     outcome: .init(winner: winner, reason: try row.decode(atIndex: 7), date: date))
             }
@@ -78,7 +78,7 @@ extension SQLiteEngineStore {
     }
 
     /// Returns the blocked changes and the quarantined records, with their reasons.
-    package func parkedRows() async throws -> [BlockedChange] {
+    package func blockedChanges() async throws -> [BlockedChange] {
         let tables = tables
         return try await reading { db in
             try tables.flatMap { table in
@@ -108,7 +108,7 @@ extension SQLiteEngineStore {
     package func reset(_ kind: EngineReset, of entities: [String], holder: String) async throws {
         let tables = try entities.map { try table($0) }
         try await transaction { [self] db in
-            let lease = try LeaseStore.take(holder, in: db)
+            let lease = try LeaseStore.acquire(holder, in: db)
             for table in tables where kind != .local { try reset(kind, table, in: db) }
             if kind == .local { try RowRemoval(self, db).remove() }
             try db.execute(sql: "UPDATE sync_engine SET not_before = NULL, attempts = 0")
@@ -118,13 +118,13 @@ extension SQLiteEngineStore {
 
     /// Deletes the join edits of the table's rows. Those of other entities in the table stay.
     func removeLinks(of table: TrackedTable, in db: Database) throws {
-        for pairs in table.pairs {
+        for joinTable in table.joinTables {
             try db.execute(
                 sql: """
                     DELETE FROM sync_link WHERE link = ? AND NOT EXISTS (
                       SELECT 1 FROM \(table.table.name.quoted) AS r
                       WHERE r.\(table.table.keyColumn.quoted) = +owner AND NOT (true\(table.isOwn("r"))))
-                    """, arguments: [pairs.name])
+                    """, arguments: [joinTable.name])
         }
     }
 

@@ -75,7 +75,7 @@ package struct SQLiteEngineStore: EngineStore {
     }
 
     /// Deletes the edits of a row, and its other entries unless `isKnown` is set.
-    func forget(_ key: DatabaseValue, _ table: TrackedTable, isKnown: Bool = false, in db: Database) throws {
+    func deleteState(_ key: DatabaseValue, _ table: TrackedTable, isKnown: Bool = false, in db: Database) throws {
         for name in ["sync_change", "sync_base", "sync_tried"] + (isKnown ? [] : ["sync_known", "sync_unread"]) {
             try db.executeCached(sql: "DELETE FROM \(name) WHERE e = ? AND k = ?", arguments: [table.number, key])
         }
@@ -83,9 +83,9 @@ package struct SQLiteEngineStore: EngineStore {
             try db.executeCached(
                 sql: "DELETE FROM sync_alias WHERE e = ? AND k = ?", arguments: [table.number, key])
         }
-        for pairs in table.pairs {
+        for joinTable in table.joinTables {
             try db.executeCached(
-                sql: "DELETE FROM sync_link WHERE link = ? AND owner = ?", arguments: [pairs.name, key])
+                sql: "DELETE FROM sync_link WHERE link = ? AND owner = ?", arguments: [joinTable.name, key])
         }
     }
 
@@ -124,13 +124,13 @@ package struct SQLiteEngineStore: EngineStore {
     func transaction<T: Sendable>(
         keepsMemory: Bool = false, _ body: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
-        let (watch, isAdopted) = (stack.watch, stack.isAdopted)
+        let (watch, hasExistingTables) = (stack.watch, stack.hasExistingTables)
         return try await DatabaseErrorMapper.mapped(.databaseError, "cannot write to the store") { [memory] in
             try await stack.database.write { db in
                 try watch.check(db)
                 return try EngineDamage.located(in: db) {
-                    try memory.during(db, isKept: keepsMemory) {
-                        try DeferredForeignKeys.during(db, isAdopted) { try body(db) }
+                    try memory.during(db, isPreserved: keepsMemory) {
+                        try DeferredForeignKeys.during(db, hasExistingTables) { try body(db) }
                     }
                 }
             }

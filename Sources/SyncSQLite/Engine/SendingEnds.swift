@@ -28,7 +28,7 @@ struct SendingEnds {
         for entity in model.compiled.entities {
             guard let shape = try? OutgoingSchema(entity, of: model) else { continue }
             for member in shape.members {
-                if case .pairs(let link, let end) = member.domain { ends[link] = end }
+                if case .joinRows(let link, let end) = member.field { ends[link] = end }
             }
         }
         return ends

@@ -3,7 +3,7 @@ import SyncStore
 
 /// Corrects the engine's entries where surrogate keys changed while changes were not captured. A row may be deleted,
 /// and its key given to another row.
-struct HiddenKeys {
+struct SurrogateKeyRepair {
     /// The tables with entries of rows. `sync_known`, which has the names, comes last.
     static let tables = [
         "sync_change", "sync_base", "sync_request", "sync_conflict", "sync_seen", "sync_unread", "sync_tried",
@@ -15,8 +15,8 @@ struct HiddenKeys {
 
     init(_ table: TrackedTable, _ db: Database) { (self.table, self.db) = (table, db) }
 
-    func find() throws {
-        guard table.key.isHidden else { return }
+    func repair() throws {
+        guard table.key.isSurrogate else { return }
         let key = "r.\(table.table.keyColumn.quoted)"
         let moved = try Row.fetchAll(
             db,
@@ -38,10 +38,10 @@ struct HiddenKeys {
             try db.executeCached(
                 sql: "UPDATE OR REPLACE \(name) SET k = ? WHERE e = ? AND k = ?", arguments: [new, table.number, old])
         }
-        for pairs in table.pairs {
+        for joinTable in table.joinTables {
             try db.executeCached(
                 sql: "UPDATE OR REPLACE sync_link SET owner = ? WHERE link = ? AND owner = ?",
-                arguments: [new, pairs.name, old])
+                arguments: [new, joinTable.name, old])
         }
     }
 }

@@ -17,19 +17,19 @@ struct SyncedColumns {
 
     /// The columns as they are recorded once all rows are pulled.
     private var current: [PulledColumn] {
-        let columns = table.columns.map { ($0.name, $0.domain) }
-        let pairs = table.pairs.map { ($0.name, OutgoingSchema.Field.pairs($0.link, $0.end)) }
-        return (columns + pairs).map { name, domain in
-            PulledColumn(name: name, members: table.members(of: domain), isPulled: true)
+        let columns = table.columns.map { ($0.name, $0.field) }
+        let joinTable = table.joinTables.map { ($0.name, OutgoingSchema.Field.joinRows($0.link, $0.end)) }
+        return (columns + joinTable).map { name, field in
+            PulledColumn(name: name, members: table.members(of: field), isPulled: true)
         }.sorted { $0.name < $1.name }
     }
 
     func names() throws -> Set<String> {
-        let pulled = try noted()
+        let pulled = try recorded()
         return Set(current.filter(pulled.contains).map(\.name))
     }
 
-    private func noted() throws -> Set<PulledColumn> {
+    private func recorded() throws -> Set<PulledColumn> {
         let statement = try db.cachedStatement(sql: "SELECT columns FROM sync_entity WHERE e = ?")
         return Set(PulledColumn.all(in: try String.fetchOne(statement, arguments: [table.number]) ?? ""))
     }
@@ -44,8 +44,8 @@ struct SyncedColumns {
 
     /// Requests a full pull, once, if some columns are not synced.
     func pullNew() throws {
-        let noted = try noted()
-        let next = current.map { noted.contains($0) ? $0 : $0.awaited }
+        let noted = try recorded()
+        let next = current.map { noted.contains($0) ? $0 : $0.notPulled }
         guard !noted.isSuperset(of: next) else { return }
         _ = try insert(next)
         try db.execute(

@@ -28,20 +28,20 @@ struct TrackedKey: Sendable {
         let attributes = layout.model[entity.table].attributes
         let parts = entity.keySlot.map { [.attribute($0)] } ?? entity.compositeKey?.parts ?? []
         var conversions: [Int: (ValueConversion, AttributeType)] = [:]
-        for (place, part) in parts.enumerated() {
+        for (position, part) in parts.enumerated() {
             guard case .attribute(let slot) = part, let found = declared?.conversion(of: attributes[slot]) else {
                 continue
             }
-            conversions[place] = (found, attributes[slot].type)
+            conversions[position] = (found, attributes[slot].type)
         }
         self.conversions = conversions
     }
 
-    var isHidden: Bool { table.hasHiddenKey }
+    var isSurrogate: Bool { table.hasSurrogateKey }
     /// Whether the key is composite. A new row then has its key from its creator, and not from the service.
     var hasParts: Bool { columns.isComposite }
     /// The columns that identify a row.
-    var ownColumns: [String] { isHidden ? columns.columns : [table.keyColumn] }
+    var ownColumns: [String] { isSurrogate ? columns.columns : [table.keyColumn] }
 
     // MARK: Keys from IDs
 
@@ -57,8 +57,8 @@ struct TrackedKey: Sendable {
     private func converting(
         _ id: JSONValue, _ convert: (ValueConversion, JSONValue, AttributeType) -> JSONValue?
     ) -> JSONValue {
-        func part(_ place: Int, _ value: JSONValue) -> JSONValue {
-            conversions[place].flatMap { convert($0.0, value, $0.1) } ?? value
+        func part(_ position: Int, _ value: JSONValue) -> JSONValue {
+            conversions[position].flatMap { convert($0.0, value, $0.1) } ?? value
         }
         guard hasParts else { return part(0, id) }
         guard case .array(let parts) = id else { return id }
@@ -71,7 +71,7 @@ struct TrackedKey: Sendable {
     }
 
     func k(of key: RowKey, in db: Database) throws -> DatabaseValue? {
-        guard isHidden else { return key.databaseValue }
+        guard isSurrogate else { return key.databaseValue }
         guard let leaves = columns.bound(key) else { return nil }
         let values = leaves.map(\.sql)
         let condition = columns.condition(of: "r", equals: values)
@@ -97,7 +97,7 @@ struct TrackedKey: Sendable {
 
     /// Returns the key of a row as a result reports it; nil if the row is not stored and has no name.
     func recordKey(_ k: DatabaseValue, in db: Database) throws -> PrimaryKeyValue? {
-        guard isHidden else { return RowKey(k)?.recordKey(type) }
+        guard isSurrogate else { return RowKey(k)?.recordKey(type) }
         if case .string(let name) = k.storage { return rowKey(id(named: name))?.recordKey(type) }
         let row = try Row.fetchOne(
             db.cachedStatement(
@@ -146,7 +146,7 @@ struct TrackedKey: Sendable {
 
     /// Records the name of a known row.
     func insertName(_ k: DatabaseValue, _ number: Int, in db: Database) throws {
-        guard isHidden else { return }
+        guard isSurrogate else { return }
         try db.cachedStatement(
             sql: """
                 UPDATE sync_known SET name = coalesce(

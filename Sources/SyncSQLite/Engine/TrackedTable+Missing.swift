@@ -5,7 +5,7 @@ import SyncStore
 extension TrackedTable {
     /// Records known rows that are missing as deleted here.
     func recordMissing(in db: Database) throws {
-        try HiddenKeys(self, db).find()
+        try SurrogateKeyRepair(self, db).repair()
         try db.execute(
             sql: """
                 INSERT INTO sync_change (e, k, kind, seq)
@@ -19,8 +19,8 @@ extension TrackedTable {
     ///
     /// - Returns: Whether there were any.
     @discardableResult
-    func forgetMissing(in db: Database) throws -> Bool {
-        try HiddenKeys(self, db).find()
+    func deleteMissing(in db: Database) throws -> Bool {
+        try SurrogateKeyRepair(self, db).repair()
         let keys = """
             SELECT k FROM (SELECT k FROM sync_known WHERE e = \(number) UNION SELECT k FROM sync_change WHERE e = \(number)) AS n
             WHERE \(isMissing("n")) AND NOT EXISTS (
@@ -30,9 +30,9 @@ extension TrackedTable {
         let isGone = "e = \(number) AND k IN (\(keys))"
         try db.execute(
             sql: "DELETE FROM sync_sent WHERE request IN (SELECT id FROM sync_request WHERE \(isGone))")
-        for pairs in pairs {
+        for joinTable in joinTables {
             try db.execute(
-                sql: "DELETE FROM sync_link WHERE link = ? AND owner IN (\(keys))", arguments: [pairs.name])
+                sql: "DELETE FROM sync_link WHERE link = ? AND owner IN (\(keys))", arguments: [joinTable.name])
         }
         // The log stays. The two tables that the keys are read from come last.
         let last = ["sync_known", "sync_change"]

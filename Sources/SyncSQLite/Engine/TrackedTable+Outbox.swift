@@ -8,18 +8,18 @@ extension TrackedTable {
     ///   - base: Nil to delete the entry, if the field does not differ any more.
     ///   - edited: The edit time of a new entry.
     func setBase(
-        _ base: DatabaseValue?, of domain: String, _ key: DatabaseValue, edited: Int64 = SQLiteEngineStore.now,
+        _ base: DatabaseValue?, of field: String, _ key: DatabaseValue, editTime: Int64 = SQLiteEngineStore.now,
         in db: Database
     ) throws {
         guard let base else {
             return try db.executeCached(
-                sql: "DELETE FROM sync_base WHERE e = ? AND k = ? AND domain = ?", arguments: [number, key, domain])
+                sql: "DELETE FROM sync_base WHERE e = ? AND k = ? AND domain = ?", arguments: [number, key, field])
         }
         try db.executeCached(
             sql: """
                 INSERT INTO sync_base (e, k, domain, value, edited) VALUES (?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET value = excluded.value
-                """, arguments: [number, key, domain, base, edited])
+                """, arguments: [number, key, field, base, editTime])
     }
 
     /// Adds an update of a known row to the outbox, unless the row has an entry. Its differences are determined when it

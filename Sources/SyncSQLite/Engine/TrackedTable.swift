@@ -7,7 +7,7 @@ struct TrackedTable: Sendable {
     /// A column that is a field.
     struct Column: Sendable {
         let name: String
-        let domain: OutgoingSchema.Field
+        let field: OutgoingSchema.Field
         /// The relationship of a foreign key, and the table that it references; nil for other columns.
         let relationship: String?
         let destination: TableID?
@@ -32,14 +32,14 @@ struct TrackedTable: Sendable {
     /// The keys of its rows in the engine's tables.
     let key: TrackedKey
     let columns: [Column]
-    let pairs: [JoinTable]
+    let joinTables: [JoinTable]
     /// The groups of columns that are merged and sent as one field.
     let groups: [[String]]
     /// The outgoing schema of the entity and of each subentity, which has attributes besides the inherited ones.
     private let shapes: [Int: OutgoingSchema]
     /// The query that finds the row of a key.
     private let rowSQL: String
-    let domains: FieldReader
+    let fieldReader: FieldReader
     /// The SQL list of the names of the entity and its subentities.
     let family: String
     /// Whether the table also has rows of other entities.
@@ -48,19 +48,19 @@ struct TrackedTable: Sendable {
     /// - Throws: ``SyncError`` `keylessEntity`, and `unknownAttribute` or `invalidOption` if the entity cannot be
     ///   synced as registered.
     init(
-        _ registration: EngineRegistration.Entity, number: Int, takesParts: Bool, _ model: SyncModel,
+        _ registration: EngineRegistration.Entity, number: Int, supportsCompositeIDs: Bool, _ model: SyncModel,
         _ layout: StoreLayout
     ) throws {
         let compiled = model.compiled
         let entity = try compiled.entity(named: registration.name)
-        let tree = compiled[entity.table]
+        let hierarchy = compiled[entity.table]
         guard let key = TrackedKey(entity, layout, formats: model) else {
             throw SyncError(
                 .keylessEntity,
                 "'\(entity.name)' has no primary key; register the entity of its owners",
                 entity: entity.name)
         }
-        if key.hasParts, !takesParts {
+        if key.hasParts, !supportsCompositeIDs {
             throw SyncError(
                 .invalidOption,
                 "the entity has the composite key \(compiled.keyNames(of: entity).joined(separator: ", ")), "
@@ -80,36 +80,36 @@ struct TrackedTable: Sendable {
                 entity: entity.name)
         }
         let shapes = try family.map { try OutgoingSchema($0, of: model) }
-        let members = (shapes.contains { $0.kind != nil } ? [.kind] : []) + Self.domains(of: shapes)
+        let members = (shapes.contains { $0.kind != nil } ? [.kind] : []) + Self.fields(of: shapes)
         self.number = number
         self.registration = registration
         self.entity = entity
         self.key = key
         self.shapes = Dictionary(zip(family.map(\.id), shapes)) { first, _ in first }
         table = layout[entity.table]
-        isPart = family.count < tree.entities.count
-        columns = members.compactMap { domain in
-            switch domain {
+        isPart = family.count < hierarchy.entities.count
+        columns = members.compactMap { field in
+            switch field {
             case .attribute(let slot):
                 return Column(
-                    name: layout[entity.table].columns[slot], domain: domain, relationship: nil,
-                    destination: nil, isOptional: tree.attributes[slot].isOptional)
+                    name: layout[entity.table].columns[slot], field: field, relationship: nil,
+                    destination: nil, isOptional: hierarchy.attributes[slot].isOptional)
             case .toOne(let id):
                 guard case .foreignKey(_, let column, _) = layout[id] else { return nil }
                 let link = compiled[id]
                 return Column(
-                    name: column, domain: domain, relationship: link.first.relationship?.name,
+                    name: column, field: field, relationship: link.first.relationship?.name,
                     destination: link.second.table,
                     isOptional: !link.isKeyPart && link.first.relationship?.isOptional ?? true)
             case .kind:
                 return Column(
-                    name: TableLayout.entityColumn, domain: domain, relationship: nil, destination: nil,
+                    name: TableLayout.entityColumn, field: field, relationship: nil, destination: nil,
                     isOptional: false)
-            case .pairs: return nil
+            case .joinRows: return nil
             }
         }
-        pairs = members.compactMap { domain in
-            guard case .pairs(let id, let end) = domain, case .joinTable(let name, _, _, _, _) = layout[id] else {
+        joinTables = members.compactMap { field in
+            guard case .joinRows(let id, let end) = field, case .joinTable(let name, _, _, _, _) = layout[id] else {
                 return nil
             }
             let link = compiled[id]
@@ -117,19 +117,19 @@ struct TrackedTable: Sendable {
                 name: name, relationship: link.side(end).relationship?.name ?? name, link: id, end: end,
                 table: LinkTable(link, end, layout), destination: link.side(end.other).table)
         }
-        groups = try Self.groups(registration, columns, tree.attributes)
+        groups = try Self.groups(registration, columns, hierarchy.attributes)
         self.family = family.map(\.name.literal).joined(separator: ", ")
         let own = isPart ? " AND \(TableLayout.entityColumn.quoted) IN (\(self.family))" : ""
         rowSQL = "SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = ?\(own)"
-        domains = FieldReader(columns, of: table, family: self.family, isPart: isPart)
+        fieldReader = FieldReader(columns, of: table, family: self.family, isPart: isPart)
     }
 
     private static func groups(
         _ registration: EngineRegistration.Entity, _ columns: [Column], _ attributes: [SyncModel.Attribute]
     ) throws -> [[String]] {
-        if registration.isOneDomain { return [columns.map(\.name)] }
+        if registration.mergesWholeRow { return [columns.map(\.name)] }
         func name(_ column: Column) -> String {
-            if case .attribute(let slot) = column.domain { return attributes[slot].name }
+            if case .attribute(let slot) = column.field { return attributes[slot].name }
             return column.relationship ?? column.name
         }
         let known = Dictionary(columns.map { (name($0), $0.name) }) { first, _ in first }
@@ -151,9 +151,9 @@ struct TrackedTable: Sendable {
     }
 
     /// Returns each field once. Subentities repeat the fields that they inherit.
-    private static func domains(of shapes: [OutgoingSchema]) -> [OutgoingSchema.Field] {
+    private static func fields(of shapes: [OutgoingSchema]) -> [OutgoingSchema.Field] {
         var seen: Set<OutgoingSchema.Field> = []
-        return shapes.flatMap(\.members).map(\.domain).filter { seen.insert($0).inserted }
+        return shapes.flatMap(\.members).map(\.field).filter { seen.insert($0).inserted }
     }
 
     // MARK: Rows
@@ -210,8 +210,8 @@ struct TrackedTable: Sendable {
 
     /// Returns the columns that an entity does not have, because they belong to other subentities.
     func foreignColumns(to kind: CompiledEntity) -> [String] {
-        let own = Set(shapes[kind.id]?.members.map(\.domain) ?? [])
-        return columns.filter { $0.domain != .kind && !own.contains($0.domain) }.map(\.name)
+        let own = Set(shapes[kind.id]?.members.map(\.field) ?? [])
+        return columns.filter { $0.field != .kind && !own.contains($0.field) }.map(\.name)
     }
 
     /// The key paths of all values that are sent.
@@ -223,10 +223,10 @@ struct TrackedTable: Sendable {
     }
 
     /// Returns the key paths of a field, as JSON, in the records of each entity that has it.
-    func members(of domain: OutgoingSchema.Field) -> String {
+    func members(of field: OutgoingSchema.Field) -> String {
         JSONValue.array(
             shapes.sorted { $0.key < $1.key }.compactMap { _, shape in
-                let path = domain == .kind ? shape.kind?.path : shape.members.first { $0.domain == domain }?.path
+                let path = field == .kind ? shape.kind?.path : shape.members.first { $0.field == field }?.path
                 return path.map { .array($0.map(JSONValue.string)) }
             }
         ).text
@@ -248,8 +248,8 @@ struct TrackedTable: Sendable {
     }
 
     /// Returns the name of a field for users: the relationship instead of its column or list.
-    func domain(_ name: String) -> String {
-        columns.first { $0.name == name }?.relationship ?? pairs.first { $0.domain == name }?.relationship ?? name
+    func displayName(ofField name: String) -> String {
+        columns.first { $0.name == name }?.relationship ?? joinTables.first { $0.field == name }?.relationship ?? name
     }
 }
 

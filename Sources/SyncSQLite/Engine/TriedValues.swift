@@ -25,12 +25,12 @@ struct TriedValues {
         }
     }
 
-    func forget(_ key: DatabaseValue) throws {
+    func delete(_ key: DatabaseValue) throws {
         try db.executeCached(sql: "DELETE FROM sync_tried WHERE e = ? AND k = ?", arguments: [table.number, key])
     }
 
     /// Keeps the values of a request that is about to be deleted.
-    static func keep(_ request: Int64, in db: Database) throws {
+    static func insert(_ request: Int64, in db: Database) throws {
         try db.executeCached(
             sql: """
                 INSERT INTO sync_tried (e, k, domain, value)
@@ -39,7 +39,7 @@ struct TriedValues {
     }
 
     /// Deletes the values of rows without a pending change.
-    static func forgetSettled(in db: Database) throws {
+    static func deleteAcknowledged(in db: Database) throws {
         try db.executeCached(
             sql: """
                 DELETE FROM sync_tried WHERE NOT EXISTS (
@@ -51,8 +51,8 @@ struct TriedValues {
 extension SQLiteEngineStore {
     /// Returns the keys of a list that was sent. Temporary keys that were replaced since are returned as their current
     /// keys.
-    func sentKeys(_ value: DatabaseValue, _ pairs: TrackedTable.JoinTable, in db: Database) throws -> [DatabaseValue] {
-        let numbers = tables.filter { $0.entity.table == pairs.destination }.map { "\($0.number)" }
+    func sentKeys(_ value: DatabaseValue, _ joinTable: TrackedTable.JoinTable, in db: Database) throws -> [DatabaseValue] {
+        let numbers = tables.filter { $0.entity.table == joinTable.destination }.map { "\($0.number)" }
             .joined(separator: ", ")
         return try LinkedRowList.keys(value).map { key in
             try KeyAliases.later(than: key, ofEntities: numbers, in: db) ?? key

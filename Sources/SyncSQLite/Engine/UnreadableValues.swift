@@ -10,18 +10,18 @@ struct UnreadableValues {
     private let table: TrackedTable
     private let db: Database
     /// Whether rows of the table are sent with fields that were not edited.
-    private let isKept: Bool
+    private let areSent: Bool
 
     init(_ engine: SQLiteEngineStore, _ table: TrackedTable, _ db: Database) {
         (self.engine, self.table, self.db) = (engine, table, db)
-        isKept = engine.registration.sendsWholeRows || !table.groups.isEmpty
+        areSent = engine.registration.sendsWholeRows || !table.groups.isEmpty
     }
 
     /// Stores the values of a record that cannot be read, and deletes those that can be read now.
     ///
     /// - Parameter isAny: Whether any value of the page could not be read.
     func record(_ record: JSONValue?, of key: DatabaseValue, isAny: Bool) throws {
-        guard isKept, let record, case .object = record else { return }
+        guard areSent, let record, case .object = record else { return }
         guard
             try isAny
                 || db.finds(sql: "SELECT 1 FROM sync_unread WHERE e = ? AND k = ?", arguments: [table.number, key])
@@ -29,43 +29,43 @@ struct UnreadableValues {
         let attributes = engine.model.compiled[table.entity.table].attributes
         let said = try AttributeMapper(record, of: table.entity, in: engine.model).values
         for member in try table.shape(of: key, engine.model.compiled, in: db).members {
-            guard case .attribute(let slot) = member.domain, let value = record.value(at: member.path),
-                let column = table.columns.first(where: { $0.domain == member.domain })
+            guard case .attribute(let slot) = member.field, let value = record.value(at: member.path),
+                let column = table.columns.first(where: { $0.field == member.field })
             else { continue }
             let isRead = value == .null || said[attributes[slot].name].map { !$0.isNull } ?? false
-            if isRead { try forget(column.name, of: key) } else { try set(value, column.name, of: key) }
+            if isRead { try delete(column.name, of: key) } else { try set(value, column.name, of: key) }
         }
     }
 
-    private func set(_ value: JSONValue, _ domain: String, of key: DatabaseValue) throws {
+    private func set(_ value: JSONValue, _ field: String, of key: DatabaseValue) throws {
         try db.executeCached(
             sql: """
                 INSERT INTO sync_unread (e, k, domain, value) VALUES (?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET value = excluded.value
-                """, arguments: [table.number, key, domain, value.text])
+                """, arguments: [table.number, key, field, value.text])
     }
 
-    private func forget(_ domain: String, of key: DatabaseValue) throws {
+    private func delete(_ field: String, of key: DatabaseValue) throws {
         try db.executeCached(
-            sql: "DELETE FROM sync_unread WHERE e = ? AND k = ? AND domain = ?", arguments: [table.number, key, domain])
+            sql: "DELETE FROM sync_unread WHERE e = ? AND k = ? AND domain = ?", arguments: [table.number, key, field])
     }
 
     /// Deletes the value of an edited column. The service has the edited value now.
-    func settle(_ domain: String, of key: DatabaseValue) throws {
-        if isKept, try isEdited(domain, key) { try forget(domain, of: key) }
+    func resolve(_ field: String, of key: DatabaseValue) throws {
+        if areSent, try isEdited(field, key) { try delete(field, of: key) }
     }
 
     /// Returns the service's value of a column that was not edited; nil if it can be read.
-    func value(_ domain: String, of key: DatabaseValue) throws -> JSONValue? {
-        guard isKept, try !isEdited(domain, key) else { return nil }
+    func value(_ field: String, of key: DatabaseValue) throws -> JSONValue? {
+        guard areSent, try !isEdited(field, key) else { return nil }
         let text = try String.fetchOne(
             db.cachedStatement(sql: "SELECT value FROM sync_unread WHERE e = ? AND k = ? AND domain = ?"),
-            arguments: [table.number, key, domain])
+            arguments: [table.number, key, field])
         return try text.map { try EngineDamage.json($0) }
     }
 
-    private func isEdited(_ domain: String, _ key: DatabaseValue) throws -> Bool {
+    private func isEdited(_ field: String, _ key: DatabaseValue) throws -> Bool {
         try db.finds(
-            sql: "SELECT 1 FROM sync_base WHERE e = ? AND k = ? AND domain = ?", arguments: [table.number, key, domain])
+            sql: "SELECT 1 FROM sync_base WHERE e = ? AND k = ? AND domain = ?", arguments: [table.number, key, field])
     }
 }

@@ -9,7 +9,7 @@ import SyncStore
 struct UnrecognizedFields {
     struct Member {
         /// The column.
-        let domain: String
+        let field: String
         let reason: String
     }
 
@@ -29,27 +29,27 @@ struct UnrecognizedFields {
         return shape.members.compactMap { member in
             guard let name = member.path.first, member.path.count == 1, !names.contains(name),
                 let value = body.value(at: member.path), value != .null,
-                let other = members.first(where: { isRead($0.key, as: member.domain) }),
-                let column = table.columns.first(where: { $0.domain == member.domain })
+                let other = members.first(where: { isRead($0.key, as: member.field) }),
+                let column = table.columns.first(where: { $0.field == member.field })
             else { return nil }
             return Member(
-                domain: column.name,
+                field: column.name,
                 reason:
                     "the service does not store '\(name)'; its records have '\(other.key)': set that as the remoteKey "
                     + "in the model")
         }
     }
 
-    private func isRead(_ key: String, as domain: OutgoingSchema.Field) -> Bool {
+    private func isRead(_ key: String, as field: OutgoingSchema.Field) -> Bool {
         let names = model.compiled.names(of: table.entity)
-        switch domain {
+        switch field {
         case .attribute(let slot): return names.attribute(forKey: key)?.slot == slot
         case .toOne(let link):
             guard let index = table.entity.relationships.firstIndex(where: { $0.link == link && !$0.isToMany }) else {
                 return false
             }
             return names.isRead(key, asRelationship: index)
-        case .pairs, .kind: return false
+        case .joinRows, .kind: return false
         }
     }
 }

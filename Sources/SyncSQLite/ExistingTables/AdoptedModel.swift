@@ -17,7 +17,7 @@ public struct AdoptedModel: Sendable {
     /// The model, with the entities of the suitable tables.
     public let model: SyncModel
     /// The tables and columns that were left out, with the reason: `tables.post.rating: …`.
-    public let remarks: [String]
+    public let notes: [String]
 
     /// Derives a model from the tables of a database. It reads all rows of them and writes nothing.
     ///
@@ -26,11 +26,11 @@ public struct AdoptedModel: Sendable {
     /// - Throws: ``SyncError`` `incompatibleTables` if there is no table with such a name, or no suitable table;
     ///   `databaseError`.
     public init(of reader: some DatabaseReader, tables: [String] = []) throws {
-        (model, remarks) = try DatabaseErrorMapper.mapped(.databaseError, "cannot read the tables of the database") {
+        (model, notes) = try DatabaseErrorMapper.mapped(.databaseError, "cannot read the tables of the database") {
             try reader.read { db in
                 var draft = try IntrospectedTables(tables, in: db)
                 let model = try draft.model()
-                return (model, draft.remarks.map { "\($0.path): \($0.message)" + ($0.fixSQL.map { "\n\($0)" } ?? "") })
+                return (model, draft.notes.map { "\($0.path): \($0.message)" + ($0.fixSQL.map { "\n\($0)" } ?? "") })
             }
         }
     }
@@ -57,9 +57,9 @@ struct IntrospectedTables {
     private let db: Database
     private var tables: [ExistingTable]
     /// The columns that are left out, by table.
-    private var leftOut: [String: Set<String>] = [:]
+    private var excludedColumns: [String: Set<String>] = [:]
     /// The tables and columns that were left out, with the reason.
-    private(set) var remarks: [SyncDiagnostic] = []
+    private(set) var notes: [SyncDiagnostic] = []
 
     init(_ names: [String], in db: Database) throws {
         self.db = db
@@ -82,7 +82,7 @@ struct IntrospectedTables {
                 add(table)
             } else if row[1] != "shadow" {
                 let kind = row[1] == "view" ? "view" : "virtual table"
-                remark("tables.\(name)", "the \(kind) is excluded: only tables can be synced")
+                addNote("tables.\(name)", "the \(kind) is excluded: only tables can be synced")
             }
         }
     }
@@ -90,15 +90,15 @@ struct IntrospectedTables {
     /// Adds a table, without the columns whose names a model cannot have.
     private mutating func add(_ table: ExistingTable) {
         if let problem = IntrospectedNames.problem(with: table.name) {
-            return remark("tables.\(table.name)", "the table is excluded: \(problem)")
+            return addNote("tables.\(table.name)", "the table is excluded: \(problem)")
         }
         for column in table.columns {
             guard let problem = IntrospectedNames.problem(with: column.name) else { continue }
             if column.keyPosition > 0 {
-                return remark("tables.\(table.name).\(column.name)", "the table is excluded: \(problem)")
+                return addNote("tables.\(table.name).\(column.name)", "the table is excluded: \(problem)")
             }
-            leftOut[table.name, default: []].insert(column.name.foldedForSQL)
-            remark("tables.\(table.name).\(column.name)", "the column is excluded: \(problem)")
+            excludedColumns[table.name, default: []].insert(column.name.foldedForSQL)
+            addNote("tables.\(table.name).\(column.name)", "the column is excluded: \(problem)")
         }
         tables.append(table)
     }
@@ -106,9 +106,9 @@ struct IntrospectedTables {
     /// Returns the model of all suitable tables.
     mutating func model() throws -> SyncModel {
         while !tables.isEmpty {
-            var draft = IntrospectedEntities(tables, leftOut)
+            var draft = IntrospectedEntities(tables, excludedColumns)
             let entities = try draft.entities(db)
-            for (path, message, sql) in draft.remarks { remark(path, message, sql) }
+            for (path, message, sql) in draft.notes { addNote(path, message, sql) }
             if !draft.unfit.isEmpty {
                 tables.removeAll { draft.unfit.contains($0.name) }
                 continue
@@ -119,16 +119,16 @@ struct IntrospectedTables {
                 Self.droppable(column, of: table, keys) == nil
             }
             if problems.isEmpty { return model }
-            let before = leftOut
-            for found in problems { addDeletionCandidate(found, keys, before) }
+            let before = excludedColumns
+            for found in problems { exclude(found, keys, before) }
         }
         throw SyncError(
-            .incompatibleTables, "no table of the database can be synced without changes", problems: remarks)
+            .incompatibleTables, "no table of the database can be synced without changes", problems: notes)
     }
 
-    private mutating func remark(_ path: String, _ message: String, _ sql: String? = nil) {
+    private mutating func addNote(_ path: String, _ message: String, _ sql: String? = nil) {
         let problem = SyncDiagnostic(.incompatibleTable, path: path, message: message, fixSQL: sql)
-        if !remarks.contains(problem) { remarks.append(problem) }
+        if !notes.contains(problem) { notes.append(problem) }
     }
 
     /// Returns a column if rows can be inserted without it; nil for another column, or if there is none.
@@ -143,13 +143,13 @@ struct IntrospectedTables {
     }
 
     /// Leaves out a column if rows can be inserted without it, or else its table.
-    private mutating func addDeletionCandidate(
+    private mutating func exclude(
         _ found: TableIncompatibilities.Found, _ keys: [String: Set<String>], _ before: [String: Set<String>]
     ) {
         guard let table = tables.first(where: { $0.name == found.table }) else { return }
         let column = found.column.flatMap(table.column)
         if let column, before[table.name]?.contains(column.name.foldedForSQL) != true,
-            leftOut[table.name]?.contains(column.name.foldedForSQL) ?? false
+            excludedColumns[table.name]?.contains(column.name.foldedForSQL) ?? false
         {
             // An earlier problem of this round already left the column out.
             return
@@ -157,11 +157,11 @@ struct IntrospectedTables {
         // Messages about a column begin with a verb and lack a subject.
         let subject = column == nil ? "" : "it "
         if let column = Self.droppable(found.column, of: table, keys) {
-            leftOut[table.name, default: []].insert(column.name.foldedForSQL)
-            remark(found.problem.path, "the column is excluded: \(subject)\(found.problem.message)")
+            excludedColumns[table.name, default: []].insert(column.name.foldedForSQL)
+            addNote(found.problem.path, "the column is excluded: \(subject)\(found.problem.message)")
         } else {
             tables.removeAll { $0.name == table.name }
-            remark(found.problem.path, "the table is excluded: \(subject)\(found.problem.message)", found.problem.fixSQL)
+            addNote(found.problem.path, "the table is excluded: \(subject)\(found.problem.message)", found.problem.fixSQL)
         }
     }
 }

@@ -28,7 +28,7 @@ extension DataStack {
     ///   ``SyncError/remedies`` for the SQL), `modelMismatch` if the database has tables that a stack created,
     ///   `incompatibleConnection`, `missingTransformer`, `databaseReadOnly`, `databaseBusy`. The database is then unchanged.
     public convenience init(
-        model: SyncModel, adopting writer: some DatabaseWriter, transformers: TransformerPolicy = .required
+        model: SyncModel, existingTablesIn writer: some DatabaseWriter, transformers: TransformerPolicy = .required
     ) throws {
         try transformers.check(model)
         self.init(try ExistingTablesStore(writer: writer).open(model))
@@ -39,13 +39,13 @@ extension DataStack {
     /// ```swift
     /// migrator.registerMigration("sync") { db in try DataStack.adoptTables(of: model, in: db) }
     /// ```
-    /// ``init(model:adopting:transformers:)`` does this too, so this call is only needed for a `DatabaseMigrator` with
+    /// ``init(model:existingTablesIn:transformers:)`` does this too, so this call is only needed for a `DatabaseMigrator` with
     /// `eraseDatabaseOnSchemaChange`, which treats tables from elsewhere as a schema change.
     ///
     /// - Throws: ``SyncError`` `incompatibleTables`, `nameCollision`, `modelMismatch`.
-    public static func adoptTables(of model: SyncModel, in db: Database) throws {
+    public static func prepareExistingTables(of model: SyncModel, in db: Database) throws {
         try DatabaseErrorMapper.mapped(.databaseError, "cannot use the existing tables of the database") {
-            try StoredModel.adopt(model, in: db)
+            try StoredModel.useExistingTables(of: model, in: db)
         }
     }
 }
@@ -61,51 +61,51 @@ struct ExistingTablesStore {
                 SQLFunctionInstaller.install(in: db)
                 try AppConnectionCheck.checkDatabase(db)
                 if try AppConnectionCheck.isReadOnly(db) {
-                    guard try StoredModel.isAdopted(db),
-                        try StoredModel.schema(db, or: .guest)?.needsMigration(to: model) == false
+                    guard try StoredModel.hasExistingTables(db),
+                        try StoredModel.schema(db, or: .appDatabase)?.needsMigration(to: model) == false
                     else { throw SyncError(.databaseReadOnly, "this connection to the database is read-only") }
                     try TableCompatibilityCheck.check(model, in: db, readsValues: false)
                     return try StoreMonitor.schemaVersion(db)
                 }
                 var version: Int?
                 try db.inTransaction(.immediate) {
-                    try StoredModel.adopt(model, in: db)
+                    try StoredModel.useExistingTables(of: model, in: db)
                     version = try StoreMonitor.schemaVersion(db)
                     return .commit
                 }
                 return version
             }
         }
-        return OpenStore(model: model, database: writer, schemaVersion: version, isGuest: true, isAdopted: true)
+        return OpenStore(model: model, database: writer, schemaVersion: version, isAppDatabase: true, hasExistingTables: true)
     }
 }
 
 extension StoredModel {
     /// Returns whether the tables of the model are existing tables of the app.
-    static func isAdopted(_ db: Database) throws -> Bool {
+    static func hasExistingTables(_ db: Database) throws -> Bool {
         guard try db.tableExists("sync_model", in: "main") else { return false }
-        return try Int.fetchOne(db, sql: "SELECT \"version\" FROM \"sync_model\"") == SchemaSQL.adoptedVersion
+        return try Int.fetchOne(db, sql: "SELECT \"version\" FROM \"sync_model\"") == SchemaSQL.existingTablesVersion
     }
 
     /// Checks the existing tables and stores the model, in the caller's transaction.
     ///
     /// - Throws: ``SyncError`` `incompatibleTables`; `modelMismatch` if the database has tables that a stack created.
-    static func adopt(_ model: SyncModel, in db: Database) throws {
-        let kept = try schema(db, or: .guest)
-        if kept != nil, try !isAdopted(db) {
+    static func useExistingTables(of model: SyncModel, in db: Database) throws {
+        let kept = try schema(db, or: .appDatabase)
+        if kept != nil, try !hasExistingTables(db) {
             throw SyncError(
                 .modelMismatch,
                 "the database already has tables that Sync created for a model; open it with 'DataStack(model:in:)'")
         }
         let isSame = try kept?.needsMigration(to: model) == false
-        let readsValues = try !isSame || OtherUUIDs.exist(in: db, of: StoreLayout(model.compiled, isAdopted: true))
+        let readsValues = try !isSame || OtherUUIDs.exist(in: db, of: StoreLayout(model.compiled, hasExistingTables: true))
         try TableCompatibilityCheck.check(model, in: db, readsValues: readsValues)
         if kept == nil {
-            try createOwnTables(for: model, version: SchemaSQL.adoptedVersion, in: db)
+            try createOwnTables(for: model, version: SchemaSQL.existingTablesVersion, in: db)
         } else {
             // Pending changes of columns that the app's migration removed go to the conflict log.
-            if let kept, !isSame { try EngineMigration.follow(db, from: kept.model(), to: model) }
-            try keep(model, in: db)
+            if let kept, !isSame { try EngineMigration.migrate(db, from: kept.model(), to: model) }
+            try update(model, in: db)
         }
     }
 }
@@ -113,8 +113,8 @@ extension StoredModel {
 /// Defers foreign keys of existing tables to the end of a sync, whose statements may violate them. Foreign keys of the
 /// store's own tables are declared as deferred.
 enum DeferredForeignKeys {
-    static func during<Result>(_ db: Database, _ isAdopted: Bool, _ body: () throws -> Result) throws -> Result {
-        guard isAdopted, try Bool.fetchOne(db, sql: "PRAGMA defer_foreign_keys") != true else { return try body() }
+    static func during<Result>(_ db: Database, _ hasExistingTables: Bool, _ body: () throws -> Result) throws -> Result {
+        guard hasExistingTables, try Bool.fetchOne(db, sql: "PRAGMA defer_foreign_keys") != true else { return try body() }
         try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
         // Switching it off resets the count of open violations, so it stays on until the transaction ends if there are
         // any.

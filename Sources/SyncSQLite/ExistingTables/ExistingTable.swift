@@ -151,7 +151,7 @@ enum ColumnAffinity {
 
     /// Returns whether a column keeps all values of an attribute of this type unchanged. SQLite does not convert the
     /// texts of dates and UUIDs to numbers.
-    func keeps(_ type: AttributeType) -> Bool {
+    func preserves(_ type: AttributeType) -> Bool {
         switch type {
         case .integer, .boolean: self == .integer || self == .numeric || self == .none
         case .double: self == .real || self == .none
@@ -163,8 +163,8 @@ enum ColumnAffinity {
 
 extension ExistingTable {
     /// Returns whether a column keeps the values of attributes of this type unchanged.
-    func keeps(_ type: AttributeType, in column: Column) -> Bool {
-        guard isStrict else { return column.affinity.keeps(type) }
+    func preserves(_ type: AttributeType, in column: Column) -> Bool {
+        guard isStrict else { return column.affinity.preserves(type) }
         let declared = column.declaredType.uppercased()
         let wanted = SchemaSQL.columnType(type)
         return declared == "ANY" || declared == wanted || declared == "INT" && wanted == "INTEGER"

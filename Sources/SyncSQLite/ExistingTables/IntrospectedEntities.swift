@@ -4,7 +4,7 @@ import SyncCore
 /// Derives entities from existing tables.
 struct IntrospectedEntities {
     private let tables: [ExistingTable]
-    private let leftOut: [String: Set<String>]
+    private let excludedColumns: [String: Set<String>]
     private var names = IntrospectedNames()
     /// The entity of each table.
     private var entities: [String: SyncModel.Entity] = [:]
@@ -13,11 +13,11 @@ struct IntrospectedEntities {
     private(set) var keyColumns: [String: Set<String>] = [:]
     /// The tables that are neither entities nor join tables.
     private(set) var unfit: Set<String> = []
-    private(set) var remarks: [(path: String, message: String, sql: String?)] = []
+    private(set) var notes: [(path: String, message: String, sql: String?)] = []
 
-    init(_ tables: [ExistingTable], _ leftOut: [String: Set<String>]) {
+    init(_ tables: [ExistingTable], _ excluded: [String: Set<String>]) {
         self.tables = tables
-        self.leftOut = leftOut
+        self.excludedColumns = excluded
     }
 
     /// Returns the entities, in the order of the tables.
@@ -27,7 +27,7 @@ struct IntrospectedEntities {
         for table in rows {
             guard let key = key(of: table) else {
                 unfit.insert(table.name)
-                remarks.append(
+                notes.append(
                     ("tables.\(table.name)", "the table is excluded: it has no primary key", nil))
                 continue
             }
@@ -41,7 +41,7 @@ struct IntrospectedEntities {
         for table in joins { addManyToMany(table) }
         for table in rows {
             for key in table.foreignKeys where key.columns.count > 1 {
-                remarks.append(
+                notes.append(
                     (
                         "tables.\(table.name).\(key.columns.joined(separator: ", "))",
                         "the foreign key to \(key.table) is not a relationship: it has several columns", nil
@@ -63,13 +63,13 @@ struct IntrospectedEntities {
         guard let key = key(of: table), let entity = entities[table.name]?.name else { return }
         var parts: [String: String] = [:]
         for column in table.columns where !column.isGenerated {
-            if leftOut[table.name]?.contains(column.name.foldedForSQL) ?? false { continue }
+            if excludedColumns[table.name]?.contains(column.name.foldedForSQL) ?? false { continue }
             let isKey = key.count == 1 && key[0] == column.name
             if !isKey, let target = target(of: column, table) {
                 parts[column.name] = addRelationship(column, table, to: target, isPart: key.contains(column.name))
                 continue
             }
-            if !isKey, let remark = try remark(onForeignKeyOf: column, table, db) { remarks.append(remark) }
+            if !isKey, let remark = try addNote(onForeignKeyOf: column, table, db) { notes.append(remark) }
             let name = names.member(IntrospectedNames.plain(column.name), of: entity)
             let type = Self.type(of: column, isKey: key.contains(column.name))
             let isOptional = !column.isNotNull && !key.contains(column.name)
@@ -132,7 +132,7 @@ struct IntrospectedEntities {
 
     /// Returns why a foreign key is not a relationship, and the SQL that would make it one; nil if the referenced table
     /// is not an entity.
-    private func remark(
+    private func addNote(
         onForeignKeyOf column: ExistingTable.Column, _ table: ExistingTable, _ db: Database
     ) throws -> (path: String, message: String, sql: String?)? {
         guard let key = table.foreignKey(of: column.name),
@@ -217,7 +217,7 @@ struct IntrospectedEntities {
         let targets = columns.compactMap { target(of: $0, table)?.table.name }
         guard targets.count == 2, let first = entities[targets[0]]?.name, let second = entities[targets[1]]?.name else {
             unfit.insert(table.name)
-            remarks.append(("tables.\(table.name)", "the table is excluded: a table that it joins is excluded", nil))
+            notes.append(("tables.\(table.name)", "the table is excluded: a table that it joins is excluded", nil))
             return
         }
         let isReflexive = first == second

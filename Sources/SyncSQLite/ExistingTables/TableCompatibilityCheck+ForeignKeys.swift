@@ -20,7 +20,7 @@ extension TableCompatibilityCheck {
     /// Checks the foreign key of a to-one relationship.
     func check(_ link: CompiledAssociation, _ found: inout TableIncompatibilities) throws {
         guard case .foreignKey(_, let name, let order) = layout[link.id] else { return }
-        if let order { checkPlace(order, &found) }
+        if let order { checkPositionColumn(order, &found) }
         try check(name, to: link.second.table, .relationship(link), &found)
         guard let column = found.table.column(name), column.isNotNull, !link.isKeyPart else { return }
         let relationship = link.first.relationship?.name ?? ""
@@ -40,8 +40,8 @@ extension TableCompatibilityCheck {
     }
 
     func check(_ name: String, to target: TableID, _ use: ForeignKeyUse, _ found: inout TableIncompatibilities) throws {
-        let tree = layout.model[target]
-        let type = tree.keySlot.map { tree.attributes[$0].type } ?? .integer
+        let hierarchy = layout.model[target]
+        let type = hierarchy.keySlot.map { hierarchy.attributes[$0].type } ?? .integer
         let declared = SchemaSQL.columnType(type)
         guard let key = targetColumn(target) else {
             return found.add(
@@ -60,7 +60,7 @@ extension TableCompatibilityCheck {
         let keeps = check(name, type, declared, &found)
         let problem = problem(withForeignKeysOf: name, to: target, key, use, found.table)
         if let problem {
-            let (message, remedy) = try mended(problem, of: found.table, name, to: target, key, clause)
+            let (message, remedy) = try fix(problem, of: found.table, name, to: target, key, clause)
             found.add(name, message, remedy)
             // The stored values are not keys of the referenced table yet.
             if case .otherColumn = problem.kind { return }
@@ -70,8 +70,8 @@ extension TableCompatibilityCheck {
 
     /// Returns the column that foreign keys to a table reference.
     private func targetColumn(_ target: TableID) -> String? {
-        guard layout[target].hasHiddenKey else { return layout[target].keyColumn }
-        return tables[target].map(\.rowIDColumn) ?? TableLayout.hiddenKeyColumn
+        guard layout[target].hasSurrogateKey else { return layout[target].keyColumn }
+        return tables[target].map(\.rowIDColumn) ?? TableLayout.surrogateKeyColumn
     }
 
     // MARK: Problems
@@ -128,7 +128,7 @@ extension TableCompatibilityCheck {
     // MARK: Fixes
 
     /// Returns a fix that keeps the referenced rows of a column; `none` if they are unknown.
-    private func mended(
+    private func fix(
         _ problem: ForeignKeyProblem, of table: ExistingTable, _ name: String, to target: TableID, _ key: String,
         _ clause: String
     ) throws -> (message: String, TableIncompatibilities.Fix) {

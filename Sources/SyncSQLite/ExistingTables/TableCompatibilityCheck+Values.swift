@@ -150,7 +150,7 @@ extension TableCompatibilityCheck {
     /// Returns the columns that a sync writes, by table.
     func columnsOfTables() -> [String: Set<String>] {
         var columns: [String: Set<String>] = [:]
-        for tree in layout.model.trees { columns[layout[tree.id].name.foldedForSQL] = knownColumns(of: tree) }
+        for hierarchy in layout.model.hierarchies { columns[layout[hierarchy.id].name.foldedForSQL] = knownColumns(of: hierarchy) }
         for case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) in layout.links {
             let known = [first, second, firstOrder, secondOrder].compactMap(\.self)
             columns[name.foldedForSQL] = Set(known.map(\.foldedForSQL))
@@ -214,9 +214,9 @@ enum OtherUUIDs {
     /// lowercase letters after uppercase ones.
     /// A UUID that begins with a digit and has lowercase letters is found only if all values are read.
     static func exist(in db: Database, of layout: StoreLayout) throws -> Bool {
-        for tree in layout.model.trees {
-            let names = layout[tree.id]
-            for slot in layout.model.entities[tree.root].keySlots where tree.attributes[slot].type == .uuid {
+        for hierarchy in layout.model.hierarchies {
+            let names = layout[hierarchy.id]
+            for slot in layout.model.entities[hierarchy.root].keySlots where hierarchy.attributes[slot].type == .uuid {
                 let statement = try db.cachedStatement(
                     sql: "SELECT 1 FROM \(names.name.quoted) WHERE \(names.columns[slot].quoted) >= 'G' LIMIT 1")
                 if try Int.fetchOne(statement) != nil { return true }

@@ -13,7 +13,7 @@ struct TableCompatibilityCheck {
     private var problems: [TableIncompatibilities.Found] = []
     /// The problems of tables whose fixes look values up in other tables.
     private var lookups: [TableIncompatibilities.Found] = []
-    private let isMended: (ExistingTable, String?) -> Bool
+    private let willBeFixed: (ExistingTable, String?) -> Bool
 
     /// - Throws: ``SyncError`` `incompatibleTables` with all incompatibilities.
     static func check(_ model: SyncModel, in db: Database, readsValues: Bool) throws {
@@ -33,11 +33,11 @@ struct TableCompatibilityCheck {
         _ model: SyncModel, in db: Database, readsValues: Bool,
         mending isMended: @escaping (ExistingTable, String?) -> Bool = { _, _ in true }
     ) throws -> [TableIncompatibilities.Found] {
-        let layout = StoreLayout(model.compiled, isAdopted: true)
+        let layout = StoreLayout(model.compiled, hasExistingTables: true)
         var check = TableCompatibilityCheck(layout, db, readsValues, isMended)
-        for tree in model.compiled.trees { check.tables[tree.id] = try ExistingTable(layout[tree.id].name, in: db) }
-        for tree in model.compiled.trees { try check.look(at: tree) }
-        for link in model.compiled.links where link.storage == .joinTable { try check.look(atJoinTableOf: link) }
+        for hierarchy in model.compiled.hierarchies { check.tables[hierarchy.id] = try ExistingTable(layout[hierarchy.id].name, in: db) }
+        for hierarchy in model.compiled.hierarchies { try check.check(tableOf: hierarchy) }
+        for link in model.compiled.links where link.storage == .joinTable { try check.check(joinTableOf: link) }
         return check.problems + check.lookups
     }
 
@@ -45,28 +45,28 @@ struct TableCompatibilityCheck {
         _ layout: StoreLayout, _ db: Database, _ readsValues: Bool,
         _ isMended: @escaping (ExistingTable, String?) -> Bool
     ) {
-        (self.layout, self.db, self.readsValues, self.isMended) = (layout, db, readsValues, isMended)
+        (self.layout, self.db, self.readsValues, self.willBeFixed) = (layout, db, readsValues, isMended)
     }
 
     // MARK: Entities
 
-    private mutating func look(at tree: EntityHierarchy) throws {
-        let names = layout[tree.id]
-        guard let table = tables[tree.id] else {
+    private mutating func check(tableOf hierarchy: EntityHierarchy) throws {
+        let names = layout[hierarchy.id]
+        guard let table = tables[hierarchy.id] else {
             let plain = StoreLayout(layout.model)
-            let sql = TableSQL(tree, plain)
+            let sql = TableSQL(hierarchy, plain)
             return add(names.name, "the table does not exist", ([sql.table] + sql.indexes))
         }
         guard let table = usable(table) else { return }
         var found = TableIncompatibilities(table)
         checkAll(&found)
-        try checkKey(tree, &found)
-        try checkColumns(tree, &found)
-        for id in tree.foreignKeys { try check(layout.model[id], &found) }
-        let foreignKeys = layout.foreignKeyColumns(of: tree).map(\.column.foldedForSQL)
+        try checkKey(hierarchy, &found)
+        try checkColumns(hierarchy, &found)
+        for id in hierarchy.foreignKeys { try check(layout.model[id], &found) }
+        let foreignKeys = layout.foreignKeyColumns(of: hierarchy).map(\.column.foldedForSQL)
         checkUnknownForeignKeys(Set(foreignKeys), &found)
         try checkMissingTargets(&found)
-        checkUnknownColumns(knownColumns(of: tree), &found)
+        checkUnknownColumns(knownColumns(of: hierarchy), &found)
         try checkTriggers(&found)
         try add(found)
     }
@@ -79,7 +79,7 @@ struct TableCompatibilityCheck {
     }
 
     private mutating func add(_ found: TableIncompatibilities) throws {
-        let all = try found.problems(db, isMended)
+        let all = try found.problems(db, willBeFixed)
         if found.hasLookups { lookups += all } else { problems += all }
     }
 
@@ -92,16 +92,16 @@ struct TableCompatibilityCheck {
     }
 
     /// Returns the columns that a sync writes, in folded case.
-    func knownColumns(of tree: EntityHierarchy) -> Set<String> {
-        let names = layout[tree.id]
+    func knownColumns(of hierarchy: EntityHierarchy) -> Set<String> {
+        let names = layout[hierarchy.id]
         var known = names.columns + (names.hasEntityColumn ? [TableLayout.entityColumn] : [])
-        for (column, order) in layout.foreignKeyColumns(of: tree) { known += [column] + [order].compactMap(\.self) }
+        for (column, order) in layout.foreignKeyColumns(of: hierarchy) { known += [column] + [order].compactMap(\.self) }
         return Set(known.map(\.foldedForSQL))
     }
 
     // MARK: Join tables
 
-    private mutating func look(atJoinTableOf link: CompiledAssociation) throws {
+    private mutating func check(joinTableOf link: CompiledAssociation) throws {
         guard case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) = layout[link.id]
         else { return }
         guard let table = try ExistingTable(name, in: db) else {
@@ -119,7 +119,7 @@ struct TableCompatibilityCheck {
                 "the columns \(first) and \(second) are not unique together",
                 .statement(unique([first, second], of: table)))
         }
-        for order in [firstOrder, secondOrder].compactMap(\.self) { checkPlace(order, &found) }
+        for order in [firstOrder, secondOrder].compactMap(\.self) { checkPositionColumn(order, &found) }
         let known = [first, second, firstOrder, secondOrder].compactMap(\.self).map(\.foldedForSQL)
         checkUnknownForeignKeys([first.foldedForSQL, second.foldedForSQL], &found)
         try checkMissingTargets(&found)
@@ -152,14 +152,14 @@ extension TableCompatibilityCheck {
 
     // MARK: Attributes
 
-    func checkColumns(_ tree: EntityHierarchy, _ found: inout TableIncompatibilities) throws {
-        let names = layout[tree.id]
-        let root = layout.model.entities[tree.root]
-        for (slot, attribute) in tree.attributes.enumerated() {
+    func checkColumns(_ hierarchy: EntityHierarchy, _ found: inout TableIncompatibilities) throws {
+        let names = layout[hierarchy.id]
+        let root = layout.model.entities[hierarchy.root]
+        for (slot, attribute) in hierarchy.attributes.enumerated() {
             let name = names.columns[slot]
             let type = SchemaSQL.columnType(attribute.type)
             guard let column = found.table.column(name) else {
-                found.add(name, "the column does not exist", .column(columnSQL(slot, tree)))
+                found.add(name, "the column does not exist", .column(columnSQL(slot, hierarchy)))
                 continue
             }
             if column.isGenerated {
@@ -176,16 +176,16 @@ extension TableCompatibilityCheck {
                         + "set \"optional\": false, or allow NULL in the column",
                     .definition { $0.dropClauses("NOT", of: name) })
             }
-            if keeps, readsValues { try checkValues(of: name, attribute.type, isKey: slot == tree.keySlot, &found) }
+            if keeps, readsValues { try checkValues(of: name, attribute.type, isKey: slot == hierarchy.keySlot, &found) }
         }
     }
 
-    private func columnSQL(_ slot: Int, _ tree: EntityHierarchy) -> String {
-        let attribute = tree.attributes[slot]
+    private func columnSQL(_ slot: Int, _ hierarchy: EntityHierarchy) -> String {
+        let attribute = hierarchy.attributes[slot]
         let value = attribute.defaultValue.flatMap {
             ColumnValue.literal(ColumnValue.databaseValue($0, as: attribute.type))
         }
-        let column = "\(layout[tree.id].columns[slot].quoted) \(SchemaSQL.columnType(attribute.type))"
+        let column = "\(layout[hierarchy.id].columns[slot].quoted) \(SchemaSQL.columnType(attribute.type))"
         return column + (value.map { " DEFAULT \($0)" } ?? "")
     }
 
@@ -196,7 +196,7 @@ extension TableCompatibilityCheck {
     func check(_ name: String, _ type: AttributeType, _ declared: String, _ found: inout TableIncompatibilities) -> Bool
     {
         guard let column = found.table.column(name) else { return false }
-        let keeps = found.table.keeps(type, in: column)
+        let keeps = found.table.preserves(type, in: column)
         if !keeps {
             let now = column.declaredType.isEmpty ? "without a type" : "\(column.declaredType)"
             found.add(
@@ -212,7 +212,7 @@ extension TableCompatibilityCheck {
     }
 
     /// Checks the column of positions in an ordered list.
-    func checkPlace(_ name: String, _ found: inout TableIncompatibilities) {
+    func checkPositionColumn(_ name: String, _ found: inout TableIncompatibilities) {
         if found.table.column(name) == nil {
             found.add(
                 name, "the column for positions in an ordered list does not exist", .column("\(name.quoted) INTEGER"))
@@ -236,10 +236,10 @@ extension TableCompatibilityCheck {
 
     // MARK: Keys
 
-    func checkKey(_ tree: EntityHierarchy, _ found: inout TableIncompatibilities) throws {
-        let (names, table) = (layout[tree.id], found.table)
-        if names.hasEntityColumn { checkEntityColumn(tree, &found) }
-        guard names.hasHiddenKey else {
+    func checkKey(_ hierarchy: EntityHierarchy, _ found: inout TableIncompatibilities) throws {
+        let (names, table) = (layout[hierarchy.id], found.table)
+        if names.hasEntityColumn { checkEntityColumn(hierarchy, &found) }
+        guard names.hasSurrogateKey else {
             guard let column = table.column(names.keyColumn) else { return }
             if !table.isUnique([column.name]) {
                 found.add(
@@ -271,11 +271,11 @@ extension TableCompatibilityCheck {
                     + "one key for all",
                 .none)
         }
-        try checkHiddenKey(tree, &found)
+        try checkSurrogateKey(hierarchy, &found)
     }
 
     /// Checks the rowid, which identifies rows without a key of a single column.
-    private func checkHiddenKey(_ tree: EntityHierarchy, _ found: inout TableIncompatibilities) throws {
+    private func checkSurrogateKey(_ hierarchy: EntityHierarchy, _ found: inout TableIncompatibilities) throws {
         let table = found.table
         if !table.hasRowID {
             found.add(
@@ -284,11 +284,11 @@ extension TableCompatibilityCheck {
         if let column = table.column("rowid"), column.name != table.rowIDColumn {
             found.add(column.name, "hides the rowid, which the table of this entity needs; rename the column", .none)
         }
-        if let column = table.rowIDColumn, knownColumns(of: tree).contains(column.foldedForSQL) {
+        if let column = table.rowIDColumn, knownColumns(of: hierarchy).contains(column.foldedForSQL) {
             found.add(
                 column, "is the rowid, which SQLite assigns; remove the attribute from the model", .none)
         }
-        guard let key = KeyColumns(layout.model.entities[tree.root], layout) else {
+        guard let key = KeyColumns(layout.model.entities[hierarchy.root], layout) else {
             if table.rowIDColumn == nil {
                 let message = "has no INTEGER PRIMARY KEY, which the table of a keyless entity needs"
                 // A new primary key would change the meaning of foreign keys that do not name their columns.
@@ -302,7 +302,7 @@ extension TableCompatibilityCheck {
                     message,
                     .definition { definition in
                         definition.makePrimaryKeyUnique()
-                        definition.add(column: "\(TableLayout.hiddenKeyColumn.quoted) INTEGER PRIMARY KEY")
+                        definition.add(column: "\(TableLayout.surrogateKeyColumn.quoted) INTEGER PRIMARY KEY")
                     })
             }
             return
@@ -324,10 +324,10 @@ extension TableCompatibilityCheck {
                 """, arguments: [table.name])
     }
 
-    private func checkEntityColumn(_ tree: EntityHierarchy, _ found: inout TableIncompatibilities) {
+    private func checkEntityColumn(_ hierarchy: EntityHierarchy, _ found: inout TableIncompatibilities) {
         let name = TableLayout.entityColumn
         guard found.table.column(name) == nil else { return }
-        let root = layout.model.entities[tree.root]
+        let root = layout.model.entities[hierarchy.root]
         let message = "the column for the entity of a row does not exist"
         guard !root.isAbstract else {
             return found.add(name, "\(message); add it and set it in every row", .none)

@@ -250,7 +250,7 @@ struct TableIncompatibilities {
     }
 
     let table: ExistingTable
-    private var noted: [(found: Found, remedy: Fix)] = []
+    private var entries: [(found: Found, remedy: Fix)] = []
 
     /// A problem, and its table and column.
     struct Found {
@@ -262,7 +262,7 @@ struct TableIncompatibilities {
     init(_ table: ExistingTable) { self.table = table }
 
     /// Whether a fix looks values up in another table, whose own values must be fixed first.
-    var hasLookups: Bool { noted.contains { if case .lookup = $0.remedy { true } else { false } } }
+    var hasLookups: Bool { entries.contains { if case .lookup = $0.remedy { true } else { false } } }
 
     /// Adds a problem of the whole table.
     mutating func add(_ message: String, _ remedy: Fix) { add(in: nil, message, remedy) }
@@ -271,7 +271,7 @@ struct TableIncompatibilities {
 
     private mutating func add(in column: String?, _ message: String, _ remedy: Fix) {
         let path = (["tables", table.name] + [column].compactMap(\.self)).joined(separator: ".")
-        noted.append(
+        entries.append(
             (Found(table: table.name, column: column, problem: .init(.incompatibleTable, path: path, message: message)), remedy))
     }
 
@@ -279,13 +279,13 @@ struct TableIncompatibilities {
     ///
     /// - Parameter isMended: Whether SQL is wanted for problems of a column, or of the whole table (nil).
     func problems(_ db: Database, _ isMended: (ExistingTable, String?) -> Bool) throws -> [Found] {
-        let remedies = noted.filter { isMended(table, $0.found.column) }.map(\.remedy)
+        let remedies = entries.filter { isMended(table, $0.found.column) }.map(\.remedy)
         let lookups = remedies.compactMap { if case .lookup(let lookup, _) = $0 { lookup } else { nil } }
         let rebuilding = try rebuiltDefinition(remedies).map { try TableRebuild(table, $0, lookups, db).sql }
         var values: [Found] = []
         var first: [Found] = []
         var rest: [Found] = []
-        for (found, remedy) in noted {
+        for (found, remedy) in entries {
             var found = found
             switch isMended(table, found.column) ? remedy : .none {
             case .values(let sql):

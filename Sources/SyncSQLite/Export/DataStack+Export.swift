@@ -141,10 +141,10 @@ extension DataStack {
                     entity: name)
             }
             text.append(member)
-            if text.count >= Self.pieceSize { try write(text.take()) }
+            if text.count >= Self.bufferSize { try write(text.removeAll()) }
         }
         text.end()
-        try write(text.take())
+        try write(text.removeAll())
     }
 }
 
@@ -212,14 +212,14 @@ extension DataStack {
             entity, where: predicate, orderedBy: order, limit: limit, offset: offset, options: options, in: db
         ) { record in
             text.append(record)
-            if text.count >= Self.pieceSize { try write(text.take()) }
+            if text.count >= Self.bufferSize { try write(text.removeAll()) }
         }
         text.end()
-        try write(text.take())
+        try write(text.removeAll())
     }
 
     /// The size of a buffer in bytes. Larger buffers are not faster.
-    static let pieceSize = 65_536
+    static let bufferSize = 65_536
 }
 
 // MARK: - Export where

@@ -31,12 +31,12 @@ final class ExportReader {
     private let layout: StoreLayout
     private var targets: [TargetsKey: Targets] = [:]
     /// Whether the store has pending references.
-    private let hasWaiting: Bool
+    private let hasPendingReferences: Bool
 
     init(_ db: Database, _ layout: StoreLayout) throws {
         self.db = db
         self.layout = layout
-        hasWaiting = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_pending)") ?? false
+        hasPendingReferences = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_pending)") ?? false
     }
 
     /// Calls `body` with each row that a statement selects.
@@ -106,8 +106,8 @@ extension ExportReader: ExportSource {
         return found
     }
 
-    func isWaiting(_ row: SourceRow, along relationship: String) throws -> Bool {
-        guard hasWaiting else { return false }
+    func isPending(_ row: SourceRow, along relationship: String) throws -> Bool {
+        guard hasPendingReferences else { return false }
         let statement = try db.cachedStatement(
             sql: """
                 SELECT EXISTS (

@@ -108,20 +108,20 @@ enum DatabaseErrorMapper {
 struct ForeignKeyViolations {
     private static let shownCount = 5
 
-    private let places: [String]
+    private let locations: [String]
 
     /// - Parameter isStrictlyOwn: Whether foreign keys of other tables to rows of the store are ignored too.
     init(_ db: Database, _ layout: StoreLayout, ofOwnTables isStrictlyOwn: Bool = false) throws {
-        let own = Set((layout.tables.map(\.name) + layout.pairTables).map(\.foldedForSQL))
+        let own = Set((layout.tables.map(\.name) + layout.joinTables).map(\.foldedForSQL))
         let rows = try Row.fetchCursor(db, sql: "PRAGMA foreign_key_check")
-        var places: [String] = []
-        while places.count < Self.shownCount, let row = try rows.next() {
+        var locations: [String] = []
+        while locations.count < Self.shownCount, let row = try rows.next() {
             let table = row["table"] as String? ?? "?"
             let leadsHere = own.contains((row["parent"] as String? ?? "").foldedForSQL)
             guard own.contains(table.foldedForSQL) || leadsHere && !isStrictlyOwn else { continue }
-            places.append(try Self.name(of: row["rowid"], in: table, db, layout) ?? "\(table)")
+            locations.append(try Self.name(of: row["rowid"], in: table, db, layout) ?? "\(table)")
         }
-        self.places = places
+        self.locations = locations
     }
 
     /// Returns the row by its key, or by its row ID in a table without an entity; nil if it has neither.
@@ -129,9 +129,9 @@ struct ForeignKeyViolations {
         of rowID: Int64?, in table: String, _ db: Database, _ layout: StoreLayout
     ) throws -> String? {
         guard let rowID else { return nil }
-        let tree = layout.model.trees.first { layout[$0.id].name.foldedForSQL == table.foldedForSQL }
-        guard let tree else { return "\(table) row \(rowID)" }
-        let select = RecordSQL(layout.model.entities[tree.root], layout)
+        let hierarchy = layout.model.hierarchies.first { layout[$0.id].name.foldedForSQL == table.foldedForSQL }
+        guard let hierarchy else { return "\(table) row \(rowID)" }
+        let select = RecordSQL(layout.model.entities[hierarchy.root], layout)
         let sql = "SELECT \(select.columns) FROM \(select.from) WHERE \(select.column("rowid")) = ?"
         let record = try select.fetch(db, sql, [rowID]).first
         return record.map { "\($0.entity) \($0.key)" } ?? "\(table) row \(rowID)"
@@ -139,15 +139,15 @@ struct ForeignKeyViolations {
 
     /// - Throws: ``SyncError`` `databaseError` if there are any violations.
     func refuse() throws {
-        guard !places.isEmpty else { return }
+        guard !locations.isEmpty else { return }
         throw SyncError(
-            .databaseError, "the transaction would leave dangling links: \(places.joined(separator: ", "))")
+            .databaseError, "the transaction would leave dangling links: \(locations.joined(separator: ", "))")
     }
 }
 
 extension StoreLayout {
     /// The names of the join tables.
-    var pairTables: [String] {
+    var joinTables: [String] {
         links.compactMap { link in
             guard case .joinTable(let name, _, _, _, _) = link else { return nil }
             return name

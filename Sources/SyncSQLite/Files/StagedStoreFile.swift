@@ -7,7 +7,7 @@ package struct StagedStoreFile: Sendable {
     private let target: ResolvedPath
     /// The path of the store as the caller gave it.
     let name: String
-    private let folder: DraftFolder
+    private let folder: TemporaryFolder
 
     /// The file in which the store is filled.
     var url: URL { URL(fileURLWithPath: folder.path) }
@@ -26,7 +26,7 @@ package struct StagedStoreFile: Sendable {
         }
         try Self.refuseLeftovers(target)
         do {
-            folder = try DraftFolder(in: target.folder)
+            folder = try TemporaryFolder(in: target.folder)
         } catch let failure as SystemError {
             throw SyncError(
                 .databaseReadOnly, "cannot create a database in the folder '\(target.folder)'", underlying: failure.message

@@ -83,12 +83,12 @@ package struct StoreFile {
         return try inspected { queue in
             let found = try read(queue) { db in
                 try StoredModel.read(db, or: .notAStore)
-                    .map { ($0, try StoreMonitor.schemaVersion(db), try StoredModel.isAdopted(db)) }
+                    .map { ($0, try StoreMonitor.schemaVersion(db), try StoredModel.hasExistingTables(db)) }
             }
-            guard let (kept, version, isAdopted) = found else { throw unreadable("'\(name)' is empty") }
+            guard let (kept, version, hasExistingTables) = found else { throw unreadable("'\(name)' is empty") }
             try write(queue, fillLog)
             let pool = try pool { db in try RetiredTables.drop(in: db) }
-            return OpenStore(model: kept, database: pool, schemaVersion: version, isAdopted: isAdopted)
+            return OpenStore(model: kept, database: pool, schemaVersion: version, hasExistingTables: hasExistingTables)
         }
     }
 
@@ -134,13 +134,13 @@ package struct StoreFile {
     /// Opens a pool, and prepares it so that the store has the tables of the model.
     private func pool(of model: SyncModel, _ prepare: (Database) throws -> Void) throws -> OpenStore {
         var version: Int?
-        var isAdopted = false
+        var hasExistingTables = false
         let pool = try pool { db in
             try prepare(db)
             version = try StoreMonitor.schemaVersion(db)
-            isAdopted = try StoredModel.isAdopted(db)
+            hasExistingTables = try StoredModel.hasExistingTables(db)
         }
-        return OpenStore(model: model, database: pool, schemaVersion: version, isAdopted: isAdopted)
+        return OpenStore(model: model, database: pool, schemaVersion: version, hasExistingTables: hasExistingTables)
     }
 
     private func pool(_ prepare: (Database) throws -> Void) throws -> DatabasePool {

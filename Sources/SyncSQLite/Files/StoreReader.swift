@@ -30,7 +30,7 @@ struct StoreReader {
             if files.filledLogs.isEmpty, Self.knowsAddresses { return try unlocked() }
             do {
                 return try store(connection(readOnly: true))
-            } catch let error as DatabaseError where error.resultCode.isOfReadOnlyPlace {
+            } catch let error as DatabaseError where error.resultCode.isReadOnlyLocation {
                 return try store(copied())
             }
         }
@@ -39,11 +39,11 @@ struct StoreReader {
     private func store(_ queue: DatabaseQueue, _ unlocked: UnlockedStore? = nil) throws -> OpenStore {
         let found = try queue.read { db in
             try StoredModel.read(db, or: .notAStore)
-                .map { ($0, try StoreMonitor.schemaVersion(db), try StoredModel.isAdopted(db)) }
+                .map { ($0, try StoreMonitor.schemaVersion(db), try StoredModel.hasExistingTables(db)) }
         }
-        guard let (model, version, isAdopted) = found else { throw SyncError(.cannotOpenStore, "'\(name)' is empty") }
+        guard let (model, version, hasExistingTables) = found else { throw SyncError(.cannotOpenStore, "'\(name)' is empty") }
         return OpenStore(
-            model: model, database: queue, schemaVersion: version, unlocked: unlocked, isAdopted: isAdopted)
+            model: model, database: queue, schemaVersion: version, unlocked: unlocked, hasExistingTables: hasExistingTables)
     }
 
     private func connection(readOnly: Bool = false) throws -> DatabaseQueue {
@@ -74,7 +74,7 @@ struct StoreReader {
     /// part of the store.
     private func copied() throws -> DatabaseQueue {
         do {
-            let draft = try DraftFolder(in: FileManager.default.temporaryDirectory.path)
+            let draft = try TemporaryFolder(in: FileManager.default.temporaryDirectory.path)
             defer { draft.remove() }
             try UnlockedStore(files).reading {
                 for file in [files.path] + files.filledLogs {
@@ -94,7 +94,7 @@ struct StoreReader {
 
 extension ResultCode {
     /// Whether SQLite returns this code if it must write in order to read.
-    fileprivate var isOfReadOnlyPlace: Bool { self == .SQLITE_CANTOPEN || self == .SQLITE_READONLY }
+    fileprivate var isReadOnlyLocation: Bool { self == .SQLITE_CANTOPEN || self == .SQLITE_READONLY }
 }
 
 /// A store that is read without locks, because this user cannot create the files for them. Writers do not notice the
@@ -157,11 +157,11 @@ extension DataStack {
     package func copy(with model: SyncModel, migration: MigrationPolicy) throws -> DataStack {
         let copy = try copied()
         _ = try copy.migrate(to: model, migration)
-        let (version, isAdopted) = try copy.write { db in
+        let (version, hasExistingTables) = try copy.write { db in
             try StoredModel.createOrUpdate(model, in: db)
-            return (try StoreMonitor.schemaVersion(db), try StoredModel.isAdopted(db))
+            return (try StoreMonitor.schemaVersion(db), try StoredModel.hasExistingTables(db))
         }
-        return DataStack(OpenStore(model: model, database: copy, schemaVersion: version, isAdopted: isAdopted))
+        return DataStack(OpenStore(model: model, database: copy, schemaVersion: version, hasExistingTables: hasExistingTables))
     }
 
     private func copied() throws -> DatabaseQueue {

@@ -6,7 +6,7 @@ import Foundation
     /// The name is random, and the initializer creates the folder or fails. It never opens an existing folder, and
     /// other users cannot write into it. The folder is locked as long as the process runs, so that other processes can
     /// detect the drafts of a killed one.
-    package final class DraftFolder: Sendable {
+    package final class TemporaryFolder: Sendable {
         private static let prefix = ".sync-draft-"
         private static let file = "draft"
         private static let attempts = 10
@@ -102,7 +102,7 @@ import Foundation
 #if os(Windows) || SYNC_FOUNDATION_FILES
     /// A folder for an incomplete file, beside its final location. The name is random, and the initializer creates the
     /// folder or fails. Folders of killed processes stay, because they cannot be detected.
-    package final class DraftFolder: Sendable {
+    package final class TemporaryFolder: Sendable {
         private let folder: String
 
         /// The file to fill. It does not exist yet.

@@ -23,12 +23,12 @@ extension StoreMigrator {
         try db.execute(sql: "PRAGMA legacy_alter_table = ON")
         defer { if !isLegacy { try? db.execute(sql: "PRAGMA legacy_alter_table = OFF") } }
         let attachments = try attachments()
-        let kept = keptTableNames
+        let kept = preservedTableNames
         let replaced = oldTableNames.enumerated().filter { !kept.contains($0.element) }
         for (_, name) in replaced { try recordForeignColumns(of: name) }
         var foreign: [Attachment] = []
-        for tree in map.old.model.trees {
-            for id in tree.entities where id != tree.root {
+        for hierarchy in map.old.model.hierarchies {
+            for id in hierarchy.entities where id != hierarchy.root {
                 let view = map.old.model.entities[id].name
                 foreign += attachments[view.foldedForSQL, default: []].filter(\.isForeign)
                 try db.execute(sql: "DROP VIEW IF EXISTS \(view.quoted)")
@@ -70,9 +70,9 @@ extension StoreMigrator {
             .mapValues { $0.map { Attachment(type: $0[1], name: $0[2], sql: $0[3]) } }
     }
 
-    private var keptTableNames: Set<String> {
-        var names = Set(keptTables.map { map.new[$0].name })
-        for link in keptJoins {
+    private var preservedTableNames: Set<String> {
+        var names = Set(preservedTables.map { map.new[$0].name })
+        for link in preservedJoinTables {
             if case .joinTable(let name, _, _, _, _) = map.new[link] { names.insert(name) }
         }
         return names

@@ -7,55 +7,55 @@ import SyncStore
 // links are read once, and a link that no new relationship takes is lost.
 extension StoreMigrator {
     mutating func copyLinks() throws {
-        var pairs: [AssociationID: [MigratedLink]] = [:]
+        var links: [AssociationID: [MigratedLink]] = [:]
         var kept: Set<AssociationID> = []
         for link in map.new.model.links {
             let sources = map.links[link.id] ?? []
-            if isKept(link) {
+            if isPreserved(link) {
                 kept.formUnion(sources.map(\.link))
                 continue
             }
             var writer = LinkWriter(link, map.new)
             for source in sources {
-                var found = try pairs[source.link] ?? self.pairs(of: map.old.model[source.link])
-                try place(&found, from: source, in: link, &writer)
-                pairs[source.link] = found
+                var found = try links[source.link] ?? self.storedLinks(of: map.old.model[source.link])
+                try assign(&found, from: source, in: link, &writer)
+                links[source.link] = found
             }
             try writer.complete(db)
         }
         for link in map.old.model.links where !kept.contains(link.id) {
-            recordLost(try pairs[link.id] ?? self.pairs(of: link), of: link)
+            recordLost(try links[link.id] ?? self.storedLinks(of: link), of: link)
         }
     }
 
-    private func place(
-        _ pairs: inout [MigratedLink], from source: MigrationMap.LinkSource, in link: CompiledAssociation,
+    private func assign(
+        _ links: inout [MigratedLink], from source: MigrationMap.LinkSource, in link: CompiledAssociation,
         _ writer: inout LinkWriter
     ) throws {
         let before = map.old.model[source.link]
-        for (index, pair) in pairs.enumerated() {
-            guard var first = keys.place(of: pair.first, in: before.first.table),
-                var second = keys.place(of: pair.second, in: before.second.table)
+        for (index, old) in links.enumerated() {
+            guard var first = keys.row(of: old.first, in: before.first.table),
+                var second = keys.row(of: old.second, in: before.second.table)
             else { continue }
-            var moved = pair
+            var moved = old
             (moved.first, moved.second) = (first.key, second.key)
             if source.isFlipped {
                 moved = moved.flipped
                 swap(&first, &second)
             }
             if try isRow(first, of: link.first), try isRow(second, of: link.second), try writer.add(moved, db) {
-                pairs[index].isPlaced = true
+                links[index].isAssigned = true
             }
         }
     }
 
     /// Returns whether a row belongs to the entity at this end of an association, and not to another one of its
     /// hierarchy.
-    private func isRow(_ place: MigratedKeys.Place, of side: CompiledAssociation.Role) throws -> Bool {
-        guard place.table == side.table else { return false }
+    private func isRow(_ row: MigratedKeys.Row, of side: CompiledAssociation.Role) throws -> Bool {
+        guard row.table == side.table else { return false }
         guard map.new.model[side.table].root != side.entity else { return true }
         let table = map.new[side.table]
-        let key = ColumnValue.bound(place.key)
+        let key = ColumnValue.bound(row.key)
         let condition = SchemaSQL.entityCondition(map.new.model.entities[side.entity].family, map.new)
         let statement = try db.cachedStatement(
             sql: "SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = \(key.sql) AND \(condition)")
@@ -63,14 +63,14 @@ extension StoreMigrator {
     }
 
     /// Records lost links, except those of rows that are lost too.
-    private mutating func recordLost(_ pairs: [MigratedLink], of link: CompiledAssociation) {
-        let lost = pairs.count { pair in
-            !pair.isPlaced && keys.place(of: pair.first, in: link.first.table) != nil
-                && keys.place(of: pair.second, in: link.second.table) != nil
+    private mutating func recordLost(_ links: [MigratedLink], of link: CompiledAssociation) {
+        let lost = links.count { old in
+            !old.isAssigned && keys.row(of: old.first, in: link.first.table) != nil
+                && keys.row(of: old.second, in: link.second.table) != nil
         }
         if let successor = map.linkSuccessors[link.id] {
-            let place = path(of: map.new.model[successor], map.new)
-            lose(place, "the relationship cannot store them", lost, "link")
+            let newPath = path(of: map.new.model[successor], map.new)
+            lose(newPath, "the relationship cannot store them", lost, "link")
         } else {
             lose(path(of: link, map.old), "the relationship is no longer in the model", lost, "link")
         }
@@ -83,7 +83,7 @@ extension StoreMigrator {
 
     // MARK: Old links
 
-    private func pairs(of link: CompiledAssociation) throws -> [MigratedLink] {
+    private func storedLinks(of link: CompiledAssociation) throws -> [MigratedLink] {
         let (table, columns) = linkColumns(of: link)
         let (first, second) = (columns[0], columns[1])
         let orders = "\(columns[2]) NULLS LAST, \(columns[3]) NULLS LAST"
@@ -93,15 +93,15 @@ extension StoreMigrator {
                 SELECT \(columns.joined(separator: ", ")) FROM \(current(table).quoted)
                 WHERE \(second) IS NOT NULL ORDER BY \(orders), \(first), \(second)
                 """)
-        var pairs: [MigratedLink] = []
+        var links: [MigratedLink] = []
         while let row = try rows.next() {
-            pairs.append(
+            links.append(
                 MigratedLink(
                     first: try row.wholeValue(at: 0), second: try row.wholeValue(at: 1),
                     firstOrder: try row.decode(atIndex: 2),
                     secondOrder: try row.decode(atIndex: 3)))
         }
-        return pairs
+        return links
     }
 
     /// Returns the columns of both keys and both positions; NULL for a position that the association does not have.
@@ -146,7 +146,7 @@ extension StoreMigrator {
 
 extension StoreMigrator {
     /// Renames and rekeys the pending references for the new model.
-    mutating func renameRememberedReferences() throws {
+    mutating func renamePendingReferences() throws {
         let rows = try Row.fetchAll(
             db,
             sql: """
@@ -182,7 +182,7 @@ extension StoreMigrator {
     /// instead.
     private func pathOfLoss(_ row: Row) throws -> String? {
         guard let owner = try map.old.model.entityID(row.decode(atIndex: 0)), map.successors[owner] != nil,
-            try keys.place(of: row.wholeValue(at: 1), in: map.old.model.entities[owner].table) != nil
+            try keys.row(of: row.wholeValue(at: 1), in: map.old.model.entities[owner].table) != nil
         else { return nil }
         return try
             "entities.\(row.decode(String.self, atIndex: 0)).relationships.\(row.decode(String.self, atIndex: 2))"
@@ -197,12 +197,12 @@ extension StoreMigrator {
             let relationship = try map.name(of: row.decode(atIndex: 2), ofOld: owner).flatMap(
                 newOwner.relationship(named:)),
             map.new.model.entity(newTarget.id, isKindOf: relationship.destination),
-            let place = try keys.place(of: row.wholeValue(at: 1), in: map.old.model.entities[owner].table),
+            let newRow = try keys.row(of: row.wholeValue(at: 1), in: map.old.model.entities[owner].table),
             let key = try targetKey(row.wholeValue(at: 5), target, newTarget)
         else { return nil }
         let position: Int64 = relationship.isToMany ? try max(row.decode(atIndex: 3), 0) : -1
         return [
-            newOwner.name.databaseValue, place.key, relationship.name.databaseValue, position.databaseValue,
+            newOwner.name.databaseValue, newRow.key, relationship.name.databaseValue, position.databaseValue,
             newTarget.name.databaseValue, key,
         ]
     }
@@ -248,8 +248,8 @@ struct LinkWriter {
     /// The only related row of a row at this end, if the relationship is to-one.
     private var partnerOfFirst: [DatabaseValue: DatabaseValue] = [:]
     private var partnerOfSecond: [DatabaseValue: DatabaseValue] = [:]
-    private var lastPlace: [DatabaseValue: Int64] = [:]
-    private var lastInversePlace: [DatabaseValue: Int64] = [:]
+    private var lastPosition: [DatabaseValue: Int64] = [:]
+    private var lastInversePosition: [DatabaseValue: Int64] = [:]
 
     init(_ link: CompiledAssociation, _ layout: StoreLayout) {
         self.link = link
@@ -260,12 +260,12 @@ struct LinkWriter {
     /// Writes a link, unless a to-one relationship already has another one.
     ///
     /// - Returns: Whether the link is written.
-    mutating func add(_ pair: MigratedLink, _ db: Database) throws -> Bool {
-        if written.contains(Ends(first: pair.first, second: pair.second)) { return true }
-        guard isFree(pair), !link.isSymmetric || isFree(pair.flipped) else { return false }
-        reserve(pair)
-        if link.isSymmetric { reserve(pair.flipped) }
-        try write(pair, db)
+    mutating func add(_ migrated: MigratedLink, _ db: Database) throws -> Bool {
+        if written.contains(Ends(first: migrated.first, second: migrated.second)) { return true }
+        guard isFree(migrated), !link.isSymmetric || isFree(migrated.flipped) else { return false }
+        reserve(migrated)
+        if link.isSymmetric { reserve(migrated.flipped) }
+        try write(migrated, db)
         return true
     }
 
@@ -277,29 +277,29 @@ struct LinkWriter {
         }
     }
 
-    private func isFree(_ pair: MigratedLink) -> Bool {
-        (link.first.isToMany || (partnerOfFirst[pair.first] ?? pair.second) == pair.second)
-            && (link.second.isToMany || (partnerOfSecond[pair.second] ?? pair.first) == pair.first)
+    private func isFree(_ migrated: MigratedLink) -> Bool {
+        (link.first.isToMany || (partnerOfFirst[migrated.first] ?? migrated.second) == migrated.second)
+            && (link.second.isToMany || (partnerOfSecond[migrated.second] ?? migrated.first) == migrated.first)
     }
 
-    private mutating func reserve(_ pair: MigratedLink) {
-        if !link.first.isToMany { partnerOfFirst[pair.first] = pair.second }
-        if !link.second.isToMany { partnerOfSecond[pair.second] = pair.first }
+    private mutating func reserve(_ migrated: MigratedLink) {
+        if !link.first.isToMany { partnerOfFirst[migrated.first] = migrated.second }
+        if !link.second.isToMany { partnerOfSecond[migrated.second] = migrated.first }
     }
 
     // MARK: Tables
 
-    private mutating func write(_ pair: MigratedLink, _ db: Database) throws {
-        written.insert(Ends(first: pair.first, second: pair.second))
-        let first = ColumnValue.bound(pair.first)
-        let second = ColumnValue.bound(pair.second)
+    private mutating func write(_ migrated: MigratedLink, _ db: Database) throws {
+        written.insert(Ends(first: migrated.first, second: migrated.second))
+        let first = ColumnValue.bound(migrated.first)
+        let second = ColumnValue.bound(migrated.second)
         switch layout {
         case .foreignKey(let table, let column, let order):
             var columns = ["\(column.quoted) = \(second.sql)"]
             var arguments = [second.value]
             if let order {
                 columns.append("\(order.quoted) = ?")
-                arguments.append(Self.place(pair.secondOrder, &lastInversePlace[pair.second]))
+                arguments.append(Self.nextPosition(migrated.secondOrder, &lastInversePosition[migrated.second]))
             }
             let statement = try db.cachedStatement(
                 sql: "UPDATE \(table.quoted) SET \(columns.joined(separator: ", ")) "
@@ -310,11 +310,11 @@ struct LinkWriter {
             var arguments = [first, second]
             if let firstOrder {
                 columns.append(firstOrder)
-                arguments.append(("?", Self.place(pair.firstOrder, &lastPlace[pair.first])))
+                arguments.append(("?", Self.nextPosition(migrated.firstOrder, &lastPosition[migrated.first])))
             }
             if let secondOrder {
                 columns.append(secondOrder)
-                arguments.append(("?", Self.place(pair.secondOrder, &lastInversePlace[pair.second])))
+                arguments.append(("?", Self.nextPosition(migrated.secondOrder, &lastInversePosition[migrated.second])))
             }
             let names = columns.map(\.quoted).joined(separator: ", ")
             let statement = try db.cachedStatement(
@@ -325,10 +325,10 @@ struct LinkWriter {
     }
 
     /// Returns the old position of a link, or the next one.
-    private static func place(_ order: Int64?, _ last: inout Int64?) -> DatabaseValue {
-        let place = order ?? ListOrdering.end(of: [last], reserved: [])
-        last = max(place, last ?? place)
-        return place.databaseValue
+    private static func nextPosition(_ order: Int64?, _ last: inout Int64?) -> DatabaseValue {
+        let position = order ?? ListOrdering.end(of: [last], reserved: [])
+        last = max(position, last ?? position)
+        return position.databaseValue
     }
 }
 
@@ -341,7 +341,7 @@ struct MigratedLink {
     var firstOrder: Int64?
     var secondOrder: Int64?
     /// Whether an association of the new model has the link.
-    var isPlaced = false
+    var isAssigned = false
 
     var flipped: MigratedLink {
         MigratedLink(first: second, second: first, firstOrder: secondOrder, secondOrder: firstOrder)

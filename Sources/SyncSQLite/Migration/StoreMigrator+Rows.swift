@@ -8,9 +8,9 @@ extension StoreMigrator {
     func current(_ table: String) -> String { renamed[table] ?? table }
 
     mutating func copyRows() throws {
-        for tree in map.new.model.trees where !keptTables.contains(tree.id) {
+        for hierarchy in map.new.model.hierarchies where !preservedTables.contains(hierarchy.id) {
             var seen: Set<KeyOfRow> = []
-            for id in tree.entities where map.entities[id] != nil {
+            for id in hierarchy.entities where map.entities[id] != nil {
                 try copyRows(of: map.new.model.entities[id], &seen)
             }
         }
@@ -27,7 +27,7 @@ extension StoreMigrator {
         guard let id = map.entities[entity.id] else { return }
         let before = map.old.model.entities[id]
         let slots = entity.slots.map { ($0, map.slot($0, of: entity)) }
-        try recordLostAttributes(of: before, kept: Set(slots.compactMap(\.1)))
+        try recordLostAttributes(of: before, preserved: Set(slots.compactMap(\.1)))
         if entity.isAbstract { return }
         let insertion = RowInsertion(entity, map.new)
         var misfits: [Int: Int] = [:]
@@ -48,8 +48,8 @@ extension StoreMigrator {
                 keys.recordLost(oldKey, of: before.table)
                 continue
             }
-            let place = try insertion.insert(key, values, db)
-            keys.record(oldKey, of: before.table, at: .init(table: entity.table, key: place))
+            let row = try insertion.insert(key, values, db)
+            keys.record(oldKey, of: before.table, at: .init(table: entity.table, key: row))
         }
         lose("entities.\(entity.name)", "rows without a key", lostRows, "row")
         for (slot, count) in misfits.sorted(by: { $0.key < $1.key }) {
@@ -114,17 +114,17 @@ extension StoreMigrator {
         _ oldKey: DatabaseValue, _ row: Row, _ entity: CompiledEntity, _ before: CompiledEntity,
         _ values: inout [Int: DatabaseValue], _ seen: inout Set<KeyOfRow>
     ) throws -> DatabaseValue? {
-        let tree = map.new.model[entity.table]
+        let hierarchy = map.new.model[entity.table]
         if let slot = entity.keySlot, let owner = entity.keyOwner {
             var key = values[slot] ?? .null
             if key.isNull {
-                let type = tree.attributes[slot].type
+                let type = hierarchy.attributes[slot].type
                 guard let made = localKey(type, seen.count) else { return nil }
                 key = made
                 values[slot] = key
             }
             guard seen.insert(KeyOfRow(owner: owner, key: [key])).inserted else { return nil }
-            if tree.keySlot != nil { return key }
+            if hierarchy.keySlot != nil { return key }
         } else if let key = entity.compositeKey, let owner = entity.keyOwner {
             let parts = try key.parts.map { try value(of: $0, row, entity, before, values) }
             guard !parts.contains(.null), seen.insert(KeyOfRow(owner: owner, key: parts)).inserted else { return nil }
@@ -166,9 +166,9 @@ extension StoreMigrator {
 
     // MARK: Losses
 
-    private mutating func recordLostAttributes(of entity: CompiledEntity, kept: Set<Int>) throws {
+    private mutating func recordLostAttributes(of entity: CompiledEntity, preserved: Set<Int>) throws {
         let table = map.old[entity.table]
-        for slot in entity.slots where !kept.contains(slot) {
+        for slot in entity.slots where !preserved.contains(slot) {
             let column = table.columns[slot]
             let condition =
                 table.hasEntityColumn ? " WHERE \(TableLayout.entityColumn.quoted) = \(entity.name.literal)" : ""
@@ -210,7 +210,7 @@ private struct RowInsertion {
     func insert(_ key: DatabaseValue, _ values: [Int: DatabaseValue], _ db: Database) throws -> DatabaseValue {
         var columns: [String] = []
         var arguments: [(sql: String, value: DatabaseValue)] = []
-        if table.hasHiddenKey, !key.isNull {
+        if table.hasSurrogateKey, !key.isNull {
             columns.append(table.keyColumn)
             arguments.append(("?", key))
         }
@@ -235,53 +235,53 @@ private struct RowInsertion {
 /// The new keys of the rows of old tables.
 struct MigratedKeys {
     /// A row of a new table.
-    struct Place: Hashable {
+    struct Row: Hashable {
         var table: TableID
         var key: DatabaseValue
     }
 
     /// The old tables whose rows keep their keys, with their new table.
     private let stable: [TableID: TableID]
-    private var moved: [TableID: [DatabaseValue: Place]] = [:]
+    private var moved: [TableID: [DatabaseValue: Row]] = [:]
     private var lost: [TableID: Set<DatabaseValue>] = [:]
 
     init(_ map: MigrationMap) {
         var stable: [TableID: TableID] = [:]
-        for tree in map.old.model.trees {
-            if let successor = Self.stableSuccessor(of: tree, map) { stable[tree.id] = successor }
+        for hierarchy in map.old.model.hierarchies {
+            if let successor = Self.stableSuccessor(of: hierarchy, map) { stable[hierarchy.id] = successor }
         }
         self.stable = stable
     }
 
     func isStable(_ oldTable: TableID) -> Bool { stable[oldTable] != nil }
 
-    mutating func record(_ key: DatabaseValue, of oldTable: TableID, at place: Place) {
-        if stable[oldTable] == nil { moved[oldTable, default: [:]][key] = place }
+    mutating func record(_ key: DatabaseValue, of oldTable: TableID, at row: Row) {
+        if stable[oldTable] == nil { moved[oldTable, default: [:]][key] = row }
     }
 
     mutating func recordLost(_ key: DatabaseValue, of oldTable: TableID) { lost[oldTable, default: []].insert(key) }
 
     /// Returns the new table and key of a row; nil if it is lost.
-    func place(of key: DatabaseValue, in oldTable: TableID) -> Place? {
+    func row(of key: DatabaseValue, in oldTable: TableID) -> Row? {
         if lost[oldTable]?.contains(key) ?? false { return nil }
-        if let table = stable[oldTable] { return Place(table: table, key: key) }
+        if let table = stable[oldTable] { return Row(table: table, key: key) }
         return moved[oldTable]?[key]
     }
 
     var hasLosses: Bool { !lost.isEmpty }
 
     /// Returns the new table, if all its rows come from this old table and keep their keys.
-    private static func stableSuccessor(of tree: EntityHierarchy, _ map: MigrationMap) -> TableID? {
-        let successors = Set(tree.entities.compactMap { map.successors[$0] }.map { map.new.model.entities[$0].table })
+    private static func stableSuccessor(of hierarchy: EntityHierarchy, _ map: MigrationMap) -> TableID? {
+        let successors = Set(hierarchy.entities.compactMap { map.successors[$0] }.map { map.new.model.entities[$0].table })
         guard successors.count == 1, let id = successors.first else { return nil }
         let new = map.new.model[id]
         let sources = new.entities.compactMap { map.entities[$0] }.map { map.old.model.entities[$0].table }
-        guard sources.allSatisfy({ $0 == tree.id }) else { return nil }
-        switch (tree.keySlot, new.keySlot) {
+        guard sources.allSatisfy({ $0 == hierarchy.id }) else { return nil }
+        switch (hierarchy.keySlot, new.keySlot) {
         case (nil, nil): return id
         case (let before?, let after?):
             let isSame = map.slot(after, of: map.new.model.entities[new.root]) == before
-            return isSame && tree.attributes[before].type == new.attributes[after].type ? id : nil
+            return isSame && hierarchy.attributes[before].type == new.attributes[after].type ? id : nil
         default: return nil
         }
     }

@@ -12,9 +12,9 @@ struct StoreMigrator {
     let policy: MigrationPolicy
     var keys: MigratedKeys
     /// The tables of the new model that are unchanged.
-    private(set) var keptTables: Set<TableID> = []
+    private(set) var preservedTables: Set<TableID> = []
     /// The associations of the new model whose join table is unchanged.
-    private(set) var keptJoins: Set<AssociationID> = []
+    private(set) var preservedJoinTables: Set<AssociationID> = []
     /// The temporary name of each old table, from which the new tables are filled.
     var renamed: [String: String] = [:]
     var losses: [SyncDiagnostic] = []
@@ -28,13 +28,13 @@ struct StoreMigrator {
         _ db: Database, from old: SyncModel, to new: SyncModel, policy: MigrationPolicy
     ) throws -> MigrationReport {
         var migrator = StoreMigrator(db, MigrationMap(from: old, to: new), policy)
-        try migrator.findKeptTables()
+        try migrator.findPreservedTables()
         let extras = try migrator.setAsideOldTables()
         try migrator.createTables()
         try migrator.copyRows()
         try migrator.copyLinks()
         try migrator.clearDanglingLinks()
-        try migrator.renameRememberedReferences()
+        try migrator.renamePendingReferences()
         try migrator.migrateEngine(SendingEnds(from: old, to: new))
         try migrator.dropOldTables()
         try migrator.createIndexesAndViews(extras)
@@ -54,29 +54,29 @@ struct StoreMigrator {
 
     // MARK: Tables
 
-    private mutating func findKeptTables() throws {
-        for tree in map.new.model.trees {
-            guard let before = map.oldTables[map.new[tree.id].name], isSame(tree, map.old.model[before])
+    private mutating func findPreservedTables() throws {
+        for hierarchy in map.new.model.hierarchies {
+            guard let before = map.oldTables[map.new[hierarchy.id].name], isSame(hierarchy, map.old.model[before])
             else { continue }
-            keptTables.insert(tree.id)
+            preservedTables.insert(hierarchy.id)
         }
         for link in map.new.model.links where link.storage == .joinTable {
             guard let source = sameLink(link),
                 JoinTableSQL.statements(link.id, map.new) == JoinTableSQL.statements(source, map.old)
             else { continue }
-            keptJoins.insert(link.id)
+            preservedJoinTables.insert(link.id)
         }
     }
 
     /// Returns whether a table is unchanged, including the meaning of its columns.
-    private func isSame(_ tree: EntityHierarchy, _ before: EntityHierarchy) -> Bool {
-        let (new, old) = (TableSQL(tree, map.new), TableSQL(before, map.old))
+    private func isSame(_ hierarchy: EntityHierarchy, _ before: EntityHierarchy) -> Bool {
+        let (new, old) = (TableSQL(hierarchy, map.new), TableSQL(before, map.old))
         guard new.table == old.table, new.indexes == old.indexes, keys.isStable(before.id),
-            tree.attributes.map(\.type) == before.attributes.map(\.type),
-            tree.attributes.map(\.isOptional) == before.attributes.map(\.isOptional),
-            tree.entities.count == before.entities.count, tree.entities.allSatisfy(hasSameColumns)
+            hierarchy.attributes.map(\.type) == before.attributes.map(\.type),
+            hierarchy.attributes.map(\.isOptional) == before.attributes.map(\.isOptional),
+            hierarchy.entities.count == before.entities.count, hierarchy.entities.allSatisfy(hasSameColumns)
         else { return false }
-        return tree.foreignKeys.allSatisfy { id in
+        return hierarchy.foreignKeys.allSatisfy { id in
             sameLink(map.new.model[id]).map(before.foreignKeys.contains) ?? false
         }
     }
@@ -105,15 +105,15 @@ struct StoreMigrator {
         return isSame ? source.link : nil
     }
 
-    func isKept(_ link: CompiledAssociation) -> Bool {
-        link.storage == .foreignKey ? keptTables.contains(link.first.table) : keptJoins.contains(link.id)
+    func isPreserved(_ link: CompiledAssociation) -> Bool {
+        link.storage == .foreignKey ? preservedTables.contains(link.first.table) : preservedJoinTables.contains(link.id)
     }
 
     private func createTables() throws {
-        for tree in map.new.model.trees where !keptTables.contains(tree.id) {
-            try db.execute(sql: TableSQL(tree, map.new).table)
+        for hierarchy in map.new.model.hierarchies where !preservedTables.contains(hierarchy.id) {
+            try db.execute(sql: TableSQL(hierarchy, map.new).table)
         }
-        for link in map.new.model.links where !keptJoins.contains(link.id) {
+        for link in map.new.model.links where !preservedJoinTables.contains(link.id) {
             if let table = JoinTableSQL.statements(link.id, map.new).first { try db.execute(sql: table) }
         }
     }
@@ -123,12 +123,12 @@ struct StoreMigrator {
     }
 
     private mutating func createIndexesAndViews(_ extras: [Attachment]) throws {
-        for link in map.new.model.links where !keptJoins.contains(link.id) {
+        for link in map.new.model.links where !preservedJoinTables.contains(link.id) {
             for index in JoinTableSQL.statements(link.id, map.new).dropFirst() { try db.execute(sql: index) }
         }
-        for tree in map.new.model.trees {
-            let table = TableSQL(tree, map.new)
-            if !keptTables.contains(tree.id) {
+        for hierarchy in map.new.model.hierarchies {
+            let table = TableSQL(hierarchy, map.new)
+            if !preservedTables.contains(hierarchy.id) {
                 for index in table.indexes { try db.execute(sql: index) }
             }
             for view in table.views { try db.execute(sql: view) }
@@ -167,7 +167,7 @@ struct StoreMigrator {
     /// Migrates the rows of the two-way engine's tables.
     private mutating func migrateEngine(_ senders: SendingEnds) throws {
         var engine = EngineMigration(db, map, keys, senders)
-        try EngineDamage.located(in: db) { try engine.follow() }
+        try EngineDamage.located(in: db) { try engine.migrate() }
         for loss in engine.losses { lose(loss.path, loss.what, loss.count, loss.unit) }
     }
 
@@ -211,7 +211,7 @@ struct MigrationMap {
         }
         self.entities = entities
         self.successors = successors
-        let names = self.old.model.trees.map { [old = self.old] in (old[$0.id].name, $0.id) }
+        let names = self.old.model.hierarchies.map { [old = self.old] in (old[$0.id].name, $0.id) }
         oldTables = Dictionary(names, uniquingKeysWith: { first, _ in first })
         for link in new.compiled.links {
             let sources = sources(of: link)

@@ -12,7 +12,7 @@ extension DataStack {
     }
 
     /// Creates a store in an app database, in memory or in a file.
-    package static func guest(_ model: SyncModel, at path: String?, transformers: TransformerPolicy) throws -> DataStack
+    package static func appDatabase(_ model: SyncModel, at path: String?, transformers: TransformerPolicy) throws -> DataStack
     {
         let app: any DatabaseWriter = try path.map { try DatabasePool(path: $0) } ?? DatabaseQueue()
         try app.write { db in
@@ -53,16 +53,16 @@ extension DataStack {
     /// keys without cascades of keys, and with an additional column in each table.
     ///
     /// Nil for a model that cannot use existing tables.
-    package static func adopted(_ model: SyncModel, transformers: TransformerPolicy) throws -> DataStack? {
+    package static func withExistingTables(_ model: SyncModel, transformers: TransformerPolicy) throws -> DataStack? {
         let layout = StoreLayout(model.compiled)
-        if layout.tables.contains(where: { $0.hasHiddenKey && $0.hasEntityColumn }) { return nil }
+        if layout.tables.contains(where: { $0.hasSurrogateKey && $0.hasEntityColumn }) { return nil }
         let queue = try DatabaseQueue()
         try queue.write { db in
             for statement in SchemaSQL(layout).statements where !SchemaSQL.ownTables.contains(statement) {
                 if !statement.hasPrefix("CREATE VIEW") { try db.execute(sql: appLike(statement)) }
             }
         }
-        return try DataStack(model: model, adopting: queue, transformers: transformers)
+        return try DataStack(model: model, existingTablesIn: queue, transformers: transformers)
     }
 
     private static func appLike(_ statement: String) -> String {
@@ -154,8 +154,8 @@ extension DataStack {
     }
 
     /// Returns the references that are still pending.
-    func waiting(
-        _ references: [SyncResult.UnresolvedReference], in db: Database
+    func pendingReferences(
+        among references: [SyncResult.UnresolvedReference], in db: Database
     ) throws -> [SyncResult.UnresolvedReference] {
         let statement = try RawStatement(
             db,

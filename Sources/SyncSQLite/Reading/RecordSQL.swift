@@ -10,21 +10,21 @@ struct RecordSQL {
 
     let layout: StoreLayout
     let entity: CompiledEntity
-    private let tree: EntityHierarchy
+    private let hierarchy: EntityHierarchy
     private let table: TableLayout
     /// The composite key of each entity that declares one, and the index of its first column in the selected columns.
-    private let partedKeys: [Int: (key: KeyColumns, first: Int)]
+    private let compositeKeys: [Int: (key: KeyColumns, first: Int)]
     private let keyExpressions: [String]
 
     init(_ entity: CompiledEntity, _ layout: StoreLayout) {
         self.layout = layout
         self.entity = entity
-        tree = layout.model[entity.table]
+        hierarchy = layout.model[entity.table]
         table = layout[entity.table]
         var partedKeys: [Int: (key: KeyColumns, first: Int)] = [:]
         var expressions: [String] = []
         let first = 1 + (table.hasEntityColumn ? 1 : 0) + table.columns.count
-        for id in tree.entities {
+        for id in hierarchy.entities {
             let entity = layout.model.entities[id]
             guard entity.keyOwner == id, entity.compositeKey != nil, let key = KeyColumns(entity, layout) else {
                 continue
@@ -32,7 +32,7 @@ struct RecordSQL {
             partedKeys[id] = (key, first + expressions.count)
             expressions += key.expressions(of: Self.alias)
         }
-        self.partedKeys = partedKeys
+        self.compositeKeys = partedKeys
         keyExpressions = expressions
     }
 
@@ -76,13 +76,13 @@ struct RecordSQL {
             return sql(path).stored + (collation.map { " COLLATE \($0)" } ?? "") + direction
         }
         let key = entity.keySlot.map { [expression($0)] } ?? parts
-        let unique = table.hasHiddenKey ? [rowKey] : []
+        let unique = table.hasSurrogateKey ? [rowKey] : []
         return (terms + key + unique).joined(separator: ", ")
     }
 
     /// The order terms of a composite key.
     private var parts: [String] {
-        guard let key = entity.keyOwner.flatMap({ partedKeys[$0]?.key }) else { return [] }
+        guard let key = entity.keyOwner.flatMap({ compositeKeys[$0]?.key }) else { return [] }
         return zip(key.expressions(of: Self.alias), key.leaves).map { expression, type in
             expression + (SQLiteDialect().collation(of: type).map { " COLLATE \($0)" } ?? "")
         }
@@ -90,7 +90,7 @@ struct RecordSQL {
 
     /// Returns the order term of an attribute.
     private func expression(_ slot: Int) -> String {
-        let collation = SQLiteDialect().collation(of: tree.attributes[slot].type)
+        let collation = SQLiteDialect().collation(of: hierarchy.attributes[slot].type)
         return column(table.columns[slot]) + (collation.map { " COLLATE \($0)" } ?? "")
     }
 
@@ -108,18 +108,18 @@ struct RecordSQL {
         let rowKey: DatabaseValue = row[0]
         let type = table.hasEntityColumn ? try specificEntity(row[1]) : entity
         let offset = table.hasEntityColumn ? 2 : 1
-        var values = [StoredValue](repeating: .null, count: tree.attributes.count)
+        var values = [StoredValue](repeating: .null, count: hierarchy.attributes.count)
         for slot in type.slots {
-            let value = try value(row, slot + offset, tree.attributes[slot].type)
+            let value = try value(row, slot + offset, hierarchy.attributes[slot].type)
             values[slot] = ColumnValue.storedValue(
-                value, as: tree.attributes[slot].type, isKey: slot == type.keySlot)
+                value, as: hierarchy.attributes[slot].type, isKey: slot == type.keySlot)
         }
-        var key = ColumnValue.recordKey(rowKey, as: tree.keySlot.map { tree.attributes[$0].type } ?? .integer)
-        if table.hasHiddenKey, let slot = type.keySlot {
-            key = ColumnValue.recordKey(row[slot + offset], as: tree.attributes[slot].type) ?? key
+        var key = ColumnValue.recordKey(rowKey, as: hierarchy.keySlot.map { hierarchy.attributes[$0].type } ?? .integer)
+        if table.hasSurrogateKey, let slot = type.keySlot {
+            key = ColumnValue.recordKey(row[slot + offset], as: hierarchy.attributes[slot].type) ?? key
         }
-        if let place = type.keyOwner.flatMap({ partedKeys[$0] }),
-            let parted = try place.key.recordKey(row, at: place.first)
+        if let position = type.keyOwner.flatMap({ compositeKeys[$0] }),
+            let parted = try position.key.recordKey(row, at: position.first)
         {
             key = parted
         }
@@ -134,7 +134,7 @@ struct RecordSQL {
 
     private func specificEntity(_ value: DatabaseValue) throws -> CompiledEntity {
         guard let name = String.fromDatabaseValue(value), let id = layout.model.entityID(name),
-            layout.model.entities[id].table == tree.id
+            layout.model.entities[id].table == hierarchy.id
         else {
             throw SyncError(
                 .databaseError, "a row of the table '\(table.name)' is of an entity that is not in the model",
@@ -171,14 +171,14 @@ struct TargetSQL {
                 order = byKey
             case (.foreignKey(_, let column, let position), .second):
                 condition = "WHERE \(select.column(column)) = ?"
-                order = LinkOrderingSQL.terms(place: position.map { select.column($0) }, key: byKey)
+                order = LinkOrderingSQL.terms(position: position.map { select.column($0) }, key: byKey)
             case (.joinTable(let name, let first, let second, let firstOrder, let secondOrder), let end):
                 let (here, there) = end == .first ? (first, second) : (second, first)
                 condition =
                     "JOIN \(SchemaSQL.quoted(name)) AS \"j\" ON \"j\".\(SchemaSQL.quoted(there)) = \(select.rowKey) "
                     + "WHERE \"j\".\(SchemaSQL.quoted(here)) = ?"
                 let position = end == .first ? firstOrder : secondOrder
-                order = LinkOrderingSQL.terms(place: position.map { "\"j\".\(SchemaSQL.quoted($0))" }, key: byKey)
+                order = LinkOrderingSQL.terms(position: position.map { "\"j\".\(SchemaSQL.quoted($0))" }, key: byKey)
             }
             return "FROM \(select.from) \(condition) ORDER BY \(order)"
         }
@@ -192,9 +192,9 @@ enum LinkOrderingSQL {
     /// - Parameters:
     ///   - place: The quoted column of positions; nil if the relationship is not ordered.
     ///   - key: The terms that order rows with the same position.
-    static func terms(place: String?, key: String) -> String {
-        guard let place else { return key }
-        return "\(place) NULLS LAST, \(key)"
+    static func terms(position: String?, key: String) -> String {
+        guard let position else { return key }
+        return "\(position) NULLS LAST, \(key)"
     }
 }
 

@@ -9,7 +9,7 @@ struct DanglingLinks {
     let db: Database
 
     /// A dangling link, as the row keys at its ends.
-    struct Pair {
+    struct JoinRow {
         let first: RowKey?
         let second: RowKey?
     }
@@ -29,7 +29,7 @@ struct DanglingLinks {
     }
 
     /// Returns whether there are dangling links, if only the rows in `ends` may be missing.
-    func exist(_ link: AssociationID, among ends: DoubtfulEnds) throws -> Bool {
+    func exist(_ link: AssociationID, among ends: DanglingCandidates) throws -> Bool {
         guard ends.areAll else { return try exist(link) }
         return try isMissing(ends.first, at: .first, of: link) || isMissing(ends.second, at: .second, of: link)
     }
@@ -72,7 +72,7 @@ struct DanglingLinks {
         }
     }
 
-    func find(_ link: AssociationID) throws -> [Pair] {
+    func find(_ link: AssociationID) throws -> [JoinRow] {
         let keys =
             switch layout[link] {
             case .foreignKey(_, let column, _):
@@ -81,8 +81,8 @@ struct DanglingLinks {
             }
         let columns = keys.map(\.quoted).joined(separator: ", ")
         let statement = try RawStatement(db, "SELECT \(columns) FROM \(table(link)) WHERE \(condition(link))")
-        var found: [Pair] = []
-        while try statement.step() { found.append(Pair(first: statement.key(0), second: statement.key(1))) }
+        var found: [JoinRow] = []
+        while try statement.step() { found.append(JoinRow(first: statement.key(0), second: statement.key(1))) }
         return found
     }
 
@@ -152,7 +152,7 @@ struct DanglingLinks {
 }
 
 /// Rows without a node at the ends of links, which may not be stored.
-struct DoubtfulEnds {
+struct DanglingCandidates {
     private(set) var first: Set<RowKey> = []
     private(set) var second: Set<RowKey> = []
     /// Whether these are all such rows of the stored links. Then the links need not be searched.

@@ -25,10 +25,10 @@ struct KeyColumns: Sendable {
     /// Nil for a keyless entity.
     init?(_ entity: CompiledEntity, _ layout: StoreLayout) {
         guard let type = layout.model.keyType(of: entity.id), let owner = entity.keyOwner else { return nil }
-        let tree = layout.model[entity.table]
+        let hierarchy = layout.model[entity.table]
         table = layout[entity.table]
         self.type = type
-        func attribute(_ slot: Int) -> Part { .column(layout[entity.table].columns[slot], tree.attributes[slot].type) }
+        func attribute(_ slot: Int) -> Part { .column(layout[entity.table].columns[slot], hierarchy.attributes[slot].type) }
         if let slot = entity.keySlot {
             parts = [attribute(slot)]
         } else {
@@ -47,7 +47,7 @@ struct KeyColumns: Sendable {
         guard case .foreignKey(_, let column, _) = layout[relationship.link],
             let key = KeyColumns(layout.model.entities[relationship.destination], layout)
         else { return nil }
-        if !key.table.hasHiddenKey, let type = key.leaves.first { return .column(column, type) }
+        if !key.table.hasSurrogateKey, let type = key.leaves.first { return .column(column, type) }
         return .target(column: column, key)
     }
 

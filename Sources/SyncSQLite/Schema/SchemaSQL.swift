@@ -7,7 +7,7 @@ package struct SchemaSQL: Sendable {
     package let statements: [String]
 
     package init(_ layout: StoreLayout) {
-        let tables = layout.model.trees.map { TableSQL($0, layout) }
+        let tables = layout.model.hierarchies.map { TableSQL($0, layout) }
         statements =
             Self.ownTables + tables.map(\.table) + layout.model.links.flatMap { JoinTableSQL.statements($0.id, layout) }
             + tables.flatMap(\.indexes) + tables.flatMap(\.views)
@@ -17,7 +17,7 @@ package struct SchemaSQL: Sendable {
     static let version = 1
     /// The version for a store in existing tables. Earlier versions of the library do not know it, so they do not
     /// migrate the tables.
-    static let adoptedVersion = 2
+    static let existingTablesVersion = 2
 
     /// The internal tables, which do not depend on the model.
     static let ownTables = [
@@ -66,7 +66,7 @@ package struct SchemaSQL: Sendable {
     /// It is the condition of the partial index of the key. SQLite uses that index only for an identical condition.
     static func sharedKeyCondition(_ owner: Int, _ layout: StoreLayout, alias: String? = nil) -> String? {
         let table = layout.model.entities[owner].table
-        guard layout[table].hasHiddenKey, layout[table].hasEntityColumn else { return nil }
+        guard layout[table].hasSurrogateKey, layout[table].hasEntityColumn else { return nil }
         let sharing = layout.model[table].entities.filter { layout.model.entities[$0].keyOwner == owner }
         return entityCondition(sharing, layout, alias: alias)
     }
@@ -82,43 +82,43 @@ package struct SchemaSQL: Sendable {
     }
 
     /// Returns the declared type of foreign key columns to a table.
-    static func keyType(_ tree: EntityHierarchy) -> String {
-        tree.keySlot.map { columnType(tree.attributes[$0].type) } ?? "INTEGER"
+    static func keyType(_ hierarchy: EntityHierarchy) -> String {
+        hierarchy.keySlot.map { columnType(hierarchy.attributes[$0].type) } ?? "INTEGER"
     }
 }
 
 /// The statements for the table of one inheritance hierarchy, with its indexes and views.
 struct TableSQL {
-    private let tree: EntityHierarchy
+    private let hierarchy: EntityHierarchy
     private let layout: StoreLayout
     private let names: TableLayout
 
-    init(_ tree: EntityHierarchy, _ layout: StoreLayout) {
-        self.tree = tree
+    init(_ hierarchy: EntityHierarchy, _ layout: StoreLayout) {
+        self.hierarchy = hierarchy
         self.layout = layout
-        names = layout[tree.id]
+        names = layout[hierarchy.id]
     }
 
     // MARK: Table
 
     var table: String {
         var parts: [String] = []
-        if names.hasHiddenKey { parts.append("\(SchemaSQL.quoted(names.keyColumn)) INTEGER PRIMARY KEY") }
+        if names.hasSurrogateKey { parts.append("\(SchemaSQL.quoted(names.keyColumn)) INTEGER PRIMARY KEY") }
         if names.hasEntityColumn { parts.append("\(SchemaSQL.quoted(TableLayout.entityColumn)) TEXT NOT NULL") }
-        parts += tree.attributes.indices.map(column)
-        parts += tree.foreignKeys.flatMap(foreignKey)
+        parts += hierarchy.attributes.indices.map(column)
+        parts += hierarchy.foreignKeys.flatMap(foreignKey)
         return "CREATE TABLE \(SchemaSQL.quoted(names.name)) (\n  \(parts.joined(separator: ",\n  "))\n) STRICT"
     }
 
     /// Only attributes of the root can be `NOT NULL`, because rows of other entities lack the others.
     private func column(_ slot: Int) -> String {
-        let attribute = tree.attributes[slot]
+        let attribute = hierarchy.attributes[slot]
         let type = SchemaSQL.columnType(attribute.type)
         let column = "\(SchemaSQL.quoted(names.columns[slot])) \(type)"
-        if slot == tree.keySlot {
+        if slot == hierarchy.keySlot {
             return type == "INTEGER" ? "\(column) PRIMARY KEY" : "\(column) PRIMARY KEY NOT NULL"
         }
-        let root = layout.model.entities[tree.root]
+        let root = layout.model.entities[hierarchy.root]
         guard root.slots.contains(slot) else { return column }
         let required = attribute.isOptional ? "" : " NOT NULL"
         return column + required + (root.keySlots.contains(slot) ? "" : defaultClause(attribute))
@@ -147,13 +147,13 @@ struct TableSQL {
 
     var indexes: [String] {
         let table = SchemaSQL.quoted(names.name)
-        let foreign = tree.foreignKeys.compactMap { id -> String? in
+        let foreign = hierarchy.foreignKeys.compactMap { id -> String? in
             guard case .foreignKey(_, let column, _) = layout[id] else { return nil }
             let name = SchemaSQL.quoted(layout.indexNames[id.index])
             return "CREATE INDEX \(name) ON \(table) (\(SchemaSQL.quoted(column)))"
         }
-        guard names.hasHiddenKey else { return foreign }
-        let owners = tree.entities.filter { layout.model.entities[$0].keyOwner == $0 }
+        guard names.hasSurrogateKey else { return foreign }
+        let owners = hierarchy.entities.filter { layout.model.entities[$0].keyOwner == $0 }
         return foreign + owners.compactMap(uniqueKey)
     }
 
@@ -171,15 +171,15 @@ struct TableSQL {
 
     /// A view for each sub-entity, with its columns.
     var views: [String] {
-        tree.entities.filter { $0 != tree.root }.map(view)
+        hierarchy.entities.filter { $0 != hierarchy.root }.map(view)
     }
 
     private func view(_ id: Int) -> String {
         let entity = layout.model.entities[id]
-        var columns = names.hasHiddenKey ? [names.keyColumn] : []
+        var columns = names.hasSurrogateKey ? [names.keyColumn] : []
         columns.append(TableLayout.entityColumn)
         columns += entity.slots.map { names.columns[$0] }
-        for foreignKey in tree.foreignKeys {
+        for foreignKey in hierarchy.foreignKeys {
             guard case .foreignKey(_, let column, _) = layout[foreignKey],
                 layout.model.entity(id, isKindOf: layout.model[foreignKey].first.entity)
             else { continue }

@@ -6,7 +6,7 @@ import SyncStore
 /// The model of a store, which the store keeps as a schema file.
 enum StoredModel {
     /// How a database without the tables of a store is treated.
-    enum Empty { case empty, notAStore, guest }
+    enum Empty { case empty, notAStore, appDatabase }
 
     /// A model as the text of a schema file.
     struct Schema: Equatable {
@@ -48,7 +48,7 @@ enum StoredModel {
     /// Returns the text of the stored model; nil as for ``read(_:or:)``.
     static func schema(_ db: Database, or empty: Empty) throws -> Schema? {
         guard try db.tableExists("sync_model", in: "main") else {
-            if empty == .guest { return nil }
+            if empty == .appDatabase { return nil }
             let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") == 0
             if isEmpty, empty == .empty { return nil }
             throw SyncError(.cannotOpenStore, "the file is a database, but not a Sync store")
@@ -56,11 +56,11 @@ enum StoredModel {
         guard let row = try Row.fetchOne(db, sql: "SELECT \"schema\", \"version\" FROM \"sync_model\""),
             let schema = String.fromDatabaseValue(row[0]), let version = Int.fromDatabaseValue(row[1])
         else { throw SyncError(.cannotOpenStore, "the store has no stored model") }
-        guard version <= SchemaSQL.adoptedVersion else {
+        guard version <= SchemaSQL.existingTablesVersion else {
             throw SyncError(
                 .cannotOpenStore,
                 "the store was created by a later version of Sync (layout \(version), "
-                    + "supported: \(SchemaSQL.adoptedVersion))"
+                    + "supported: \(SchemaSQL.existingTablesVersion))"
             )
         }
         return Schema(text: schema)
@@ -75,8 +75,8 @@ enum StoredModel {
             guard let kept = try schema(db, or: .notAStore), try kept.needsMigration(to: model) else {
                 return .rollback
             }
-            if try isAdopted(db) {
-                try adopt(model, in: db)
+            if try hasExistingTables(db) {
+                try useExistingTables(of: model, in: db)
                 return .commit
             }
             report = try migrate(kept.model(), to: model, policy: policy, in: db)
@@ -102,10 +102,10 @@ enum StoredModel {
         _ = try schema.model()
         try SchemaNames.check(model, besides: nil, in: db)
         for statement in SchemaSQL(StoreLayout(model.compiled)).statements { try db.execute(sql: statement) }
-        try keep(schema, SchemaSQL.version, in: db)
+        try insert(schema, SchemaSQL.version, in: db)
     }
 
-    private static func keep(_ schema: Schema, _ version: Int, in db: Database) throws {
+    private static func insert(_ schema: Schema, _ version: Int, in db: Database) throws {
         try db.execute(
             sql: "INSERT INTO \"sync_model\" (\"id\", \"schema\", \"version\") VALUES (1, ?, ?)",
             arguments: [schema.text, version])
@@ -117,13 +117,13 @@ enum StoredModel {
         _ = try schema.model()
         try SchemaNames.checkOwn(in: db)
         for statement in SchemaSQL.ownTables { try db.execute(sql: statement) }
-        try keep(schema, version, in: db)
+        try insert(schema, version, in: db)
     }
 
     /// Stores another model.
-    static func keep(_ model: SyncModel, in db: Database) throws {
+    static func update(_ model: SyncModel, in db: Database) throws {
         let new = Schema(model)
-        if try schema(db, or: .guest) != new { try replace(with: new, in: db) }
+        if try schema(db, or: .appDatabase) != new { try replace(with: new, in: db) }
     }
 
     private static func replace(with schema: Schema, in db: Database) throws {
@@ -135,12 +135,12 @@ enum StoredModel {
     ///
     /// - Returns: The version of the schema afterwards.
     static func createOrMigrate(_ model: SyncModel, policy: MigrationPolicy, in db: Database) throws -> Int? {
-        if try schema(db, or: .guest)?.needsMigration(to: model) == true {
+        if try schema(db, or: .appDatabase)?.needsMigration(to: model) == true {
             _ = try migrate(db, to: model, policy: policy)
         }
         var version: Int?
         try db.inTransaction(.immediate) {
-            try createOrUpdate(model, in: db, or: .guest)
+            try createOrUpdate(model, in: db, or: .appDatabase)
             version = try StoreMonitor.schemaVersion(db)
             return .commit
         }
@@ -151,10 +151,10 @@ enum StoredModel {
     /// JSON.
     static func createOrUpdate(_ model: SyncModel, in db: Database, or empty: Empty = .empty) throws {
         guard let kept = try schema(db, or: empty) else { return try create(model, in: db) }
-        if try isAdopted(db) { return try adopt(model, in: db) }
+        if try hasExistingTables(db) { return try useExistingTables(of: model, in: db) }
         guard try !kept.needsMigration(to: model) else { throw StoreMonitor.changed }
         try RetiredTables.drop(in: db)
-        try keep(model, in: db)
+        try update(model, in: db)
     }
 }
 

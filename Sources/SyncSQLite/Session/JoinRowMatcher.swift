@@ -4,13 +4,13 @@ import SyncStore
 
 /// Compares the stored join rows of one table, as they are read, with those that the payload asserts.
 struct JoinRowMatcher {
-    private(set) var said: ResolvedJoinRows
+    private(set) var asserted: ResolvedJoinRows
     private(set) var compared = JoinTableDiff()
     /// Whether a join row of a row without a node was read, and stays.
-    private(set) var matchedUnmentioned = false
+    private(set) var hasUnmatchedRows = false
     /// The rows without a node in join rows that were read, if the caller asked for them.
-    private(set) var unmentioned = DoubtfulEnds()
-    private let collectsUnmentioned: Bool
+    private(set) var unmatchedEnds = DanglingCandidates()
+    private let collectsUnmatchedEnds: Bool
     private let link: CompiledAssociation
     private let first: SyncTable
     private let second: SyncTable
@@ -21,11 +21,11 @@ struct JoinRowMatcher {
     private var seen: Set<JoinKey> = []
 
     init(
-        _ said: ResolvedJoinRows, of link: CompiledAssociation, _ ends: (SyncTable, SyncTable), _ lookups: [NodeLookup],
+        _ asserted: ResolvedJoinRows, of link: CompiledAssociation, _ ends: (SyncTable, SyncTable), _ lookups: [NodeLookup],
         collectingUnmentioned: Bool, _ session: SQLiteSession
     ) {
-        self.said = said
-        collectsUnmentioned = collectingUnmentioned
+        self.asserted = asserted
+        collectsUnmatchedEnds = collectingUnmentioned
         self.link = link
         (first, second) = ends
         firstLookup = lookups[first.id.index]
@@ -39,13 +39,13 @@ struct JoinRowMatcher {
     /// Returns the stored nodes at an end whose links are replaced.
     func rowsWithReplacedLinks(_ end: CompiledAssociation.End) -> some Sequence<NodeID> {
         let table = table(end)
-        return (end == .first ? said.first : said.second).nodes.lazy.filter { table.isPresent($0, as: .stored) }
+        return (end == .first ? asserted.first : asserted.second).nodes.lazy.filter { table.isPresent($0, as: .stored) }
     }
 
     /// Returns asserted pairs of stored nodes whose links are not replaced at either end.
-    func unreplacedPairs() -> [ResolvedJoinRows.Pair] {
-        said.pairs.filter {
-            !said.first.speaks(of: $0.first) && !said.second.speaks(of: $0.second)
+    func unreplacedRows() -> [ResolvedJoinRows.Row] {
+        asserted.rows.filter {
+            !asserted.first.isReplaced($0.first) && !asserted.second.isReplaced($0.second)
                 && first.isPresent($0.first, as: .stored) && second.isPresent($0.second, as: .stored)
         }
     }
@@ -58,11 +58,11 @@ struct JoinRowMatcher {
         while try statement.step() {
             try counter.advance()
             // Join rows are often stored in the order of the payload.
-            if isGuessed, guess < said.pairs.count,
-                firstLookup.integerKey(said.pairs[guess].first.index) == statement.integer(0),
-                secondLookup.integerKey(said.pairs[guess].second.index) == statement.integer(1)
+            if isGuessed, guess < asserted.rows.count,
+                firstLookup.integerKey(asserted.rows[guess].first.index) == statement.integer(0),
+                secondLookup.integerKey(asserted.rows[guess].second.index) == statement.integer(1)
             {
-                said.pairs[guess].isStored = true
+                asserted.rows[guess].isStored = true
                 guess += 1
             } else if let met = compare(statement) {
                 guess = met + 1
@@ -83,23 +83,23 @@ struct JoinRowMatcher {
             node(statement, 0, first, firstLookup, firstColumns),
             node(statement, 1, second, secondLookup, secondColumns)
         )
-        if let index = said.index(of: one, other) {
-            said.pairs[index].isStored = true
+        if let index = asserted.index(of: one, other) {
+            asserted.rows[index].isStored = true
             let stored = LinkPositions(
                 first: statement.isNull(2) ? nil : statement.integer(2),
                 second: statement.isNull(3) ? nil : statement.integer(3))
-            let moved = JoinTableDiff.Moved(said.pairs[index], of: link, index: index, stored: stored) {
+            let moved = JoinTableDiff.Moved(asserted.rows[index], of: link, index: index, stored: stored) {
                 rows(statement)
             }
             if let moved { compared.moved.append(moved) }
             return index
         }
-        if collectsUnmentioned {
-            if one == nil { unmentioned.record(statement.key(0), at: .first) }
-            if other == nil { unmentioned.record(statement.key(1), at: .second) }
+        if collectsUnmatchedEnds {
+            if one == nil { unmatchedEnds.record(statement.key(0), at: .first) }
+            if other == nil { unmatchedEnds.record(statement.key(1), at: .second) }
         }
-        guard !said.staysStored(one, other), let rows = rows(statement) else {
-            if one == nil || other == nil { matchedUnmentioned = true }
+        guard !asserted.preserves(one, other), let rows = rows(statement) else {
+            if one == nil || other == nil { hasUnmatchedRows = true }
             return nil
         }
         compared.removed.append(.init(rows: rows, first: one, second: other))
@@ -115,7 +115,7 @@ struct JoinRowMatcher {
     private func node(
         _ statement: RawStatement, _ column: Int, _ table: SyncTable, _ lookup: NodeLookup, _ columns: RowColumns
     ) -> NodeID? {
-        if columns.hasHiddenKey { return table.keys.node(ofHidden: statement.integer(column)) }
+        if columns.hasSurrogateKey { return table.keys.node(ofSurrogate: statement.integer(column)) }
         if lookup.hasOwned, table.keys.hasOwned, let key = statement.key(column), let owned = table.keys.owned(key) {
             return owned
         }
@@ -166,7 +166,7 @@ struct JoinTableStatements {
     func all() throws -> RawStatement { try RawStatement(db, select) }
 
     /// Reads the join rows of the rows at one end with keys in a range, in the order of their keys.
-    func pairs(of rows: KeyRange, at end: CompiledAssociation.End) throws -> RawStatement {
+    func joinRows(of rows: KeyRange, at end: CompiledAssociation.End) throws -> RawStatement {
         let column = column(end)
         let statement = try RawStatement(db, select + KeyRange.condition(column) + " ORDER BY \(column)")
         rows.bind(to: statement)
@@ -174,7 +174,7 @@ struct JoinTableStatements {
     }
 
     /// Reads the join rows of one row. The parameter is its key.
-    func pairs(ofRowAt end: CompiledAssociation.End) throws -> RawStatement {
+    func joinRows(ofRowAt end: CompiledAssociation.End) throws -> RawStatement {
         try RawStatement(db, select + " WHERE \(column(end)) = ?")
     }
 

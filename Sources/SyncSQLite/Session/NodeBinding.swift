@@ -25,11 +25,11 @@ struct NodeBinding {
         targets = session.columns(table.id).targets.compactMap { target in
             session.tables.map { NodeKeys($0[target]) }
         }
-        defaults = DefaultValues(table.tree)
-        let entities = table.tree.entities.map { table.model.entities[$0] }
+        defaults = DefaultValues(table.hierarchy)
+        let entities = table.hierarchy.entities.map { table.model.entities[$0] }
         takesDefault = Dictionary(
             entities.map { entity in
-                (entity.id, table.tree.attributes.indices.map { $0 != entity.keySlot && entity.slots.contains($0) })
+                (entity.id, table.hierarchy.attributes.indices.map { $0 != entity.keySlot && entity.slots.contains($0) })
             }, uniquingKeysWith: { $1 })
         pool = table.pool
     }
@@ -38,12 +38,12 @@ struct NodeBinding {
 
     /// Returns the name of a node in errors: its key, as far as the payload has it, and its entity.
     func name(of node: NodeID) -> String {
-        let entity = table.wantedEntity(of: node)
+        let entity = table.payloadEntity(of: node)
         let (slots, start) = slots(of: node)
         let parts = entity.keySlots.compactMap { slot -> String? in
             let staged =
                 slot == entity.keySlot ? batch.nodes[node.index].key : slots.isEmpty ? .absent : slots[start + slot]
-            return StoredValue(staged, as: table.tree.attributes[slot].type, pool).flatMap { value in
+            return StoredValue(staged, as: table.hierarchy.attributes[slot].type, pool).flatMap { value in
                 value.isNull ? nil : "\(value.jsonForm)"
             }
         }
@@ -54,19 +54,19 @@ struct NodeBinding {
     func bindRow(of node: NodeID, to statement: RawStatement, _ offset: Int) {
         bindKey(of: node, to: statement, at: offset + 1)
         if let entity = columns.entity {
-            statement.bind(.text(table.wantedEntity(of: node).name), at: offset + entity + 1)
+            statement.bind(.text(table.payloadEntity(of: node).name), at: offset + entity + 1)
         }
         bindValues(of: node, to: statement, offset)
         for index in columns.targets.indices {
             bindTarget(of: node, index, to: statement, at: offset + columns.foreignKeys + index + 1)
-            if let place = columns.orders[index] { bindPlace(of: node, index, to: statement, at: offset + place + 1) }
+            if let position = columns.orders[index] { bindPosition(of: node, index, to: statement, at: offset + position + 1) }
         }
     }
 
     /// Binds the attributes of a new row to the values of the payload or the defaults of the model. Keys have no
     /// defaults.
     private func bindValues(of node: NodeID, to statement: RawStatement, _ offset: Int) {
-        let keyColumn = columns.hasHiddenKey ? -1 : columns.keySlot
+        let keyColumn = columns.hasSurrogateKey ? -1 : columns.keySlot
         let (slots, start) = slots(of: node)
         for slot in 0..<batch.stride where slot != keyColumn {
             let parameter = offset + columns.attributes + slot + 1
@@ -94,7 +94,7 @@ struct NodeBinding {
         switch column {
         case .attribute(let slot): statement.bind(table.value(slot, of: node), at: parameter, pool)
         case .foreignKey(let index): bindTarget(of: node, index, to: statement, at: parameter)
-        case .place(let index): bindPlace(of: node, index, to: statement, at: parameter)
+        case .position(let index): bindPosition(of: node, index, to: statement, at: parameter)
         }
     }
 
@@ -107,11 +107,11 @@ struct NodeBinding {
         targets[index].bind(target, to: statement, at: parameter)
     }
 
-    private func bindPlace(of node: NodeID, _ index: Int, to statement: RawStatement, at parameter: Int) {
-        guard !foreignKeys[index].places.isEmpty, let place = foreignKeys[index].places[node.index] else {
+    private func bindPosition(of node: NodeID, _ index: Int, to statement: RawStatement, at parameter: Int) {
+        guard !foreignKeys[index].positions.isEmpty, let position = foreignKeys[index].positions[node.index] else {
             return statement.bindNull(at: parameter)
         }
-        statement.bind(place, at: parameter)
+        statement.bind(position, at: parameter)
     }
 }
 
@@ -120,8 +120,8 @@ struct DefaultValues {
     private var slots: [PackedValue] = []
     private var arena: [UInt8] = []
 
-    init(_ tree: EntityHierarchy) {
-        for attribute in tree.attributes {
+    init(_ hierarchy: EntityHierarchy) {
+        for attribute in hierarchy.attributes {
             slots.append(attribute.defaultValue?.slot(arena: &arena) ?? .null)
         }
     }

@@ -38,9 +38,9 @@ final class RawStatement {
                 _ = sqlite3_bind_text(handle, index, text.baseAddress, Int32(truncatingIfNeeded: text.count), nil)
             }
         case .date:
-            let place = dates + 24 * parameter
-            DateText.write(slot.integer, to: place)
-            place.withMemoryRebound(to: CChar.self, capacity: 24) { text in
+            let position = dates + 24 * parameter
+            DateText.write(slot.integer, to: position)
+            position.withMemoryRebound(to: CChar.self, capacity: 24) { text in
                 _ = sqlite3_bind_text(handle, index, text, 23, nil)
             }
         case .arenaBlob:

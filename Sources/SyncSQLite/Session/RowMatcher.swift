@@ -9,7 +9,7 @@ struct RowMatcher {
     private struct Target {
         let lookup: NodeLookup
         let key: (type: AttributeType, owner: Int)?
-        let hasHiddenKey: Bool
+        let hasSurrogateKey: Bool
     }
 
     private let table: SyncTable
@@ -20,15 +20,15 @@ struct RowMatcher {
     private let batch: NodeBatch
     private let values: EffectiveValues
     private let pool: TextPool
-    private let meets: Bool
+    private let matchesRows: Bool
     private let compares: Bool
     /// The last target of each node in the payload, by foreign key, as a guess of the stored one; empty if the payload
     /// has none.
     private let expected: [[Int32]]
     private var keyText = CompositeKeyText()
-    private(set) var met: MatchedNodes
+    private(set) var matches: MatchedNodes
     /// The rows that unmatched rows reference, if they have no node either.
-    private(set) var doubtful: [AssociationID: DoubtfulEnds] = [:]
+    private(set) var danglingCandidates: [AssociationID: DanglingCandidates] = [:]
 
     init(_ table: SyncTable, _ session: SQLiteSession, _ pass: MatchPass, expecting expected: [[Int32]] = []) {
         self.table = table
@@ -36,36 +36,36 @@ struct RowMatcher {
         targets = session.columns(table.id).targets.map { target in
             let columns = session.columns(target)
             return Target(
-                lookup: session.lookups[target.index], key: columns.commonKey, hasHiddenKey: columns.hasHiddenKey)
+                lookup: session.lookups[target.index], key: columns.commonKey, hasSurrogateKey: columns.hasSurrogateKey)
         }
         lookup = session.lookups[table.id.index]
         model = table.model
         batch = table.batch
         values = table.values
         pool = table.pool
-        meets = pass != .compare
-        compares = pass != .meet
+        matchesRows = pass != .diff
+        compares = pass != .match
         self.expected = expected
-        met = table.consumeMatches()
+        matches = table.consumeMatches()
     }
 
     /// Returns the matches to the table.
     mutating func finish() {
-        table.met = met
+        table.matches = matches
     }
 
     /// Records that every stored row is read.
-    mutating func isScanned() { met.isScanned = true }
+    mutating func isScanned() { matches.isScanned = true }
 
     // MARK: Finding nodes
 
     /// Returns the node of a stored row.
     mutating func node(_ statement: RawStatement, entity: Int, guess: Int) -> Int? {
         let compiled = model.entities[entity]
-        if columns.hasHiddenKey, let known = table.keys.node(ofHidden: statement.integer(0)) { return known.index }
+        if columns.hasSurrogateKey, let known = table.keys.node(ofSurrogate: statement.integer(0)) { return known.index }
         guard let keyOwner = compiled.keyOwner else { return nil }
-        guard let slot = compiled.keySlot else { return node(statement, partedKeyOf: keyOwner, guess: guess) }
-        guard columns.hasHiddenKey else {
+        guard let slot = compiled.keySlot else { return node(statement, compositeKeyOf: keyOwner, guess: guess) }
+        guard columns.hasSurrogateKey else {
             return lookup.node(statement, 0, columns.types[slot], keyOwner, pool, guess: guess)
         }
         let column = columns.attributes + slot
@@ -74,10 +74,10 @@ struct RowMatcher {
         return lookup.node(statement, column, columns.types[slot], keyOwner, pool, guess: guess)
     }
 
-    private mutating func node(_ statement: RawStatement, partedKeyOf keyOwner: Int, guess: Int) -> Int? {
-        guard let place = columns.partedKey(keyOwner) else { return nil }
+    private mutating func node(_ statement: RawStatement, compositeKeyOf keyOwner: Int, guess: Int) -> Int? {
+        guard let position = columns.compositeKey(keyOwner) else { return nil }
         keyText.removeAll()
-        guard place.key.read(statement, at: place.first, into: &keyText) else { return nil }
+        guard position.key.read(statement, at: position.first, into: &keyText) else { return nil }
         return keyText.bytes.withUnsafeBufferPointer { lookup.node($0, keyOwner, pool, guess: guess) }
     }
 
@@ -100,48 +100,48 @@ struct RowMatcher {
     // MARK: Matching
 
     mutating func accept(_ statement: RawStatement, node: Int, entity: Int) {
-        if meets { meet(statement, node: node, entity: entity) }
-        if compares, met.presence[node] == .stored { compare(statement, node: node) }
+        if matchesRows { match(statement, node: node, entity: entity) }
+        if compares, matches.rowStates[node] == .stored { compare(statement, node: node) }
     }
 
-    private mutating func meet(_ statement: RawStatement, node: Int, entity: Int) {
-        if !met.entities.isEmpty {
+    private mutating func match(_ statement: RawStatement, node: Int, entity: Int) {
+        if !matches.entities.isEmpty {
             let given = batch.nodes[node]
             if given.isGiven, !model.entity(entity, isKindOf: Int(given.entity)) {
-                met.mismatches.append((NodeID(node), entity))
+                matches.mismatches.append((NodeID(node), entity))
             }
-            met.entities[node] = Int32(truncatingIfNeeded: entity)
+            matches.entities[node] = Int32(truncatingIfNeeded: entity)
         }
-        met.presence[node] = .stored
-        if columns.hasHiddenKey { table.keys.meet(NodeID(node), hidden: statement.integer(0)) }
+        matches.rowStates[node] = .stored
+        if columns.hasSurrogateKey { table.keys.match(NodeID(node), surrogate: statement.integer(0)) }
         for index in columns.targets.indices {
             readTarget(statement, node: node, index: index)
-            guard let place = columns.orders[index] else { continue }
-            if met.foreignKeys[index].places.isEmpty {
-                met.foreignKeys[index].places = Array(repeating: nil, count: met.presence.count)
+            guard let position = columns.orders[index] else { continue }
+            if matches.foreignKeys[index].positions.isEmpty {
+                matches.foreignKeys[index].positions = Array(repeating: nil, count: matches.rowStates.count)
             }
-            met.foreignKeys[index].places[node] = statement.isNull(place) ? nil : statement.integer(place)
+            matches.foreignKeys[index].positions[node] = statement.isNull(position) ? nil : statement.integer(position)
         }
     }
 
     private mutating func readTarget(_ statement: RawStatement, node: Int, index: Int) {
         let column = columns.foreignKeys + index
         guard !statement.isNull(column) else { return }
-        guard !targets[index].hasHiddenKey else {
-            if met.foreignKeys[index].hiddenTargets.isEmpty {
-                met.foreignKeys[index].hiddenTargets = Array(repeating: nil, count: met.presence.count)
+        guard !targets[index].hasSurrogateKey else {
+            if matches.foreignKeys[index].surrogateTargets.isEmpty {
+                matches.foreignKeys[index].surrogateTargets = Array(repeating: nil, count: matches.rowStates.count)
             }
-            met.foreignKeys[index].hiddenTargets[node] = statement.integer(column)
+            matches.foreignKeys[index].surrogateTargets[node] = statement.integer(column)
             return
         }
         let guess = expected.isEmpty || expected[index].isEmpty ? -1 : Int(expected[index][node])
         if let found = target(statement, index, guess: guess) {
-            met.foreignKeys[index].targets[node] = LinkTarget(NodeID(found))
+            matches.foreignKeys[index].targets[node] = LinkTarget(NodeID(found))
             return
         }
-        met.foreignKeys[index].targets[node] = .unmentioned
+        matches.foreignKeys[index].targets[node] = .unmatched
         if targets[index].lookup.hasOwned, let key = statement.key(column) {
-            met.foreignKeys[index].unnamedTargets[NodeID(node)] = key
+            matches.foreignKeys[index].unnamedTargets[NodeID(node)] = key
         }
     }
 
@@ -157,7 +157,7 @@ struct RowMatcher {
             version < batch.versionCount
             ? batch.slots.withUnsafeBufferPointer { differingSlots(statement, $0, version, key) }
             : values.merged.withUnsafeBufferPointer { differingSlots(statement, $0, version - batch.versionCount, key) }
-        for slot in differing { met.changed.insert(slot, of: NodeID(node)) }
+        for slot in differing { matches.changed.insert(slot, of: NodeID(node)) }
     }
 
     @inline(__always)
@@ -202,28 +202,28 @@ struct RowMatcher {
     mutating func addUnmatchedRow(_ statement: RawStatement, entity: Int, _ watch: UnmatchedRowFilter) {
         guard let key = statement.key(0) else { return }
         var isNeeded = watch.scope.map { model.entity(entity, isKindOf: $0) } ?? false
-        for (index, link) in table.tree.foreignKeys.enumerated() where watch.watched[index] {
+        for (index, link) in table.hierarchy.foreignKeys.enumerated() where watch.watched[index] {
             let column = columns.foreignKeys + index
-            if statement.isNull(column) || targets[index].hasHiddenKey { continue }
+            if statement.isNull(column) || targets[index].hasSurrogateKey { continue }
             guard let target = target(statement, index) else {
                 if watch.coversAll {
-                    doubtful[link, default: DoubtfulEnds()].record(statement.key(column), at: .second)
+                    danglingCandidates[link, default: DanglingCandidates()].record(statement.key(column), at: .second)
                 }
                 continue
             }
-            met.strays.pointers.append(.init(row: met.strays.rows.count, link: link, target: NodeID(target)))
+            matches.unmatchedRows.references.append(.init(row: matches.unmatchedRows.rows.count, link: link, target: NodeID(target)))
             isNeeded = true
         }
-        if isNeeded { met.strays.rows.append(.init(key: key, entity: entity)) }
+        if isNeeded { matches.unmatchedRows.rows.append(.init(key: key, entity: entity)) }
     }
 
     /// Filters the unmatched rows from an index on.
     mutating func filterUnmatchedRows(from start: Int, _ keeping: ([UnmatchedRows.Row]) throws -> [UnmatchedRows.Row])
         rethrows
     {
-        guard met.strays.rows.count > start else { return }
-        let kept = try keeping(Array(met.strays.rows[start...]))
-        met.strays.rows.replaceSubrange(start..., with: kept)
+        guard matches.unmatchedRows.rows.count > start else { return }
+        let kept = try keeping(Array(matches.unmatchedRows.rows[start...]))
+        matches.unmatchedRows.rows.replaceSubrange(start..., with: kept)
     }
 }
 
@@ -239,7 +239,7 @@ final class RowColumns: Sendable {
     let orders: [Int?]
     /// All column names, quoted, for SELECT and INSERT.
     let names: [String]
-    let hasHiddenKey: Bool
+    let hasSurrogateKey: Bool
     /// The slot of the table's primary key; -1 for a surrogate key.
     let keySlot: Int
     /// Whether the key is the rowid, so that rows are read in its order.
@@ -252,27 +252,27 @@ final class RowColumns: Sendable {
     let commonKey: (type: AttributeType, owner: Int)?
 
     /// The composite key of each entity that declares one, and the index of its first column.
-    private let partedKeys: [Int: (key: KeyColumns, first: Int)]
+    private let compositeKeys: [Int: (key: KeyColumns, first: Int)]
     /// The selected expressions.
     private let selected: [String]
 
     private let model: CompiledModel
-    private let tree: EntityHierarchy
+    private let hierarchy: EntityHierarchy
 
-    init(_ tree: EntityHierarchy, _ layout: StoreLayout) {
+    init(_ hierarchy: EntityHierarchy, _ layout: StoreLayout) {
         model = layout.model
-        self.tree = tree
-        types = tree.attributes.map(\.type)
-        let root = layout.model.entities[tree.root]
-        commonKey = tree.keySlot.flatMap { slot in root.keyOwner.map { (tree.attributes[slot].type, $0) } }
-        let table = layout[tree.id]
+        self.hierarchy = hierarchy
+        types = hierarchy.attributes.map(\.type)
+        let root = layout.model.entities[hierarchy.root]
+        commonKey = hierarchy.keySlot.flatMap { slot in root.keyOwner.map { (hierarchy.attributes[slot].type, $0) } }
+        let table = layout[hierarchy.id]
         var names = [table.keyColumn.quoted]
         entity = table.hasEntityColumn ? 1 : nil
         if table.hasEntityColumn { names.append(TableLayout.entityColumn.quoted) }
         attributes = names.count
         names += table.columns.map(\.quoted)
         foreignKeys = names.count
-        let foreignKeyColumns = layout.foreignKeyColumns(of: tree)
+        let foreignKeyColumns = layout.foreignKeyColumns(of: hierarchy)
         names += foreignKeyColumns.map(\.column.quoted)
         var orders: [Int?] = []
         for (_, order) in foreignKeyColumns {
@@ -281,7 +281,7 @@ final class RowColumns: Sendable {
         }
         var selected = names
         var partedKeys: [Int: (key: KeyColumns, first: Int)] = [:]
-        for id in tree.entities {
+        for id in hierarchy.entities {
             let entity = layout.model.entities[id]
             guard entity.keyOwner == id, entity.compositeKey != nil, let key = KeyColumns(entity, layout) else {
                 continue
@@ -289,16 +289,16 @@ final class RowColumns: Sendable {
             partedKeys[id] = (key, selected.count)
             selected += key.expressions(of: table.name)
         }
-        self.partedKeys = partedKeys
+        self.compositeKeys = partedKeys
         self.selected = selected
         self.orders = orders
         self.names = names
         self.table = table.name.quoted
         keyColumn = table.keyColumn.quoted
-        hasHiddenKey = table.hasHiddenKey
-        keySlot = tree.keySlot ?? -1
-        isOrderedByKey = !table.hasHiddenKey && commonKey?.type == .integer
-        targets = tree.foreignKeys.map { layout.model[$0].second.table }
+        hasSurrogateKey = table.hasSurrogateKey
+        keySlot = hierarchy.keySlot ?? -1
+        isOrderedByKey = !table.hasSurrogateKey && commonKey?.type == .integer
+        targets = hierarchy.foreignKeys.map { layout.model[$0].second.table }
     }
 
     /// The indexes in `names` that an INSERT fills. The key comes once, although it is an attribute too.
@@ -308,17 +308,17 @@ final class RowColumns: Sendable {
     }
 
     /// Returns the composite key that an entity declares, and the index of its first column.
-    func partedKey(_ owner: Int) -> (key: KeyColumns, first: Int)? { partedKeys[owner] }
+    func compositeKey(_ owner: Int) -> (key: KeyColumns, first: Int)? { compositeKeys[owner] }
 
     /// Returns the entity that a row names in a column, or the root of the hierarchy if the table has no such column.
     ///
     /// - Throws: ``SyncError`` `databaseError` if the model has no such entity, as a fetch of the row does.
     func entity(_ statement: RawStatement, at column: Int?) throws -> Int {
-        guard let column else { return tree.root }
-        guard let id = model.entityID(statement.string(column)), model.entities[id].table == tree.id else {
+        guard let column else { return hierarchy.root }
+        guard let id = model.entityID(statement.string(column)), model.entities[id].table == hierarchy.id else {
             throw SyncError(
                 .databaseError, "a row of the table '\(table)' is of an entity that is not in the model",
-                entity: model.entities[tree.root].name)
+                entity: model.entities[hierarchy.root].name)
         }
         return id
     }
@@ -328,7 +328,7 @@ final class RowColumns: Sendable {
         switch column {
         case .attribute(let slot): names[attributes + slot]
         case .foreignKey(let index): names[foreignKeys + index]
-        case .place(let index): names[orders[index] ?? foreignKeys + index]
+        case .position(let index): names[orders[index] ?? foreignKeys + index]
         }
     }
 

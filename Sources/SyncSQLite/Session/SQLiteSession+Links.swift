@@ -15,8 +15,8 @@ extension SQLiteSession {
                 guard let other = statement.key(0) else { continue }
                 found.append(
                     StoredLink(
-                        row: row, other: other, place: statement.isNull(1) ? nil : statement.integer(1),
-                        otherPlace: statement.isNull(2) ? nil : statement.integer(2)))
+                        row: row, other: other, position: statement.isNull(1) ? nil : statement.integer(1),
+                        otherPosition: statement.isNull(2) ? nil : statement.integer(2)))
             }
             statement.reset()
         }
@@ -26,8 +26,8 @@ extension SQLiteSession {
     private func linksSQL(_ link: CompiledAssociation, from end: CompiledAssociation.End) -> String {
         let names = LinkTable(link, end, layout)
         let select =
-            "SELECT \(names.other), \(names.place ?? "NULL"), \(names.otherPlace ?? "NULL") FROM \(names.table)"
-        let order = " ORDER BY \(LinkOrderingSQL.terms(place: names.place, key: names.other))"
+            "SELECT \(names.other), \(names.position ?? "NULL"), \(names.otherPosition ?? "NULL") FROM \(names.table)"
+        let order = " ORDER BY \(LinkOrderingSQL.terms(position: names.position, key: names.other))"
         // The rows with the foreign key column are stored, but the rows that it references may not be.
         if link.storage == .foreignKey, end == .second { return "\(select) WHERE \(names.mine) = ?\(order)" }
         let target = columns(link.side(end.other).table)
@@ -36,14 +36,14 @@ extension SQLiteSession {
         return "\(select) WHERE \(names.mine) = ? AND \(isStored)\(link.storage == .foreignKey ? "" : order)"
     }
 
-    package func stored(_ pairs: [JoinKey], _ link: CompiledAssociation) throws -> Set<JoinKey> {
+    package func stored(_ rows: [JoinKey], _ link: CompiledAssociation) throws -> Set<JoinKey> {
         let names = LinkTable(link, .first, layout)
         let statement = try statements.statement(
             "SELECT 1 FROM \(names.table) WHERE \(names.mine) = ? AND \(names.other) = ?")
         return try Set(
-            pairs.filter { pair in
-                statement.bind(pair.first, at: 1)
-                statement.bind(pair.second, at: 2)
+            rows.filter { row in
+                statement.bind(row.first, at: 1)
+                statement.bind(row.second, at: 2)
                 defer { statement.reset() }
                 return try statement.step()
             })
@@ -63,7 +63,7 @@ extension SQLiteSession {
         }
     }
 
-    package func preservedPositions(in owners: [RowKey], _ link: CompiledAssociation, _ end: CompiledAssociation.End)
+    package func reservedPositions(in owners: [RowKey], _ link: CompiledAssociation, _ end: CompiledAssociation.End)
         throws -> [[Int64]]
     {
         guard hasReferences, let relationship = link.side(end).relationship else { return owners.map { _ in [] } }
@@ -76,81 +76,81 @@ extension SQLiteSession {
             statement.bind(owner, at: 1)
             statement.bind(.text(relationship.name), at: 2)
             defer { statement.reset() }
-            var places: [Int64] = []
-            while try statement.step() { places.append(statement.integer(0)) }
-            return places
+            var positions: [Int64] = []
+            while try statement.step() { positions.append(statement.integer(0)) }
+            return positions
         }
     }
 
     package func setPositions(
-        _ places: [(pair: JoinKey, place: Int64)], _ link: CompiledAssociation, _ end: CompiledAssociation.End
+        _ positions: [(key: JoinKey, position: Int64)], _ link: CompiledAssociation, _ end: CompiledAssociation.End
     ) throws {
         let names = LinkTable(link, end, layout)
-        guard let column = names.place else { return }
+        guard let column = names.position else { return }
         let statement = try statements.statement(
             "UPDATE \(names.table) SET \(column) = ? WHERE \(names.mine) = ? AND \(names.other) = ?")
-        for (pair, place) in places {
-            statement.bind(place, at: 1)
-            statement.bind(pair.row(end), at: 2)
-            statement.bind(pair.row(end.other), at: 3)
+        for (key, position) in positions {
+            statement.bind(position, at: 1)
+            statement.bind(key.row(end), at: 2)
+            statement.bind(key.row(end.other), at: 3)
             try statement.execute()
         }
     }
 
     // MARK: Linking
 
-    package func setTargets(_ changes: [ForeignKeyUpdate], _ link: CompiledAssociation) throws {
+    package func setForeignKeys(_ changes: [ForeignKeyUpdate], _ link: CompiledAssociation) throws {
         let names = LinkTable(link, .first, layout)
-        let columns = [names.other, names.otherPlace].compactMap { $0 }
+        let columns = [names.other, names.otherPosition].compactMap { $0 }
         let set = columns.map { "\($0) = ?" }.joined(separator: ", ")
         let statement = try statements.statement("UPDATE \(names.table) SET \(set) WHERE \(names.mine) = ?")
         for change in changes {
             if let target = change.target { statement.bind(target, at: 1) } else { statement.bindNull(at: 1) }
             if columns.count > 1 {
-                if let place = change.place { statement.bind(place, at: 2) } else { statement.bindNull(at: 2) }
+                if let position = change.position { statement.bind(position, at: 2) } else { statement.bindNull(at: 2) }
             }
             statement.bind(change.row, at: columns.count + 1)
             try statement.execute()
         }
     }
 
-    package func insert(_ pairs: [JoinRow], _ link: CompiledAssociation) throws {
+    package func insert(_ rows: [JoinRow], _ link: CompiledAssociation) throws {
         guard let stored = JoinTableStatements(link.id, layout, db) else { return }
         let ends = [CompiledAssociation.End.first, .second].filter { stored.order($0) != nil }
-        try stored.insertion(of: pairs.count).insert(pairs.count) { index, statement, offset in
-            statement.bind(pairs[index].rows.first, at: offset + 1)
-            statement.bind(pairs[index].rows.second, at: offset + 2)
-            for (place, end) in ends.enumerated() {
-                if let number = pairs[index].places[end] {
-                    statement.bind(number, at: offset + 3 + place)
+        try stored.insertion(of: rows.count).insert(rows.count) { index, statement, offset in
+            statement.bind(rows[index].rows.first, at: offset + 1)
+            statement.bind(rows[index].rows.second, at: offset + 2)
+            for (position, end) in ends.enumerated() {
+                if let number = rows[index].positions[end] {
+                    statement.bind(number, at: offset + 3 + position)
                 } else {
-                    statement.bindNull(at: offset + 3 + place)
+                    statement.bindNull(at: offset + 3 + position)
                 }
             }
         }
     }
 
-    package func insert(_ pairs: [NodeLink], _ places: [LinkPositions], _ link: CompiledAssociation) throws {
+    package func insert(_ rows: [NodeLink], _ positions: [LinkPositions], _ link: CompiledAssociation) throws {
         guard let stored = JoinTableStatements(link.id, layout, db), let tables else { return }
         let ends = [CompiledAssociation.End.first, .second].filter { stored.order($0) != nil }
         let (first, second) = (NodeKeys(tables[link.first.table]), NodeKeys(tables[link.second.table]))
         var counter = ProgressCounter(steps)
-        try stored.insertion(of: pairs.count).insert(pairs.count) { index, statement, offset in
+        try stored.insertion(of: rows.count).insert(rows.count) { index, statement, offset in
             try counter.advance()
-            first.bind(pairs[index].first, to: statement, at: offset + 1)
-            second.bind(pairs[index].second, to: statement, at: offset + 2)
-            for (place, end) in ends.enumerated() {
-                statement.bind(places[index][end] ?? 0, at: offset + 3 + place)
+            first.bind(rows[index].first, to: statement, at: offset + 1)
+            second.bind(rows[index].second, to: statement, at: offset + 2)
+            for (position, end) in ends.enumerated() {
+                statement.bind(positions[index][end] ?? 0, at: offset + 3 + position)
             }
         }
         try counter.finish()
     }
 
-    package func remove(_ pairs: [JoinKey], _ link: CompiledAssociation) throws {
+    package func remove(_ rows: [JoinKey], _ link: CompiledAssociation) throws {
         guard let removal = try JoinTableStatements(link.id, layout, db)?.removal() else { return }
-        for pair in pairs {
-            removal.bind(pair.first, at: 1)
-            removal.bind(pair.second, at: 2)
+        for row in rows {
+            removal.bind(row.first, at: 1)
+            removal.bind(row.second, at: 2)
             try removal.execute()
         }
     }
@@ -162,15 +162,15 @@ extension SQLiteSession {
 extension SQLiteSession {
     /// Compares all join rows if the payload has many nodes. Otherwise it compares the join rows of nodes with replaced
     /// links, and each other asserted pair.
-    package func compare(_ said: inout ResolvedJoinRows, _ link: CompiledAssociation, coversAll: Bool) throws
+    package func diff(_ asserted: inout ResolvedJoinRows, _ link: CompiledAssociation, coversAll: Bool) throws
         -> JoinTableDiff
     {
         guard let stored = JoinTableStatements(link.id, layout, db), let tables else { return JoinTableDiff() }
         let ends = (tables[link.first.table], tables[link.second.table])
-        var reader = JoinRowMatcher(said, of: link, ends, lookups, collectingUnmentioned: coversAll, self)
-        said = ResolvedJoinRows()
-        defer { said = reader.said }
-        let others = reader.unreplacedPairs()
+        var reader = JoinRowMatcher(asserted, of: link, ends, lookups, collectingUnmentioned: coversAll, self)
+        asserted = ResolvedJoinRows()
+        defer { asserted = reader.asserted }
+        let others = reader.unreplacedRows()
         let replacedCount = [.first, .second].reduce(0) { count, end in
             reader.rowsWithReplacedLinks(end).reduce(count) { count, _ in count + 1 }
         }
@@ -189,8 +189,8 @@ extension SQLiteSession {
             try compareJoinRows(of: seconds, at: .second, stored, &reader, isOnlyEnd: firsts.isEmpty)
             try compare(others, stored, &reader)
         }
-        if coversAll, reader.matchedUnmentioned {
-            doubtfulEnds[link.id] = size == .small ? reader.unmentioned : DoubtfulEnds(areAll: false)
+        if coversAll, reader.hasUnmatchedRows {
+            danglingCandidates[link.id] = size == .small ? reader.unmatchedEnds : DanglingCandidates(areAll: false)
         }
         return reader.compared
     }
@@ -208,9 +208,9 @@ extension SQLiteSession {
         if !stored.isOrdered, isOnlyEnd, lookup.hasIntegerKeys,
             let range = KeyRange(nodes.lazy.map { lookup.integerKey($0.index) }, factor: 12)
         {
-            return try reader.compareAll(stored.pairs(of: range, at: end), isOrdered: false, steps)
+            return try reader.compareAll(stored.joinRows(of: range, at: end), isOrdered: false, steps)
         }
-        let statement = try stored.pairs(ofRowAt: end)
+        let statement = try stored.joinRows(ofRowAt: end)
         let rows = NodeKeys(table)
         var counter = ProgressCounter(steps)
         for node in nodes {
@@ -224,16 +224,16 @@ extension SQLiteSession {
 
     /// Compares pairs whose links are not replaced at either end.
     private func compare(
-        _ pairs: [ResolvedJoinRows.Pair], _ stored: JoinTableStatements, _ reader: inout JoinRowMatcher
+        _ rows: [ResolvedJoinRows.Row], _ stored: JoinTableStatements, _ reader: inout JoinRowMatcher
     ) throws {
-        guard !pairs.isEmpty else { return }
+        guard !rows.isEmpty else { return }
         let statement = try stored.one()
         let (first, second) = (NodeKeys(reader.table(.first)), NodeKeys(reader.table(.second)))
         var counter = ProgressCounter(steps)
-        for pair in pairs {
+        for row in rows {
             try counter.advance()
-            first.bind(pair.first, to: statement, at: 1)
-            second.bind(pair.second, to: statement, at: 2)
+            first.bind(row.first, to: statement, at: 1)
+            second.bind(row.second, to: statement, at: 2)
             if try statement.step() { _ = reader.compare(statement) }
             statement.reset()
         }
@@ -251,21 +251,21 @@ struct LinkTable {
     let other: String
     /// The columns with the position in the list of the row at this end, and of the row at the other end; nil if not
     /// ordered.
-    let place: String?
-    let otherPlace: String?
+    let position: String?
+    let otherPosition: String?
 
     init(_ link: CompiledAssociation, _ end: CompiledAssociation.End, _ layout: StoreLayout) {
         switch layout[link.id] {
-        case .foreignKey(let table, let column, let place):
+        case .foreignKey(let table, let column, let position):
             let key = layout[link.first.table].keyColumn.quoted
             self.table = table.quoted
             (mine, other) = end == .first ? (key, column.quoted) : (column.quoted, key)
-            (self.place, otherPlace) = end == .first ? (nil, place?.quoted) : (place?.quoted, nil)
+            (self.position, otherPosition) = end == .first ? (nil, position?.quoted) : (position?.quoted, nil)
         case .joinTable(let name, let first, let second, let firstPlace, let secondPlace):
             table = name.quoted
-            let (columns, places) = ((first.quoted, second.quoted), (firstPlace?.quoted, secondPlace?.quoted))
+            let (columns, positions) = ((first.quoted, second.quoted), (firstPlace?.quoted, secondPlace?.quoted))
             (mine, other) = end == .first ? columns : (columns.1, columns.0)
-            (place, otherPlace) = end == .first ? places : (places.1, places.0)
+            (position, otherPosition) = end == .first ? positions : (positions.1, positions.0)
         }
     }
 }
@@ -279,10 +279,10 @@ enum NextPositionSQL {
     static func query(_ link: AssociationID, _ end: CompiledAssociation.End, _ layout: StoreLayout) -> String? {
         let names = LinkTable(layout.model[link], end, layout)
         let side = layout.model[link].side(end)
-        guard let place = names.place, let relationship = side.relationship else { return nil }
+        guard let position = names.position, let relationship = side.relationship else { return nil }
         return """
             SELECT max(
-              (SELECT ifnull(max(\(place)) + 1, 0) FROM \(names.table) WHERE \(names.mine) = ?1),
+              (SELECT ifnull(max(\(position)) + 1, 0) FROM \(names.table) WHERE \(names.mine) = ?1),
               (SELECT ifnull(max(position) + 1, 0) FROM sync_pending
                WHERE owner_entity IN (\(layout.entityNames(of: [side.table]))) AND owner_key = ?1
                AND relationship = \(relationship.name.literal)))

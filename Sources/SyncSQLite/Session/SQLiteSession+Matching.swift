@@ -6,9 +6,9 @@ package import SyncStore
 // Matches stored rows with nodes. It scans the table, or looks up each key if the table is much larger than the
 // payload.
 extension SQLiteSession {
-    package func meet(_ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter) throws {
+    package func match(_ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter) throws {
         let keyed = table.batch.nodes.count - table.batch.owners.count
-        if pass != .compare, watch.scope != nil { return try scan(table, pass, watch) }
+        if pass != .diff, watch.scope != nil { return try scan(table, pass, watch) }
         guard keyed > 0 else { return }
         switch try size(of: columns(table.id).table, limit: keyed * 6) {
         case .empty: break
@@ -20,12 +20,12 @@ extension SQLiteSession {
             {
                 try scan(table, pass, watch, within: range)
             } else {
-                try lookUp(table, pass)
+                try matchByKey(table, pass)
             }
         }
     }
 
-    package func meet(_ rows: [(node: NodeID, key: RowKey)], _ table: SyncTable, _ pass: MatchPass) throws {
+    package func match(_ rows: [(node: NodeID, key: RowKey)], _ table: SyncTable, _ pass: MatchPass) throws {
         let columns = columns(table.id)
         let statement = try statements.statement(columns.select + " WHERE \(columns.keyColumn) = ?")
         var matcher = RowMatcher(table, self, pass)
@@ -42,14 +42,14 @@ extension SQLiteSession {
 
     /// Returns whether a table has at most `limit` rows. A table that was found to be large is not measured again.
     func size(of table: String, limit: Int) throws -> TableSize {
-        if let known = memory[table], known >= limit { return .large }
+        if let known = scratch[table], known >= limit { return .large }
         let size = try TableSize(of: table, limit: limit, in: db)
-        if size == .large { memory[table] = limit }
+        if size == .large { scratch[table] = limit }
         return size
     }
 
     /// The number of unmatched rows that are filtered at once.
-    private static let straysAtOnce = 4096
+    private static let unmatchedBatchSize = 4096
 
     private func scan(
         _ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter, within range: KeyRange? = nil
@@ -62,8 +62,8 @@ extension SQLiteSession {
             columns.select + (range == nil ? "" : KeyRange.condition(columns.keyColumn))
                 + (cursor == nil ? "" : " ORDER BY \(columns.keyColumn)"))
         range?.bind(to: statement)
-        let collectsUnmatchedRows = pass != .compare && range == nil
-        var matcher = RowMatcher(table, self, pass, expecting: pass == .compare ? [] : expectedTargets(table))
+        let collectsUnmatchedRows = pass != .diff && range == nil
+        var matcher = RowMatcher(table, self, pass, expecting: pass == .diff ? [] : expectedTargets(table))
         defer { matcher.finish() }
         if collectsUnmatchedRows { matcher.isScanned() }
         var counter = ProgressCounter(steps)
@@ -81,26 +81,26 @@ extension SQLiteSession {
                 matcher.accept(statement, node: node, entity: entity)
             } else if collectsUnmatchedRows {
                 matcher.addUnmatchedRow(statement, entity: entity, watch)
-                if let keeping = watch.keeping, matcher.met.strays.rows.count >= weighed + Self.straysAtOnce {
+                if let keeping = watch.keeping, matcher.matches.unmatchedRows.rows.count >= weighed + Self.unmatchedBatchSize {
                     try matcher.filterUnmatchedRows(from: weighed, keeping)
-                    weighed = matcher.met.strays.rows.count
+                    weighed = matcher.matches.unmatchedRows.rows.count
                 }
             }
         }
         if let keeping = watch.keeping { try matcher.filterUnmatchedRows(from: weighed, keeping) }
-        doubtfulEnds.merge(matcher.doubtful) { $1 }
+        danglingCandidates.merge(matcher.danglingCandidates) { $1 }
         try counter.finish()
     }
 
     /// Returns the last target of each foreign key in the payload, which is probably the stored one.
     private func expectedTargets(_ table: SyncTable) -> [[Int32]] {
-        table.tree.foreignKeys.map { link in
+        table.hierarchy.foreignKeys.map { link in
             guard let assertions = plan?[link].assertions, !assertions.isEmpty else { return [] }
             return assertions.lastTargets(count: table.batch.nodes.count)
         }
     }
 
-    private func lookUp(_ table: SyncTable, _ pass: MatchPass) throws {
+    private func matchByKey(_ table: SyncTable, _ pass: MatchPass) throws {
         let columns = columns(table.id)
         let batch = table.batch
         var statements: [Int: (statement: RawStatement, key: KeyColumns?)] = [:]
@@ -109,8 +109,8 @@ extension SQLiteSession {
         var matcher = RowMatcher(table, self, pass)
         defer { matcher.finish() }
         var counter = ProgressCounter(steps)
-        for place in batch.nodes.indices {
-            let node = order.isEmpty ? place : Int(order[place])
+        for position in batch.nodes.indices {
+            let node = order.isEmpty ? position : Int(order[position])
             guard batch.nodes[node].key.kind != .absent else { continue }
             try counter.advance()
             let given = model.entities[Int(batch.nodes[node].entity)]
@@ -120,7 +120,7 @@ extension SQLiteSession {
                 (statement, key) = known
             } else {
                 statement = try RawStatement(db, columns.select + keyCondition(given))
-                key = columns.partedKey(keyOwner)?.key
+                key = columns.compositeKey(keyOwner)?.key
                 statements[keyOwner] = (statement, key)
             }
             if let key {
@@ -146,7 +146,7 @@ extension SQLiteSession {
     /// - Parameter value: An expression for the key; nil for parameters.
     func keyCondition(_ entity: CompiledEntity, equals value: String? = nil) -> String {
         let columns = columns(entity.table)
-        guard columns.hasHiddenKey, let key = KeyColumns(entity, layout) else {
+        guard columns.hasSurrogateKey, let key = KeyColumns(entity, layout) else {
             return " WHERE \(columns.keyColumn) = \(value ?? "?")"
         }
         return " WHERE " + key.condition(of: key.table.name, equals: value.map(key.leaves(ofKey:)))
@@ -208,18 +208,18 @@ final class NodeKeys {
     private let batch: NodeBatch
     private let pool: TextPool
     /// Whether all keys are the keys of the batch, which is the common case.
-    private let areStaged: Bool
+    private let areInBatch: Bool
 
     init(_ table: SyncTable) {
         keys = table.keys
         batch = table.batch
         pool = table.pool
-        areStaged = table.keys.isEmpty
+        areInBatch = table.keys.isEmpty
     }
 
     @inline(__always)
     func bind(_ node: NodeID, to statement: RawStatement, at parameter: Int) {
-        if !areStaged, let key = keys[node] {
+        if !areInBatch, let key = keys[node] {
             statement.bind(key, at: parameter)
         } else {
             statement.bind(batch.nodes[node.index].key, at: parameter, pool)

@@ -5,7 +5,7 @@ package import SyncStore
 // A store may have more pending references than rows. A small payload therefore reads only the references of its nodes,
 // and those whose rows arrived without a sync since the last check.
 extension SQLiteSession {
-    package func rememberedReferences() throws -> [PositionedReference] {
+    package func pendingReferences() throws -> [PositionedReference] {
         guard hasReferences, let tables else { return [] }
         let touched = tables.filter { !$0.isEmpty }
         let limit = touched.reduce(0) { $0 + $1.batch.nodes.count } * 6
@@ -18,9 +18,9 @@ extension SQLiteSession {
             }
         }
         let found = try touched.flatMap(referencesOfNodes)
-        let unsettled = touched.map(\.id).filter { !settled.contains($0) }
+        let unsettled = touched.map(\.id).filter { !resolvedTables.contains($0) }
         let arrived = try unsettled.isEmpty ? [] : arrivedReferences(unsettled)
-        if arrived.isEmpty { settle(unsettled) }
+        if arrived.isEmpty { addResolvedTables(unsettled) }
         return ordered(found + arrived)
     }
 
@@ -38,7 +38,7 @@ extension SQLiteSession {
             let row = table.rowKey(node)
             if let row { found += try references(owned, row) }
             guard table.isPresent(node) || table.batch.nodes[node.index].isGiven else { continue }
-            let key = RowKey(table.batch.nodes[node.index].key, table.pool) ?? (table.hasHiddenKey ? nil : row)
+            let key = RowKey(table.batch.nodes[node.index].key, table.pool) ?? (table.hasSurrogateKey ? nil : row)
             if let key { found += try references(awaited, key) }
         }
         return found
@@ -94,8 +94,8 @@ extension SQLiteSession {
 
     // MARK: Storing
 
-    package func remember(_ references: [PositionedReference]) throws {
-        markHasReferences()
+    package func insertPendingReferences(_ references: [PositionedReference]) throws {
+        setHasReferences()
         let statement = try statements.statement(
             """
             INSERT INTO sync_pending (owner_entity, owner_key, relationship, target_entity, target_key, position)
@@ -113,7 +113,7 @@ extension SQLiteSession {
         }
     }
 
-    package func forget(_ references: [PendingReference]) throws {
+    package func deletePendingReferences(_ references: [PendingReference]) throws {
         let statement = try statements.statement(
             """
             DELETE FROM sync_pending
@@ -163,55 +163,55 @@ extension SQLiteSession {
     private var dangling: DanglingLinks { DanglingLinks(layout: layout, db: db) }
 
     package func danglingLinks() throws -> [DanglingJoinRows] {
-        let known = soundLinks.checked.count + soundLinks.sound.count
+        let known = validLinks.checked.count + validLinks.valid.count
         var found: [DanglingJoinRows] = []
-        if try meetsDanglingLinks() {
+        if try mayHaveDanglingLinks() {
             found = try model.links.compactMap { try self.dangling($0.id) }
-            soundLinks.sound = Set(model.links.map(\.id))
+            validLinks.valid = Set(model.links.map(\.id))
         }
-        soundLinks.checked.formUnion(soundLinks.sound)
-        if soundLinks.checked.count + soundLinks.sound.count > known { keepSoundLinks() }
+        validLinks.checked.formUnion(validLinks.valid)
+        if validLinks.checked.count + validLinks.valid.count > known { storeValidLinks() }
         return found
     }
 
     /// Finds the dangling links of join tables that were read completely and have links to rows without a node.
     package func danglingJoinRows() throws -> [DanglingJoinRows] {
         try model.links.compactMap { link -> DanglingJoinRows? in
-            guard let ends = doubtfulEnds[link.id], link.storage == .joinTable, !isSound(link.id) else { return nil }
+            guard let ends = danglingCandidates[link.id], link.storage == .joinTable, !isValid(link.id) else { return nil }
             let found = try dangling.exist(link.id, among: ends) ? self.dangling(link.id) : nil
-            soundLinks.sound.insert(link.id)
-            keepSoundLinks()
+            validLinks.valid.insert(link.id)
+            storeValidLinks()
             return found
         }
     }
 
     private func dangling(_ link: AssociationID) throws -> DanglingJoinRows? {
-        let pairs = try dangling.find(link)
-        return pairs.isEmpty ? nil : DanglingJoinRows(link, pairs.map { ($0.first, $0.second) })
+        let rows = try dangling.find(link)
+        return rows.isEmpty ? nil : DanglingJoinRows(link, rows.map { ($0.first, $0.second) })
     }
 
     package func removeDangling(_ links: [AssociationID]) throws { for link in links { try dangling.remove(link) } }
 
-    private func isSound(_ link: AssociationID) -> Bool { soundLinks.sound.contains(link) }
+    private func isValid(_ link: AssociationID) -> Bool { validLinks.valid.contains(link) }
 
     // MARK: Detection
 
-    private func meetsDanglingLinks() throws -> Bool {
+    private func mayHaveDanglingLinks() throws -> Bool {
         guard let tables else { return false }
         for link in model.links where !tables[link.first.table].isEmpty || !tables[link.second.table].isEmpty {
-            guard soundLinks.checked.insert(link.id).inserted else { continue }
+            guard validLinks.checked.insert(link.id).inserted else { continue }
             if try TableSize(of: dangling.table(link.id), limit: Self.few, in: db) == .large { continue }
             if try dangling.exist(link.id) { return true }
-            soundLinks.sound.insert(link.id)
+            validLinks.valid.insert(link.id)
         }
         for table in tables where !table.isEmpty {
-            for (index, link) in table.tree.foreignKeys.enumerated() {
+            for (index, link) in table.hierarchy.foreignKeys.enumerated() {
                 if try hasDanglingTargets(table, model[link], index, tables) { return true }
             }
         }
         for link in model.links {
             for end in [CompiledAssociation.End.first, .second] where link.storage == .joinTable || end == .second {
-                if try meetsMissingRows(link, end, tables) { return true }
+                if try mayReferenceMissingRows(link, end, tables) { return true }
             }
         }
         return false
@@ -221,20 +221,20 @@ extension SQLiteSession {
     private func hasDanglingTargets(
         _ table: SyncTable, _ link: CompiledAssociation, _ index: Int, _ tables: SyncTables
     ) throws -> Bool {
-        let presence = tables[link.second.table].met.presence
+        let states = tables[link.second.table].matches.rowStates
         var others: [NodeID] = []
-        for (node, target) in table.met.foreignKeys[index].targets.enumerated() where target != .nowhere {
+        for (node, target) in table.matches.foreignKeys[index].targets.enumerated() where target != .nowhere {
             if let target = target.node {
-                if presence[target.index] != .stored { return true }
+                if states[target.index] != .stored { return true }
             } else {
                 others.append(NodeID(node))
             }
         }
-        let pointers = table.met.strays.pointers
-        if pointers.contains(where: { $0.link == link.id && presence[$0.target.index] != .stored }) { return true }
-        let ends = doubtfulEnds[link.id]
-        guard !others.isEmpty || ends != nil, !isSound(link.id) else { return false }
-        guard table.met.isScanned else {
+        let references = table.matches.unmatchedRows.references
+        if references.contains(where: { $0.link == link.id && states[$0.target.index] != .stored }) { return true }
+        let ends = danglingCandidates[link.id]
+        guard !others.isEmpty || ends != nil, !isValid(link.id) else { return false }
+        guard table.matches.isScanned else {
             return try dangling.exist(link.id, of: others.compactMap(table.rowKey))
         }
         // The table was scanned with its unmatched rows, so all other rows reference nodes.
@@ -244,24 +244,24 @@ extension SQLiteSession {
         } else {
             guard try !dangling.exist(link.id) else { return true }
         }
-        soundLinks.sound.insert(link.id)
+        validLinks.valid.insert(link.id)
         return false
     }
 
     /// Returns whether there are links to nodes that are not stored.
-    private func meetsMissingRows(_ link: CompiledAssociation, _ end: CompiledAssociation.End, _ tables: SyncTables)
+    private func mayReferenceMissingRows(_ link: CompiledAssociation, _ end: CompiledAssociation.End, _ tables: SyncTables)
         throws -> Bool
     {
         let table = tables[link.side(end).table]
-        let presence = table.met.presence
-        guard presence.contains(where: { $0 != .stored }), !isSound(link.id) else { return false }
-        let missing = table.nodes.filter { presence[$0.index] != .stored }
+        let states = table.matches.rowStates
+        guard states.contains(where: { $0 != .stored }), !isValid(link.id) else { return false }
+        let missing = table.nodes.filter { states[$0.index] != .stored }
         switch try size(of: dangling.table(link.id), limit: missing.count * 6) {
         case .empty: break
         case .small: if try dangling.exist(link.id) { return true }
         case .large: return try dangling.exist(link.id, to: missing.compactMap(table.rowKey), at: end)
         }
-        soundLinks.sound.insert(link.id)
+        validLinks.valid.insert(link.id)
         return false
     }
 }

@@ -44,7 +44,7 @@ extension SQLiteSession {
 
     package func update(_ nodes: [NodeID], _ table: SyncTable) throws {
         let columns = columns(table.id)
-        let changed = table.met.changed
+        let changed = table.matches.changed
         let values = NodeBinding(table, self)
         var updates: [[UInt8]: (columns: [TableColumn], statement: RawStatement)] = [:]
         var counter = ProgressCounter(steps)
@@ -74,7 +74,7 @@ extension SQLiteSession {
         try counter.finish()
     }
 
-    package func refine(_ rows: [(key: RowKey, entity: CompiledEntity, added: [Int])], in table: TableID) throws {
+    package func setEntities(of rows: [(key: RowKey, entity: CompiledEntity, added: [Int])], in table: TableID) throws {
         let columns = columns(table)
         for (key, entity, added) in rows {
             let names = [TableLayout.entityColumn] + added.map { layout[table].columns[$0] }
@@ -145,8 +145,8 @@ extension SQLiteSession {
             defer { statement.reset() }
             guard try statement.step() else { return nil }
             let entity = try columns.entity(statement, at: columns.entity == nil ? nil : 0)
-            let place = model.entities[entity].keyOwner.flatMap { keys[$0] }
-            return StoredIdentity(entity: entity, key: place.flatMap { $0.columns.key(statement, at: $0.first) })
+            let position = model.entities[entity].keyOwner.flatMap { keys[$0] }
+            return StoredIdentity(entity: entity, key: position.flatMap { $0.columns.key(statement, at: $0.first) })
         }
     }
 
@@ -229,9 +229,9 @@ extension SQLiteSession {
 
     package func nextKey(of table: TableID) throws -> Int64 {
         let columns = columns(table)
-        let condition = columns.hasHiddenKey ? "" : " WHERE \(columns.keyColumn) < \(TemporaryKey.integerBound)"
+        let condition = columns.hasSurrogateKey ? "" : " WHERE \(columns.keyColumn) < \(TemporaryKey.integerBound)"
         let next = try Int64.fetchOne(db, sql: "SELECT max(\(columns.keyColumn)) + 1 FROM \(columns.table)\(condition)")
-        return next ?? (columns.hasHiddenKey ? 1 : Int64.min + 1)
+        return next ?? (columns.hasSurrogateKey ? 1 : Int64.min + 1)
     }
 }
 

@@ -13,7 +13,7 @@ package final class SQLiteSession {
     /// The monitor's knowledge for this transaction.
     private let visit: StoreMonitor.Visit
     /// By quoted table name, a number that its row count is known to exceed.
-    package var memory: [String: Int] = [:]
+    package var scratch: [String: Int] = [:]
 
     // The state of the running sync.
     private(set) var plan: PayloadGraph?
@@ -25,11 +25,11 @@ package final class SQLiteSession {
     /// Whether the store had pending references when the sync began.
     private(set) var hasReferences = false
     /// The tables to which no row that a reference waits for can have been added without a sync.
-    private(set) var settled: Set<TableID> = []
+    private(set) var resolvedTables: Set<TableID> = []
     /// The links that are known to be valid.
-    var soundLinks = StoreMonitor.ValidLinks()
+    var validLinks = StoreMonitor.ValidLinks()
     /// For links that were read in part, the rows at their ends that may not be stored.
-    var doubtfulEnds: [AssociationID: DoubtfulEnds] = [:]
+    var danglingCandidates: [AssociationID: DanglingCandidates] = [:]
     /// Whether the caller's transaction already had unresolved foreign keys, which the caller must resolve.
     private var hadOpenLinks = false
 
@@ -38,7 +38,7 @@ package final class SQLiteSession {
         self.visit = visit
         db = visit.db
         self.layout = layout
-        columns = Array(repeating: nil, count: layout.model.trees.count)
+        columns = Array(repeating: nil, count: layout.model.hierarchies.count)
         statements = StatementCache(db)
     }
 
@@ -58,13 +58,13 @@ extension SQLiteSession: StoreSession {
         self.tables = tables
         self.steps = steps
         lookups = tables.map { NodeLookup($0.batch) }
-        doubtfulEnds = [:]
+        danglingCandidates = [:]
         hasReferences = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_pending)") ?? false
         hadOpenLinks = hasOpenLinks
         let start = try StoreMonitor.Moment(db)
         self.start = start
-        settled = hasReferences ? visit.settled(at: start) : Set(tables.lazy.map(\.id))
-        soundLinks = visit.soundLinks(at: start)
+        resolvedTables = hasReferences ? visit.resolvedTables(at: start) : Set(tables.lazy.map(\.id))
+        validLinks = visit.validLinks(at: start)
     }
 
     /// Records, when the transaction commits, that only syncs have written to the settled tables.
@@ -72,24 +72,24 @@ extension SQLiteSession: StoreSession {
         // The graph may be large, and so may that of the next chunk.
         (plan, tables, lookups) = (nil, nil, [])
         guard let start, hasReferences || awaits else { return }
-        visit.settle(settled, since: start)
+        visit.setResolvedTables(resolvedTables, since: start)
     }
 
     /// Whether the transaction has unresolved foreign keys, from any statement.
     private var hasOpenLinks: Bool { DeferredForeignKeys.areBroken(db) }
 
     /// Records that the store now has pending references.
-    func markHasReferences() { hasReferences = true }
+    func setHasReferences() { hasReferences = true }
 
-    func settle(_ tables: some Sequence<TableID>) { settled.formUnion(tables) }
+    func addResolvedTables(_ tables: some Sequence<TableID>) { resolvedTables.formUnion(tables) }
 
     /// Records the valid links for later transactions.
-    func keepSoundLinks() {
-        guard let start, !soundLinks.checked.isEmpty else { return }
-        visit.keep(soundLinks, at: start)
+    func storeValidLinks() {
+        guard let start, !validLinks.checked.isEmpty else { return }
+        visit.storeValidLinks(validLinks, at: start)
     }
 
-    package func makeRoom(forInserting count: Int) throws { try PageCache.grow(forInserting: count, db) }
+    package func reserveCapacity(forInserting count: Int) throws { try PageCache.grow(forInserting: count, db) }
 
     /// Checks foreign keys before the commit, whose error would not name the violations.
     package func checkLinks() throws {
@@ -99,8 +99,8 @@ extension SQLiteSession: StoreSession {
 
     private static let tablesPerNotice = 64
 
-    package func notifyObservers(of tables: [TableID], andPairs: Bool) throws {
-        let names = tables.map { layout[$0].name } + (andPairs ? layout.pairTables : [])
+    package func notifyObservers(of tables: [TableID], andLinks: Bool) throws {
+        let names = tables.map { layout[$0].name } + (andLinks ? layout.joinTables : [])
         // GRDB copies a region each time a table is added to it, so the regions are kept small.
         for start in stride(from: 0, to: names.count, by: Self.tablesPerNotice) {
             var region = DatabaseRegion()
@@ -137,7 +137,7 @@ final class StatementCache {
 // MARK: - Outbox
 
 extension SQLiteSession {
-    package func unsentRows(of table: TableID) throws -> Set<RowKey> {
+    package func rowsWithPendingChanges(of table: TableID) throws -> Set<RowKey> {
         guard try EngineSchema.isThere(in: db) else { return [] }
         let keys = try DatabaseValue.fetchAll(
             db, sql: "SELECT k FROM sync_change WHERE e IN (\(layout.model.engineNumbers(of: table)))")
@@ -149,7 +149,7 @@ extension SQLiteSession {
 
 // Row flags of a paged import that take too much memory move to a temporary table of this connection.
 extension SQLiteSession {
-    package func marks(of rows: [StoredRow], in table: String) throws -> [RowFlags] {
+    package func rowFlags(of rows: [StoredRow], in table: String) throws -> [RowFlags] {
         let statement = try statements.statement("SELECT mark FROM temp.\(table) WHERE tree = ? AND key = ?")
         return try rows.map { row in
             statement.bind(Int64(row.table.index), at: 1)
@@ -159,24 +159,24 @@ extension SQLiteSession {
         }
     }
 
-    package func move(_ marks: inout RowFlagTable, to table: String?) throws -> String {
-        let table = try table ?? makeMarkTable()
+    package func moveRowFlags(_ flags: inout RowFlagTable, to table: String?) throws -> String {
+        let table = try table ?? makeRowFlagTable()
         let statement = try statements.statement(
             """
             INSERT INTO temp.\(table) (tree, key, mark) VALUES (?, ?, ?)
             ON CONFLICT DO UPDATE SET mark = mark | excluded.mark
             """)
-        try marks.removeAll { row, mark in
+        try flags.removeAll { row, flags in
             statement.bind(Int64(row.table.index), at: 1)
             statement.bind(row.key, at: 2)
-            statement.bind(Int64(mark.rawValue), at: 3)
+            statement.bind(Int64(flags.rawValue), at: 3)
             try statement.execute()
         }
         return table
     }
 
     /// Creates a table that lasts until the import or the connection ends. `ANY` keeps the keys unconverted.
-    private func makeMarkTable() throws -> String {
+    private func makeRowFlagTable() throws -> String {
         let name = "\"sync_run_\(UUID().uuidString)\""
         try db.execute(
             sql: """
@@ -187,7 +187,7 @@ extension SQLiteSession {
         return name
     }
 
-    package func dropMarks(in table: String) throws {
+    package func dropRowFlags(in table: String) throws {
         statements.removeAll()
         try db.execute(sql: "DROP TABLE temp.\(table)")
     }

@@ -119,17 +119,17 @@ extension DataStack {
         try DatabaseErrorMapper.mapped(.databaseError, "cannot write to the store") {
             try database.write { db in
                 try watch.check(db)
-                return try DeferredForeignKeys.during(db, isAdopted) { try body(db) }
+                return try DeferredForeignKeys.during(db, hasExistingTables) { try body(db) }
             }
         }
     }
 
     func writing<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
-        let (watch, isAdopted) = (watch, isAdopted)
+        let (watch, hasExistingTables) = (watch, hasExistingTables)
         return try await DatabaseErrorMapper.mapped(.databaseError, "cannot write to the store") {
             try await database.write { db in
                 try watch.check(db)
-                return try DeferredForeignKeys.during(db, isAdopted) { try body(db) }
+                return try DeferredForeignKeys.during(db, hasExistingTables) { try body(db) }
             }
         }
     }
@@ -139,7 +139,7 @@ extension DataStack {
 struct RowInserter {
     private let stack: DataStack
     private let entity: CompiledEntity
-    private let tree: EntityHierarchy
+    private let hierarchy: EntityHierarchy
     private let session: SQLiteSession
     private let db: Database
 
@@ -153,7 +153,7 @@ struct RowInserter {
         self.stack = stack
         self.entity = entity
         self.db = db
-        tree = stack.model.compiled[entity.table]
+        hierarchy = stack.model.compiled[entity.table]
         session = SQLiteSession(StoreMonitor.unwatched(db), stack.layout)
     }
 
@@ -178,16 +178,16 @@ struct RowInserter {
             guard ColumnValue.fits(value, type) else { throw misfit(name, type) }
         }
         var slots = try entity.slots.map { slot in (slot: slot, value: try value(of: slot, in: values)) }
-        if let keySlot = entity.keySlot, let place = slots.firstIndex(where: { $0.slot == keySlot }) {
-            if slots[place].value.isNull {
-                slots[place].value = try stack.newKey(for: entity, in: db)
-            } else if let key = RowKey(slots[place].value) {
-                try stack.refuseTaken(key, of: entity, in: db)
+        if let keySlot = entity.keySlot, let position = slots.firstIndex(where: { $0.slot == keySlot }) {
+            if slots[position].value.isNull {
+                slots[position].value = try stack.newKey(for: entity, in: db)
+            } else if let key = RowKey(slots[position].value) {
+                try stack.checkIsFree(key, of: entity, in: db)
             }
         }
-        try checkPartedKey(values, links)
+        try checkCompositeKey(values, links)
         let rowKey = try session.insert(slots, of: entity)
-        try DanglingLinks(layout: stack.layout, db: db).remove(linksTo: rowKey, in: tree.id)
+        try DanglingLinks(layout: stack.layout, db: db).remove(linksTo: rowKey, in: hierarchy.id)
         for relationship in entity.relationships {
             if let targets = links[relationship.name] { try link(rowKey, by: relationship, to: targets) }
         }
@@ -198,12 +198,12 @@ struct RowInserter {
     }
 
     /// Checks that a composite key is complete and not taken.
-    private func checkPartedKey(_ values: [String: StoredValue], _ links: [String: [SyncRow]]) throws {
+    private func checkCompositeKey(_ values: [String: StoredValue], _ links: [String: [SyncRow]]) throws {
         guard let key = entity.compositeKey else { return }
         let parts = try key.parts.map { part -> PrimaryKeyValue in
             let (name, part): (String, PrimaryKeyValue?) =
                 switch part {
-                case .attribute(let slot): (tree.attributes[slot].name, recordKey(slot, values))
+                case .attribute(let slot): (hierarchy.attributes[slot].name, recordKey(slot, values))
                 case .relationship(let index):
                     (entity.relationships[index].name, links[entity.relationships[index].name]?.first?.key)
                 }
@@ -214,12 +214,12 @@ struct RowInserter {
             }
             return part
         }
-        try stack.refuseTaken(
+        try stack.checkIsFree(
             RowKey(.parts(parts), stack.model.compiled.keyType(of: entity.id)), of: entity, in: db)
     }
 
     private func recordKey(_ slot: Int, _ values: [String: StoredValue]) -> PrimaryKeyValue? {
-        let attribute = tree.attributes[slot]
+        let attribute = hierarchy.attributes[slot]
         guard let value = values[attribute.name] else { return nil }
         return ColumnValue.recordKey(ColumnValue.databaseValue(value, as: attribute.type), as: attribute.type)
     }
@@ -228,11 +228,11 @@ struct RowInserter {
 
     private func attribute(_ name: String) throws -> SyncModel.Attribute {
         guard let slot = entity.slotByName[name] else { throw DatabaseErrorMapper.unknownAttribute(name, of: entity) }
-        return tree.attributes[slot]
+        return hierarchy.attributes[slot]
     }
 
     private func value(of slot: Int, in values: [String: StoredValue]) throws -> DatabaseValue {
-        let attribute = tree.attributes[slot]
+        let attribute = hierarchy.attributes[slot]
         let isKey = entity.keySlots.contains(slot)
         let given = values[attribute.name]
         let fallback = isKey ? nil : attribute.defaultValue

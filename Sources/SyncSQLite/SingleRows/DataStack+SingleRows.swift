@@ -28,8 +28,8 @@ extension DataStack {
     private func insertOrUpdate(
         _ entity: String, with record: JSONValue, _ options: SyncOptions, in db: Database, isOwn: Bool
     ) throws -> (row: SyncRow, result: SyncResult) {
-        let staging = try singleRowStaging(entity, options)
-        return try sync(singleRecord: try staging.stage(singleRecord: record), options, in: db, isOwn: isOwn)
+        let staging = try singleRowGraphBuilder(entity, options)
+        return try sync(singleRecord: try staging.map(singleRecord: record), options, in: db, isOwn: isOwn)
     }
 
     /// Inserts the row of one JSON record, or updates the row with its key, in one transaction.
@@ -46,7 +46,7 @@ extension DataStack {
 
     // MARK: Graphs of one record
 
-    func singleRowStaging(_ entity: String, _ options: SyncOptions) throws -> PayloadGraphBuilder {
+    func singleRowGraphBuilder(_ entity: String, _ options: SyncOptions) throws -> PayloadGraphBuilder {
         try PayloadGraphBuilder(
             inEntity: entity, of: model, parent: nil,
             operations: .all.subtracting(.delete), options: options)
@@ -65,7 +65,7 @@ extension DataStack {
                 entity: entity.name, path: plan.diagnostics.first?.path)
         }
         var applied: (row: SyncRow, result: SyncResult)?
-        try DeferredForeignKeys.during(db, isAdopted) {
+        try DeferredForeignKeys.during(db, hasExistingTables) {
             try db.inSavepoint {
                 let result = try session(watch.visit(db, isOwn: isOwn), SyncRequest(options: options))
                     .apply(payload)
@@ -116,9 +116,9 @@ extension DataStack {
         guard let row = try fetch(entity, id: id, in: db), row.type.isKeyed else { return nil }
         let current = RowKey(row.key, model.compiled.keyType(of: row.type.id))
         let key = try model.key(of: row.type, in: values, else: current)
-        let payload = try singleRowStaging(row.entity, options).stage(singleRecord: values, key: key)
+        let payload = try singleRowGraphBuilder(row.entity, options).map(singleRecord: values, key: key)
         var updated: (row: SyncRow, result: SyncResult)?
-        try DeferredForeignKeys.during(db, isAdopted) {
+        try DeferredForeignKeys.during(db, hasExistingTables) {
             try db.inSavepoint {
                 if key != current { try KeyUpdate(self, row, db).rekey(to: key) }
                 updated = try sync(singleRecord: payload, options, in: db, isOwn: isOwn)
@@ -219,9 +219,9 @@ extension DataStack {
     private func write(
         _ values: [String: StoredValue], to row: SyncRow, _ entity: CompiledEntity, _ db: Database
     ) throws -> DatabaseValue {
-        let tree = model.compiled[entity.table]
+        let hierarchy = model.compiled[entity.table]
         let table = layout[entity.table]
-        let keyNames = Set(entity.keySlots.map { tree.attributes[$0].name })
+        let keyNames = Set(entity.keySlots.map { hierarchy.attributes[$0].name })
         var names: [String] = []
         var arguments: [DatabaseValue] = []
         var key = row.rowKey
@@ -234,7 +234,7 @@ extension DataStack {
         for (name, value) in values.sorted(by: { $0.key < $1.key })
         where row[name] != value && !keyNames.contains(name) {
             guard let slot = entity.slotByName[name] else { continue }
-            let stored = ColumnValue.databaseValue(value, as: tree.attributes[slot].type)
+            let stored = ColumnValue.databaseValue(value, as: hierarchy.attributes[slot].type)
             names.append("\(table.columns[slot].quoted) = ?")
             arguments.append(stored)
         }
@@ -264,7 +264,7 @@ extension DataStack {
     ) throws -> SyncResult {
         guard let row = try fetch(entity, id: id, in: db) else { return SyncResult(entity: entity) }
         var result = SyncResult(entity: entity)
-        try DeferredForeignKeys.during(db, isAdopted) {
+        try DeferredForeignKeys.during(db, hasExistingTables) {
             try db.inSavepoint {
                 guard let key = RowKey(row.rowKey) else { return .commit }
                 result = try session(watch.visit(db, isOwn: isOwn), SyncRequest())

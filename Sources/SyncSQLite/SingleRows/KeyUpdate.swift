@@ -21,11 +21,11 @@ struct KeyUpdate {
     @discardableResult
     func rekey(to key: RowKey) throws -> DatabaseValue {
         let entity = row.type
-        let tree = stack.model.compiled[entity.table]
+        let hierarchy = stack.model.compiled[entity.table]
         guard let columns = KeyColumns(entity, stack.layout) else { return row.rowKey }
-        try stack.refuseTaken(key, of: entity, in: db)
-        let isRowKey = tree.keySlot != nil
-        if isRowKey { try DanglingLinks(layout: stack.layout, db: db).remove(linksTo: key.databaseValue, in: tree.id) }
+        try stack.checkIsFree(key, of: entity, in: db)
+        let isRowKey = hierarchy.keySlot != nil
+        if isRowKey { try DanglingLinks(layout: stack.layout, db: db).remove(linksTo: key.databaseValue, in: hierarchy.id) }
         let values = try columns.values(of: key, entity: entity.name, in: db)
         let bound = values.map(ColumnValue.bound)
         let set = zip(columns.columns, bound).map { "\($0.quoted) = \($1.sql)" }.joined(separator: ", ")
@@ -33,15 +33,15 @@ struct KeyUpdate {
             sql: "UPDATE \(columns.table.name.quoted) SET \(set) WHERE \(columns.table.keyColumn.quoted) = ?",
             arguments: StatementArguments(bound.map(\.value) + [row.rowKey]))
         guard isRowKey else { return row.rowKey }
-        if stack.isAdopted { try follow(to: key.databaseValue, in: tree) }
-        try renameOwner(to: key.databaseValue, in: tree)
-        try notifyReferring(to: tree)
+        if stack.hasExistingTables { try updateReferences(to: key.databaseValue, in: hierarchy) }
+        try renameOwner(to: key.databaseValue, in: hierarchy)
+        try notifyReferring(to: hierarchy)
         return key.databaseValue
     }
 
-    private func follow(to key: DatabaseValue, in tree: EntityHierarchy) throws {
+    private func updateReferences(to key: DatabaseValue, in hierarchy: EntityHierarchy) throws {
         for link in stack.model.compiled.links {
-            for end in [CompiledAssociation.End.first, .second] where link.side(end).table == tree.id {
+            for end in [CompiledAssociation.End.first, .second] where link.side(end).table == hierarchy.id {
                 // The first end has the foreign key column; its rows keep their keys.
                 if link.storage == .foreignKey, end == .first { continue }
                 let names = LinkTable(link, end, stack.layout)
@@ -53,19 +53,19 @@ struct KeyUpdate {
     }
 
     /// Moves the pending references of the row to its new key.
-    private func renameOwner(to key: DatabaseValue, in tree: EntityHierarchy) throws {
-        let names = tree.entities.map { stack.model.compiled.entities[$0].name.literal }.joined(separator: ", ")
+    private func renameOwner(to key: DatabaseValue, in hierarchy: EntityHierarchy) throws {
+        let names = hierarchy.entities.map { stack.model.compiled.entities[$0].name.literal }.joined(separator: ", ")
         try db.execute(
             sql: "UPDATE sync_pending SET owner_key = ? WHERE owner_entity IN (\(names)) AND owner_key = ?",
             arguments: [key, row.rowKey])
     }
 
     /// Notifies observers of the referencing tables. SQLite does not report changes by foreign key actions to GRDB.
-    private func notifyReferring(to tree: EntityHierarchy) throws {
+    private func notifyReferring(to hierarchy: EntityHierarchy) throws {
         var region = DatabaseRegion()
-        for link in stack.model.compiled.links where link.first.table == tree.id || link.second.table == tree.id {
+        for link in stack.model.compiled.links where link.first.table == hierarchy.id || link.second.table == hierarchy.id {
             switch stack.layout[link.id] {
-            case .foreignKey(let table, _, _) where link.second.table == tree.id:
+            case .foreignKey(let table, _, _) where link.second.table == hierarchy.id:
                 region = region.union(try Table(table).databaseRegion(db))
             case .foreignKey: break
             case .joinTable(let table, _, _, _, _): region = region.union(try Table(table).databaseRegion(db))
@@ -77,7 +77,7 @@ struct KeyUpdate {
 
 extension DataStack {
     /// Throws if a row has the key, among the rows that share keys with the entity.
-    func refuseTaken(_ key: RowKey, of entity: CompiledEntity, in db: Database) throws {
+    func checkIsFree(_ key: RowKey, of entity: CompiledEntity, in db: Database) throws {
         guard let columns = KeyColumns(entity, layout), let values = columns.bound(key) else { return }
         let condition = columns.condition(of: columns.table.name, equals: values.map(\.sql))
         let sql = "SELECT 1 FROM \(columns.table.name.quoted) WHERE \(condition)"

@@ -187,7 +187,7 @@ struct TypedSource: ExportSource {
     }
 
     /// Rows that are not loaded are treated like pending references: the export omits the relationship.
-    func isWaiting(_ row: SourceRow, along relationship: String) -> Bool {
+    func isPending(_ row: SourceRow, along relationship: String) -> Bool {
         row.related[relationship] == nil && row.references[relationship] == nil
             && row.entity.relationship(named: relationship)?.isToMany == true
     }

@@ -93,7 +93,7 @@ public struct WatermelonService: SyncService {
         case 410 where cursor != nil: throw ServiceError.cursorInvalid
         default: throw answer.refusal
         }
-        let changes = try PulledChanges(answer.json(), answer.place)
+        let changes = try PulledChanges(answer.json(), answer.endpoint)
         var pages: [String: PullPage] = [:]
         for entity in entities {
             let table = table(of: entity)
@@ -245,7 +245,7 @@ extension WatermelonService {
         let isBlank = answer.body.allSatisfy { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D }
         let said: JSONValue = isBlank ? [:] : try answer.json()
         guard case .object = said else {
-            throw ServiceError.malformed("the response is not an object (\(answer.place))")
+            throw ServiceError.malformed("the response is not an object (\(answer.endpoint))")
         }
         let rejected = said["experimentalRejectedIds"]
         return operations.map { operation in

@@ -5,7 +5,7 @@ import SyncStore
 // One transaction writes a page, its tombstones, its merges and the next cursor.
 extension EngineRun {
     func pull() async throws {
-        tell(.phase(.pulling))
+        send(.phase(.pulling))
         if service.capabilities.pullsTogether { return try await pullTogether() }
         for entity in entities {
             do {
@@ -34,16 +34,16 @@ extension EngineRun {
                 continue
             }
             rest = nil
-            let goesOn = try await goes(on: answer, &trail, entity)
+            let goesOn = try await hasNextPage(after: answer, &trail, entity)
             try checkTimes(answer.rows, of: entity)
             if answer.isListing, page == nil { try await store.beginListing(of: entity, lease) }
-            var outcome = try await store.apply(PulledPage(answer, of: entity, takesOlder: cursor == nil), lease)
+            var outcome = try await store.apply(PulledPage(answer, of: entity, acceptsOlderVersions: cursor == nil), lease)
             // Quarantined records are tried again before the run ends. They are counted then.
-            outcome[entity].parked = 0
+            outcome[entity].blocked = 0
             record(outcome)
             recordSkipped(answer, of: entity, after: count)
             count += answer.rows.count + answer.skipped.count
-            if count > 0 || answer.next != nil { tell(.pulled(entity: entity, rows: count, of: answer.total)) }
+            if count > 0 || answer.next != nil { send(.pulled(entity: entity, rows: count, of: answer.total)) }
             guard goesOn else {
                 if answer.isListing { listed.withLock { $0.insert(entity) } }
                 return
@@ -52,9 +52,9 @@ extension EngineRun {
     }
 
     /// Returns whether there is another page. If the pages have no end, the next run begins with the first page.
-    private func goes(on answer: PullPage, _ trail: inout PageLoopDetector, _ entity: String) async throws -> Bool {
+    private func hasNextPage(after answer: PullPage, _ trail: inout PageLoopDetector, _ entity: String) async throws -> Bool {
         do {
-            return try trail.goes(on: answer.next, after: answer.rows.map(\.id))
+            return try trail.hasNext(answer.next, after: answer.rows.map(\.id))
         } catch {
             let page = PulledPage(entity: entity, rows: [], end: .anew, isListing: false, serverTime: nil)
             _ = try await store.apply(page, lease)
@@ -93,9 +93,9 @@ extension EngineRun {
                 changes.linksRemoved += counts.linksRemoved
                 changes.conflicts += counts.conflicts
                 changes.conflictingValues += counts.conflictingValues
-                changes.unread += counts.unread
+                changes.unread += counts.unreadable
                 changes.firstUnreadable = changes.firstUnreadable ?? counts.firstUnreadable
-                changes.parked += counts.parked
+                changes.parked += counts.blocked
             }
         }
     }
@@ -116,8 +116,8 @@ extension EngineRun {
                 // The first page may have known records only, and a later page changes.
                 while true {
                     let page = try await service.pull(PullRequest(entity: entity, cursor: cursor, page: trail.page))
-                    if try await store.hasNews(PulledPage(page, of: entity, takesOlder: cursor == nil)) { return true }
-                    guard try trail.goes(on: page.next, after: page.rows.map(\.id)) else { break }
+                    if try await store.hasChanges(PulledPage(page, of: entity, acceptsOlderVersions: cursor == nil)) { return true }
+                    guard try trail.hasNext(page.next, after: page.rows.map(\.id)) else { break }
                 }
             } catch ServiceError.cursorInvalid {
                 return true
@@ -133,7 +133,7 @@ extension EngineRun {
     ) async throws -> Bool {
         do {
             for (entity, page) in try await service.pull(entities, since: cursor) {
-                if try await store.hasNews(PulledPage(page, of: entity, takesOlder: cursor == nil)) { return true }
+                if try await store.hasChanges(PulledPage(page, of: entity, acceptsOlderVersions: cursor == nil)) { return true }
             }
             return false
         } catch ServiceError.cursorInvalid {
@@ -201,11 +201,11 @@ extension EngineRun {
 }
 
 extension PulledPage {
-    init(_ page: PullPage, of entity: String, takesOlder: Bool) {
+    init(_ page: PullPage, of entity: String, acceptsOlderVersions: Bool) {
         self.init(
             entity: entity, rows: page.rows.map(Record.init),
             end: page.next.map { .more(next: $0) } ?? .last(cursor: page.cursor),
-            isListing: page.isListing, serverTime: page.time?.milliseconds, takesOlder: takesOlder)
+            isListing: page.isListing, serverTime: page.time?.milliseconds, acceptsOlderVersions: acceptsOlderVersions)
     }
 }
 
@@ -240,14 +240,14 @@ extension EngineRun {
             listed.withLock { $0.insert(entity) }
         }
         var outcome = try await store.apply(
-            entities.compactMap { entity in pages[entity].map { PulledPage($0, of: entity, takesOlder: isWhole) } },
+            entities.compactMap { entity in pages[entity].map { PulledPage($0, of: entity, acceptsOlderVersions: isWhole) } },
             lease)
         for entity in entities {
             // Quarantined records are tried again before the run ends. They are counted then.
-            outcome[entity].parked = 0
+            outcome[entity].blocked = 0
             pulled.withLock { $0.insert(entity) }
             if let page = pages[entity], !page.rows.isEmpty {
-                tell(.pulled(entity: entity, rows: page.rows.count, of: page.total))
+                send(.pulled(entity: entity, rows: page.rows.count, of: page.total))
             }
         }
         record(outcome)

@@ -4,24 +4,24 @@ import SyncStore
 // Requests are stored before they are sent, so that an interrupted run can resolve them. Their outcomes are stored as
 // they arrive.
 extension EngineRun {
-    private static let freezeSize = 100
+    private static let preparedRequestLimit = 100
     /// The most pulls during one push, each after the service rejected the push as outdated.
     private static let mostRounds = 4
 
     func push() async throws {
-        tell(.phase(.pushing))
+        send(.phase(.pushing))
         heldBack.withLock { $0 = [] }
         try await recover()
         var batchSize = max(1, service.capabilities.batchSize)
         // A change may have been blocked by a row whose deletion is known by now.
         if report.value.total.deleted > 0 { _ = try await store.retryBlocked(entities, lease) }
         // The rows that a blocked row references may exist by now, or again.
-        if start.isAnyBlocked || report.value.total.parked > 0 { _ = try await store.retryBelow(entities, lease) }
+        if start.hasBlockedChanges || report.value.total.parked > 0 { _ = try await store.retryBelow(entities, lease) }
         var count = try await pushAll(&batchSize)
         // Rows below a row that the service accepted can be sent once the service lists that row.
-        if try await awaitTaken() {
+        if try await waitForAcceptedRows() {
             count += try await pushAll(&batchSize)
-            tell(.pushed(rows: count))
+            send(.pushed(rows: count))
         }
         // A deletion that was pushed may have freed a unique value that a blocked row needs.
         let changes = report.value.total
@@ -30,12 +30,12 @@ extension EngineRun {
         let below = changes.created > 0 ? try await store.retryBelow(entities, lease) : 0
         guard freed + below > 0 else { return }
         count += try await pushAll(&batchSize)
-        tell(.pushed(rows: count))
+        send(.pushed(rows: count))
     }
 
     /// Applies the deletions that the push discovered, and pushes rows that the deletions restored.
     func pushAfterDeletions() async throws {
-        guard !foundGone.value.isEmpty else { return }
+        guard !entitiesWithMissingRows.value.isEmpty else { return }
         try await delete()
         try await push()
     }
@@ -45,18 +45,18 @@ extension EngineRun {
     /// - Returns: The number of changes that the service applied.
     private func pushAll(_ batchSize: inout Int) async throws -> Int {
         var count = 0
-        for _ in 0..<2 { try await pushEdited(&batchSize, &count) }
+        for _ in 0..<2 { try await pushPendingChanges(&batchSize, &count) }
         return count
     }
 
-    private func pushEdited(_ batchSize: inout Int, _ count: inout Int) async throws {
+    private func pushPendingChanges(_ batchSize: inout Int, _ count: inout Int) async throws {
         var rounds = 0
         var last: Int64?
         try await findCursor()
         while true {
             try Task.checkCancellation()
-            let (requests, edit) = try await store.freeze(
-                max(Self.freezeSize, batchSize), of: entities, upTo: last, lease)
+            let (requests, edit) = try await store.prepareRequests(
+                max(Self.preparedRequestLimit, batchSize), of: entities, upTo: last, lease)
             last = edit
             guard !requests.isEmpty else { return }
             do {
@@ -65,7 +65,7 @@ extension EngineRun {
                 rounds += 1
                 try await catchUp()
             }
-            tell(.pushed(rows: count))
+            send(.pushed(rows: count))
             // An in-doubt request is resolved before another change of its row is sent.
             try await recoverAll()
         }
@@ -74,9 +74,9 @@ extension EngineRun {
     /// Pulls and merges the changes because of which the service rejected a push.
     private func catchUp() async throws {
         try await pull()
-        try await sweep()
+        try await reconcile()
         try await delete()
-        tell(.phase(.pushing))
+        send(.phase(.pushing))
     }
 
     /// - Parameter rounds: The number of pulls that rejected pushes caused.
@@ -92,7 +92,7 @@ extension EngineRun {
                 try Task.checkCancellation()
                 let outcomes = try await pushed(batch)
                 rest = rest.dropFirst(batch.count)
-                count += try await settle(batch, outcomes)
+                count += try await complete(batch, outcomes)
                 await patience.succeeded()
                 if service.capabilities.pushesTogether {
                     batchSize = min(batchSize * 2, service.capabilities.batchSize)
@@ -100,7 +100,7 @@ extension EngineRun {
             } catch ServiceError.tooLarge {
                 if batch.count == 1, let request = batch.first {
                     rest = rest.dropFirst()
-                    try await settle(tooLarge: request)
+                    try await complete(tooLarge: request)
                 }
                 batchSize = max(1, batch.count / 2)
             } catch ServiceError.refusedTogether(let reason) {
@@ -117,11 +117,11 @@ extension EngineRun {
                 do {
                     try await patience.wait(after: failure)
                 } catch {
-                    try await leave(rest, after: failure)
+                    try await postpone(rest, after: failure)
                     throw error
                 }
             } catch let failure as ServiceError {
-                try await leave(rest, after: failure)
+                try await postpone(rest, after: failure)
                 throw failure
             }
         }
@@ -130,7 +130,7 @@ extension EngineRun {
 
     /// Returns unsent requests to the outbox after a failure. If the service pushes atomically, the response may have
     /// been lost: the requests stay in doubt, and the next run resolves them.
-    private func leave(_ requests: ArraySlice<OutgoingRequest>, after failure: ServiceError) async throws {
+    private func postpone(_ requests: ArraySlice<OutgoingRequest>, after failure: ServiceError) async throws {
         switch failure {
         case .unreachable, .malformed: if service.capabilities.pushesTogether { return }
         default: break
@@ -146,7 +146,7 @@ extension EngineRun {
         batchSize = max(1, batch.count / 2)
         guard batch.count == 1, let request = batch.first else { return }
         rest = rest.dropFirst()
-        record(try await store.settle([RequestOutcome(request: request, outcome: outcome)], serverTime: nil, lease))
+        record(try await store.complete([RequestOutcome(request: request, outcome: outcome)], serverTime: nil, lease))
     }
 
     /// Merges rows that this push restores and another device has restored already. A service with idempotency keys
@@ -155,13 +155,13 @@ extension EngineRun {
     /// - Returns: The requests that are still to be sent.
     private func matchRestored(_ requests: [OutgoingRequest]) async throws -> [OutgoingRequest] {
         let isNamed = service.capabilities.createIdempotency == .clientID
-        guard service.capabilities.marker != nil || isNamed, requests.contains(where: \.isRevival) else {
+        guard service.capabilities.marker != nil || isNamed, requests.contains(where: \.isRestoration) else {
             return requests
         }
         var rest: [OutgoingRequest] = []
         for request in requests {
-            if request.isRevival, let row = try await isNamed ? fetchRevived(request) : find(request) {
-                _ = try await settle([request], [.exists(row)])
+            if request.isRestoration, let row = try await isNamed ? fetchRestored(request) : find(request) {
+                _ = try await complete([request], [.exists(row)])
             } else {
                 rest.append(request)
             }
@@ -169,7 +169,7 @@ extension EngineRun {
         return rest
     }
 
-    private func fetchRevived(_ request: OutgoingRequest) async throws -> RemoteRecord? {
+    private func fetchRestored(_ request: OutgoingRequest) async throws -> RemoteRecord? {
         guard let id = request.remoteID else { return nil }
         guard case .found(let row)? = try await fetch(id, request.entity), row.record != nil else { return nil }
         return row
@@ -179,77 +179,77 @@ extension EngineRun {
         // An earlier attempt may have been applied: such a request stays in doubt.
         let certain = requests.filter { service.capabilities.pushesTogether || !$0.isTriedAgain }
         let replies = certain.map { RequestOutcome(request: $0, outcome: .postponed) }
-        _ = try await store.settle(replies, serverTime: nil, lease)
+        _ = try await store.complete(replies, serverTime: nil, lease)
     }
 
     /// Resolves a request that the service rejected as too large. A deletion has no large body, so the reason may be
     /// another one that passes.
-    func settle(tooLarge request: OutgoingRequest) async throws {
+    func complete(tooLarge request: OutgoingRequest) async throws {
         let reason = "the service rejected the request as too large (HTTP 413)"
         let outcome: RequestOutcome.Outcome = request.kind == .delete ? .failing(reason) : .rejected(reason)
-        record(try await store.settle([RequestOutcome(request: request, outcome: outcome)], serverTime: nil, lease))
+        record(try await store.complete([RequestOutcome(request: request, outcome: outcome)], serverTime: nil, lease))
     }
 
     /// Stores the outcomes of requests.
     ///
     /// - Parameter isReplay: Whether the requests are in doubt and were sent again unchanged.
     /// - Returns: The number of changes that the service applied.
-    func settle(_ requests: [OutgoingRequest], _ outcomes: [PushOutcome], isReplay: Bool = false) async throws -> Int {
+    func complete(_ requests: [OutgoingRequest], _ outcomes: [PushOutcome], isReplay: Bool = false) async throws -> Int {
         var replies: [RequestOutcome] = []
         var done = 0
         var failure: ServiceError?
         for (index, request) in requests.enumerated() {
             // A missing outcome is unknown.
-            let outcome = index < outcomes.count ? outcomes[index] : .unknown("the service did not answer")
-            if case .retry(let after) = outcome { failure = .busy(after: after, "the service asks to retry later") }
-            let settled = try await settled(outcome, request, isReplay: isReplay)
-            switch settled {
+            let answer = index < outcomes.count ? outcomes[index] : .unknown("the service did not answer")
+            if case .retry(let after) = answer { failure = .busy(after: after, "the service asks to retry later") }
+            let outcome = try await outcome(of: answer, request, isReplay: isReplay)
+            switch outcome {
             case .applied:
                 done += 1
                 recordChanges(of: request.entity) { $0.recordDone(request.kind) }
-            case .gone where request.kind != .create: foundGone.withLock { $0.insert(request.entity) }
+            case .notFound where request.kind != .create: entitiesWithMissingRows.withLock { $0.insert(request.entity) }
             default: break
             }
-            replies.append(RequestOutcome(request: request, outcome: settled))
+            replies.append(RequestOutcome(request: request, outcome: outcome))
         }
-        let outcome = try await store.settle(replies, serverTime: nil, lease)
+        let outcome = try await store.complete(replies, serverTime: nil, lease)
         record(outcome)
         if let failure { try await patience.wait(after: failure) }
         return done
     }
 
-    private func settled(
-        _ outcome: PushOutcome, _ request: OutgoingRequest, isReplay: Bool
+    private func outcome(
+        of answer: PushOutcome, _ request: OutgoingRequest, isReplay: Bool
     ) async throws -> RequestOutcome.Outcome {
-        let settled = try await settled(outcome, request)
-        guard request.kind == .create, isReplay || request.isTriedAgain else { return settled }
-        switch settled {
+        let outcome = try await outcome(of: answer, request)
+        guard request.kind == .create, isReplay || request.isTriedAgain else { return outcome }
+        switch outcome {
         // The row was edited after the attempt that may have created it, and the response may show that attempt.
         case .applied(let row?) where !isReplay && row.record != nil: return .conflict(row)
         case .rejected(let reason) where !isReplay:
-            leftOpen.withLock { $0.insert(request.id) }
-            return .refusedAgain(reason)
-        case .gone where !isReplay:
-            leftOpen.withLock { $0.insert(request.id) }
-            return .refusedAgain("the service does not accept rows at this address")
+            openRequests.withLock { $0.insert(request.id) }
+            return .rejectedAfterRetry(reason)
+        case .notFound where !isReplay:
+            openRequests.withLock { $0.insert(request.id) }
+            return .rejectedAfterRetry("the service does not accept rows at this address")
         case .postponed: return .unknown
-        default: return settled
+        default: return outcome
         }
     }
 
-    private func settled(_ outcome: PushOutcome, _ request: OutgoingRequest) async throws -> RequestOutcome.Outcome {
+    private func outcome(of outcome: PushOutcome, _ request: OutgoingRequest) async throws -> RequestOutcome.Outcome {
         switch outcome {
         // The service created a row and did not return its ID: look for the row instead of sending the request again.
         case .applied(nil) where request.kind == .create && request.remoteID == nil,
             .silent where request.kind == .create && request.remoteID == nil:
             guard let row = try await find(request) else {
                 lookedFor.withLock { $0.insert(request.id) }
-                return .taken(isCertain: outcome != .silent)
+                return .accepted(isCertain: outcome != .silent)
             }
             return .applied(PulledPage.Record(row, isWhole: service.capabilities.answersRecords))
         case .applied(let row):
             return .applied(row.map { PulledPage.Record($0, isWhole: service.capabilities.answersRecords) })
-        case .gone: return .gone
+        case .gone: return .notFound
         case .rejected(let reason): return .rejected(reason)
         case .unknown, .silent: return .unknown
         case .retry: return .postponed
@@ -259,7 +259,7 @@ extension EngineRun {
             switch try await fetch(id, request.entity) {
             case .found(let row)?: return .conflict(PulledPage.Record(row))
             case .forbidden?: return .rejected(FetchOutcome.forbiddenReason)
-            case .absent?: return .gone
+            case .absent?: return .notFound
             case nil: return .unknown
             }
         }
@@ -355,7 +355,7 @@ extension EngineRun {
             if try await !store.unknown([row.id], of: request.entity, since: since).isEmpty { return true }
             // Another device restored the row with the same key, and a pull stored its row: the service always returns
             // that row.
-            if request.isRevival, request.attempts >= Self.mostTries - 1 { return true }
+            if request.isRestoration, request.attempts >= Self.mostTries - 1 { return true }
         }
         return isSame(row, request)
     }

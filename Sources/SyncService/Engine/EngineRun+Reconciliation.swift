@@ -5,8 +5,8 @@ import SyncStore
 extension EngineRun {
     private static let fetchSize = 50
 
-    func sweep() async throws {
-        tell(.phase(.sweeping))
+    func reconcile() async throws {
+        send(.phase(.sweeping))
         for entity in entities {
             if !wasListed(entity) {
                 guard service.capabilities.deletions == .sweep, isDue(entity) else { continue }
@@ -29,7 +29,7 @@ extension EngineRun {
                 }
             }
             try await store.finishListing(of: entity, missing: gone, lease)
-            swept.withLock { $0.insert(entity) }
+            reconciledEntities.withLock { $0.insert(entity) }
         }
     }
 
@@ -37,29 +37,29 @@ extension EngineRun {
     /// service needs separate listings, an interrupted one is repeated.
     private func wasListed(_ entity: String) -> Bool {
         listed.value.contains(entity)
-            || service.capabilities.deletions == .tombstones && start.cursors[entity]?.isListed == true
+            || service.capabilities.deletions == .tombstones && start.cursors[entity]?.hasUnprocessedListing == true
     }
 
     /// Deletes the rows that the service deleted or lacks.
     ///
     /// - Throws: ``SyncError`` `deletionLimitExceeded` if a deletion exceeds the deletion limit.
     func delete() async throws {
-        if let refusal = try await deleteWithinGuard() { throw refusal }
+        if let refusal = try await deleteWithinLimit() { throw refusal }
     }
 
     /// Deletes the rows that the service deleted or lacks. If that exceeds the deletion limit, the rows stay, and rows
     /// that reference them are not sent.
     ///
     /// - Returns: The error of the deletion limit, to throw at the end of the run.
-    func deleteWithinGuard() async throws -> SyncError? {
+    func deleteWithinLimit() async throws -> SyncError? {
         let (outcome, refusal) = try await store.applyDeletions(
-            guardedBy: settings.deletionLimit, swept: entities.filter(swept.value.contains), lease)
+            limit: settings.deletionLimit, listed: entities.filter(reconciledEntities.value.contains), lease)
         record(outcome)
         return refusal
     }
 
     private func isDue(_ entity: String) -> Bool {
-        guard let last = start.cursors[entity]?.lastSweep else { return true }
+        guard let last = start.cursors[entity]?.lastListing else { return true }
         let now = settings.clock.now().milliseconds
         return now.clampedSubtracting(last) >= Int64(settings.sweepInterval.seconds * 1000) || now < last
     }
@@ -89,7 +89,7 @@ extension EngineRun {
                 // rows in each reconciliation.
                 comparesVersions = rows.isEmpty || rows.contains { isListed($0, answer) }
             }
-            guard try trail.goes(on: answer.next, after: answer.ids) else { return }
+            guard try trail.hasNext(answer.next, after: answer.ids) else { return }
         }
     }
 

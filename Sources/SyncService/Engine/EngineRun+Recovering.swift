@@ -12,18 +12,18 @@ extension EngineRun {
     ///
     /// - Parameter isBeforePull: Whether a pull follows before the push.
     func recover(isBeforePull: Bool = false) async throws {
-        if start.isAnyUnanswered { try await recoverAll(isBeforePull: isBeforePull) }
+        if start.hasInDoubtRequests { try await recoverAll(isBeforePull: isBeforePull) }
     }
 
     /// Resolves all in-doubt requests, including those of this run.
     func recoverAll(isBeforePull: Bool = false) async throws {
         var requests = try await unanswered()
-        if !requests.isEmpty { tell(.phase(.recovering)) }
+        if !requests.isEmpty { send(.phase(.recovering)) }
         if service.capabilities.pushesTogether, !requests.isEmpty {
             // They are sent again. If the service applied them, the last pull shows it, or the service rejects the push
             // as outdated.
-            let replies = requests.map { RequestOutcome(request: $0, outcome: .unanswered) }
-            _ = try await store.settle(replies, serverTime: nil, lease)
+            let replies = requests.map { RequestOutcome(request: $0, outcome: .inDoubt) }
+            _ = try await store.complete(replies, serverTime: nil, lease)
             return
         }
         while !requests.isEmpty {
@@ -43,52 +43,52 @@ extension EngineRun {
             capabilities.deletions == .tombstones, let id = request.remoteID
         else { return false }
         if case .found(let row)? = try await fetch(id, request.entity) {
-            _ = try await settle([request], [.conflict(row)])
+            _ = try await complete([request], [.conflict(row)])
             return true
         }
         heldBack.withLock { $0.insert(request.id) }
-        _ = try await store.settle([RequestOutcome(request: request, outcome: .unknown)], serverTime: nil, lease)
+        _ = try await store.complete([RequestOutcome(request: request, outcome: .unknown)], serverTime: nil, lease)
         return true
     }
 
     private func unanswered() async throws -> [OutgoingRequest] {
-        try await store.unanswered(lease).filter {
-            !leftOpen.value.contains($0.id) && !heldBack.value.contains($0.id) && !lookedFor.value.contains($0.id)
+        try await store.inDoubtRequests(lease).filter {
+            !openRequests.value.contains($0.id) && !heldBack.value.contains($0.id) && !lookedFor.value.contains($0.id)
         }
     }
 
     private func recover(_ request: OutgoingRequest) async throws {
-        if request.taken != nil {
+        if request.acceptedAtEdit != nil {
             if try await isListed(request) || !isOverdue(request) { return }
-            guard request.isSentOnceMore else { return try await park(notListed: request) }
+            guard request.isSentOnceMore else { return try await block(notListed: request) }
         }
         let outcome: PushOutcome
         do {
             outcome = try await whatBecame(of: request)
         } catch ServiceError.tooLarge {
-            return try await settle(tooLarge: request)
+            return try await complete(tooLarge: request)
         }
         if case .gone = outcome, request.kind == .create, try await isAbsent(request) {
-            return try await settle(usedID: request)
+            return try await complete(usedID: request)
         }
         if let reason = outcome.refusal, mayBeMade(request) { return try await refusedAgain(request, reason) }
         guard case .unknown(let reason) = outcome else {
-            _ = try await settle([request], [outcome], isReplay: true)
+            _ = try await complete([request], [outcome], isReplay: true)
             return
         }
         guard request.attempts >= Self.mostTries - 1 else {
-            _ = try await settle([request], [outcome])
+            _ = try await complete([request], [outcome])
             return try await patience.wait(after: .unreachable(reason))
         }
         // The service accepts other requests, so the failure belongs to this row and does not stop the others.
         if let row = try await foundAtLast(request) {
-            _ = try await settle([request], [.applied(row)])
+            _ = try await complete([request], [.applied(row)])
             return
         }
         let failure = "the service failed \(Self.mostTries) times: \(reason)"
         if mayBeMade(request) { return try await leaveOpen(request, failure) }
         let settled = RequestOutcome(request: request, outcome: .failing(failure))
-        record(try await store.settle([settled], serverTime: nil, lease))
+        record(try await store.complete([settled], serverTime: nil, lease))
     }
 
     // MARK: Accepted rows that the service does not list yet
@@ -101,11 +101,11 @@ extension EngineRun {
     /// the rows that it still does not list. This run sends none of them again.
     ///
     /// - Returns: Whether the service lists any of them now.
-    func awaitTaken() async throws -> Bool {
-        guard start.isAnyUnanswered || !lookedFor.value.isEmpty else { return false }
+    func waitForAcceptedRows() async throws -> Bool {
+        guard start.hasInDoubtRequests || !lookedFor.value.isEmpty else { return false }
         var isAnyListed = false
         for part in Self.pauses {
-            let requests = try await taken()
+            let requests = try await acceptedRequests()
             guard !requests.isEmpty else { return isAnyListed }
             let seconds = settings.settleTime.seconds * part
             guard try await patience.pauses(seconds, "the service accepted a row that it does not list yet") else {
@@ -115,32 +115,32 @@ extension EngineRun {
                 if try await isListed(request) { isAnyListed = true }
             }
         }
-        for request in try await taken() where !request.isSentOnceMore { try await park(notListed: request) }
+        for request in try await acceptedRequests() where !request.isSentOnceMore { try await block(notListed: request) }
         return isAnyListed
     }
 
-    private func taken() async throws -> [OutgoingRequest] {
-        try await store.unanswered(lease).filter { $0.taken != nil && !leftOpen.value.contains($0.id) }
+    private func acceptedRequests() async throws -> [OutgoingRequest] {
+        try await store.inDoubtRequests(lease).filter { $0.acceptedAtEdit != nil && !openRequests.value.contains($0.id) }
     }
 
     /// Looks for the row of an accepted request.
     private func isListed(_ request: OutgoingRequest) async throws -> Bool {
         lookedFor.withLock { $0.insert(request.id) }
         guard let row = try await find(request) else { return false }
-        _ = try await settle([request], [.applied(row)], isReplay: true)
+        _ = try await complete([request], [.applied(row)], isReplay: true)
         return true
     }
 
     private func isOverdue(_ request: OutgoingRequest) -> Bool {
-        let taken = Date(timeIntervalSince1970: Double(request.frozen) / 1000)
+        let taken = Date(timeIntervalSince1970: Double(request.preparedAt) / 1000)
         return settings.clock.now().timeIntervalSince(taken) >= settings.settleTime.seconds
     }
 
-    private func park(notListed request: OutgoingRequest) async throws {
-        leftOpen.withLock { $0.insert(request.id) }
+    private func block(notListed request: OutgoingRequest) async throws {
+        openRequests.withLock { $0.insert(request.id) }
         let reason = "the service accepted the row but does not list it; the row is not sent again"
         record(
-            try await store.settle(
+            try await store.complete(
                 [RequestOutcome(request: request, outcome: .notListed(reason))], serverTime: nil, lease))
     }
 
@@ -158,13 +158,13 @@ extension EngineRun {
     /// blocked with its key.
     private func refusedAgain(_ request: OutgoingRequest, _ reason: String) async throws {
         if let id = request.remoteID, case .found(let row)? = try await fetch(id, request.entity) {
-            _ = try await settle([request], [.conflict(row)])
+            _ = try await complete([request], [.conflict(row)])
             return
         }
         if request.remoteID == nil {
-            try await settleDown(since: Date(timeIntervalSince1970: Double(request.frozen) / 1000))
+            try await waitForInDoubtRequest(since: Date(timeIntervalSince1970: Double(request.preparedAt) / 1000))
             if let row = try await find(request) {
-                _ = try await settle([request], [.applied(row)])
+                _ = try await complete([request], [.applied(row)])
                 return
             }
         }
@@ -172,16 +172,16 @@ extension EngineRun {
     }
 
     private func leaveOpen(_ request: OutgoingRequest, _ reason: String) async throws {
-        leftOpen.withLock { $0.insert(request.id) }
-        let settled = RequestOutcome(request: request, outcome: .refusedAgain(reason))
-        record(try await store.settle([settled], serverTime: nil, lease))
+        openRequests.withLock { $0.insert(request.id) }
+        let settled = RequestOutcome(request: request, outcome: .rejectedAfterRetry(reason))
+        record(try await store.complete([settled], serverTime: nil, lease))
     }
 
     /// Returns the row that the last attempt created, if there is one.
     private func foundAtLast(_ request: OutgoingRequest) async throws -> RemoteRecord? {
         switch (request.kind, service.capabilities.createIdempotency) {
         case (.create, .marker), (.create, .probe):
-            try await settleDown(since: settings.clock.now())
+            try await waitForInDoubtRequest(since: settings.clock.now())
             return try await find(request)
         case (.create, _), (.update, _), (.delete, _):
             _ = try await asking { [service] in
@@ -202,7 +202,7 @@ extension EngineRun {
                 if let id = request.remoteID, case .found(let row)? = try await fetch(id, request.entity) {
                     return .conflict(row)
                 }
-                try await settleDown(since: Date(timeIntervalSince1970: Double(request.frozen) / 1000))
+                try await waitForInDoubtRequest(since: Date(timeIntervalSince1970: Double(request.preparedAt) / 1000))
                 if let row = try await find(request) { return .applied(row) }
                 return try await again(request)
             }
@@ -223,12 +223,12 @@ extension EngineRun {
 
     /// Resolves a create whose ID the service rejects although it has no such row. A restored row has its former ID and
     /// gets another one. Any other row was created by an earlier attempt and has been deleted by another device.
-    private func settle(usedID request: OutgoingRequest) async throws {
-        if request.isRevival {
-            _ = try await settle([request], [.gone], isReplay: true)
+    private func complete(usedID request: OutgoingRequest) async throws {
+        if request.isRestoration {
+            _ = try await complete([request], [.gone], isReplay: true)
         } else {
             record(
-                try await store.settle(
+                try await store.complete(
                     [RequestOutcome(request: request, outcome: .deletedSinceMade)], serverTime: nil, lease))
         }
     }
@@ -255,7 +255,7 @@ extension EngineRun {
     }
 
     /// Waits as long as the service may still apply the request.
-    private func settleDown(since sent: Date) async throws {
+    private func waitForInDoubtRequest(since sent: Date) async throws {
         let settled = sent.addingTimeInterval(settings.settleTime.seconds)
         let rest = settled.timeIntervalSince(settings.clock.now())
         guard rest > 0, rest <= settings.settleTime.seconds else { return }
@@ -275,9 +275,9 @@ extension EngineRun {
                 isMarked
                 ? []
                 : try await store.unknown(
-                    candidates.map(\.id), of: request.entity, since: request.taken)
+                    candidates.map(\.id), of: request.entity, since: request.acceptedAtEdit)
             if let found = candidates.first(where: { isMarked || unknown.contains($0.id) }) { return found }
-            guard try trail.goes(on: answer.next, after: answer.rows.map(\.id)) else { return nil }
+            guard try trail.hasNext(answer.next, after: answer.rows.map(\.id)) else { return nil }
         }
     }
 

@@ -23,11 +23,11 @@ final class EngineRun: Sendable {
     /// The entities that this run has pulled completely.
     let pulled = Locked<Set<String>>([])
     /// The entities whose reconciliation is finished: the rows that the service lacks are known.
-    let swept = Locked<Set<String>>([])
+    let reconciledEntities = Locked<Set<String>>([])
     /// The entities with changes of rows that the service does not have any more.
-    let foundGone = Locked<Set<String>>([])
+    let entitiesWithMissingRows = Locked<Set<String>>([])
     /// The in-doubt requests that the service rejected in this run. The next run sends them again.
-    let leftOpen = Locked<Set<Int64>>([])
+    let openRequests = Locked<Set<Int64>>([])
     /// The requests whose new rows this run has looked for. The service accepted them without returning the row.
     let lookedFor = Locked<Set<Int64>>([])
     /// The in-doubt creates that wait for the pull: it may return a tombstone of the row.
@@ -51,11 +51,11 @@ final class EngineRun: Sendable {
         }
         heartbeat = Self.heartbeat(store, start.lease, settings.clock)
         do {
-            if let notBefore = start.notBefore, settings.earlierWaits.keeps(isAsked: start.isAsked) {
+            if let notBefore = start.notBefore, settings.earlierWaits.includes(isAsked: start.isRequestedByService) {
                 try await patience.wait(
                     until: Date(timeIntervalSince1970: Double(notBefore) / 1000),
-                    start.isAsked ? "the service asked to wait" : "the service failed in an earlier engine run",
-                    isAsked: start.isAsked)
+                    start.isRequestedByService ? "the service asked to wait" : "the service failed in an earlier engine run",
+                    isAsked: start.isRequestedByService)
             }
         } catch {
             throw await fail(error)
@@ -64,7 +64,7 @@ final class EngineRun: Sendable {
 
     var lease: EngineLease { start.lease }
 
-    func tell(_ event: SyncEvent) { feed.send(event) }
+    func send(_ event: SyncEvent) { feed.send(event) }
 
     func recordChanges(of entity: String, _ change: (inout SyncReport.Changes) -> Void) {
         report.withLock { change(&$0.entities[entity, default: .init()]) }
@@ -219,7 +219,7 @@ actor RetryBackoff {
         + "(EngineSettings.earlierWaits, --now of syncdb)"
 
     private let settings: EngineSettings
-    private let tell: @Sendable (SyncEvent) -> Void
+    private let send: @Sendable (SyncEvent) -> Void
     private var failures: Int
     private var tries = 0
     private var waited = 0.0
@@ -227,10 +227,10 @@ actor RetryBackoff {
     /// Whether the service asked for the delay.
     private var isAsked = false
 
-    init(_ settings: EngineSettings, failures: Int, tell: @escaping @Sendable (SyncEvent) -> Void) {
+    init(_ settings: EngineSettings, failures: Int, send: @escaping @Sendable (SyncEvent) -> Void) {
         self.settings = settings
         self.failures = failures
-        self.tell = tell
+        self.send = send
     }
 
     func succeeded() { (failures, tries, notBefore, isAsked) = (0, 0, nil, false) }
@@ -292,7 +292,7 @@ actor RetryBackoff {
 
     private func pause(_ seconds: Double, _ reason: String) async throws {
         waited += seconds
-        tell(.waiting(.seconds(seconds), reason: reason))
+        send(.waiting(.seconds(seconds), reason: reason))
         try await settings.clock.sleep(.milliseconds(Int64(seconds * 1000)))
     }
 
@@ -321,8 +321,8 @@ struct PageLoopDetector {
     private var count = 0
     /// The hash of the page that later pages are compared with, and the page count at which it is replaced (Brent's
     /// algorithm).
-    private var mark: Int?
-    private var markEnd = 1
+    private var savedPage: Int?
+    private var savedPageEnd = 1
     private var returns = 0
 
     /// - Parameters:
@@ -340,7 +340,7 @@ struct PageLoopDetector {
     ///   - next: The token of the next page; nil after the last page.
     ///   - ids: The IDs of the rows of the page.
     /// - Throws: ``ServiceError`` `malformed` if the pages repeat.
-    mutating func goes(on next: String?, after ids: [JSONValue]) throws -> Bool {
+    mutating func hasNext(_ next: String?, after ids: [JSONValue]) throws -> Bool {
         guard let next else { return false }
         guard seen.insert(next).inserted else {
             throw ServiceError.malformed("its pages of \(name) form a loop: '\(next)'")
@@ -361,11 +361,11 @@ struct PageLoopDetector {
         guard !ids.isEmpty else { return false }
         let rows = ids.hashValue
         count += 1
-        if rows == mark { returns += 1 }
+        if rows == savedPage { returns += 1 }
         if returns == Self.mostReturns { return true }
-        if count == markEnd {
-            markEnd *= 2
-            if rows != mark { (mark, returns) = (rows, 0) }
+        if count == savedPageEnd {
+            savedPageEnd *= 2
+            if rows != savedPage { (savedPage, returns) = (rows, 0) }
         }
         return false
     }

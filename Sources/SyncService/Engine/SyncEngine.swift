@@ -48,8 +48,8 @@ public actor SyncEngine {
         try await run(.sync, entities) { run in
             try await run.recover(isBeforePull: true)
             try await run.pull()
-            try await run.sweep()
-            let refusal = try await run.deleteWithinGuard()
+            try await run.reconcile()
+            let refusal = try await run.deleteWithinLimit()
             try await run.push()
             try await run.pushAfterDeletions()
             try await run.upload()
@@ -63,7 +63,7 @@ public actor SyncEngine {
         try await run(.pull, entities) { run in
             try await run.recover(isBeforePull: true)
             try await run.pull()
-            try await run.sweep()
+            try await run.reconcile()
             try await run.delete()
         }
     }
@@ -86,7 +86,7 @@ public actor SyncEngine {
     }
 
     /// Runs a closure while no engine run is in progress.
-    func alone(_ body: @escaping @Sendable () async throws -> Void) async throws {
+    func betweenRuns(_ body: @escaping @Sendable () async throws -> Void) async throws {
         _ = try await runs.join(.single, []) {
             try await body()
             return SyncReport()
@@ -161,7 +161,7 @@ extension SyncEngine {
     /// - Throws: ``SyncError`` `unknownEntity`.
     public func parkedRows(only entities: [String]? = nil) async throws -> [BlockedChange] {
         let names = try registration.names(entities)
-        return try await store.parkedRows().filter { names.contains($0.entity) }
+        return try await store.blockedChanges().filter { names.contains($0.entity) }
     }
 
     /// Returns the conflict log, open conflicts first.
@@ -203,7 +203,7 @@ extension SyncEngine {
     ///
     /// - Parameter domain: An attribute or to-one relationship; nil for all open conflicts of the row.
     public func resolve(_ entity: String, key: JSONValue, domain: String? = nil, takingRemote: Bool) async throws {
-        try await store.resolve(entity, key: key, domain: domain, takingRemote: takingRemote)
+        try await store.resolve(entity, key: key, field: domain, takingRemote: takingRemote)
     }
 
     /// Restores a row from the conflict log: one that was edited or inserted here and that the service deleted. The next run pushes it.
@@ -223,7 +223,7 @@ extension SyncEngine {
                 .invalidOption, "'reset' with '.local' requires all entities, because their rows reference each other")
         }
         let names = try registration.names(entities)
-        try await alone { [store, name] in try await store.reset(kind, of: names, holder: name) }
+        try await betweenRuns { [store, name] in try await store.reset(kind, of: names, holder: name) }
     }
 }
 
@@ -245,7 +245,7 @@ extension SyncEngine {
     ) async throws {
         let (files, _) = try fileKeepers()
         try await store.checkFile(of: entity, key: key, attribute: attribute)
-        let hash = try await files.keepWaiting(data)
+        let hash = try await files.storePending(data)
         try await store.attach(
             FileContent(hash: hash, name: name, type: type), to: entity, key: key, attribute: attribute)
     }
@@ -257,14 +257,14 @@ extension SyncEngine {
     public func file(of entity: String, key: JSONValue, attribute: String) async throws -> URL? {
         let (files, service) = try fileKeepers()
         let held = try await store.file(of: entity, key: key, attribute: attribute)
-        if let hash = held.waiting, let url = await files.waitingFile(hash) { return url }
+        if let hash = held.pendingHash, let url = await files.pendingFile(hash) { return url }
         guard let name = held.name, !name.isEmpty else { return nil }
         let reference = try service.reference(to: name, of: entity, id: held.remoteID)
         return try await files.file(reference, from: service)
     }
 
     /// Returns the files that are not uploaded yet, including rejected ones.
-    public func waitingFiles() async throws -> [PendingFile] { try await store.waitingFiles().map(PendingFile.init) }
+    public func waitingFiles() async throws -> [PendingFile] { try await store.pendingFiles().map(PendingFile.init) }
 
     private func fileKeepers() throws -> (FileStore, any FileService) {
         guard let service = service as? any FileService else {

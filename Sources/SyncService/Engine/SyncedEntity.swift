@@ -104,7 +104,7 @@ public enum EarlierWaits: Sendable, Hashable, CaseIterable {
 
 extension EarlierWaits {
     /// - Parameter isAsked: Whether the service asked for the delay.
-    func keeps(isAsked: Bool) -> Bool {
+    func includes(isAsked: Bool) -> Bool {
         switch self {
         case .all: true
         case .asked: isAsked
@@ -149,15 +149,15 @@ extension EngineRegistration {
             entities: entities.map { entity in
                 Entity(
                     name: entity.name, policy: entity.policy ?? settings.policy,
-                    deletions: entity.deleteConflicts ?? settings.deleteConflicts, isOneDomain: entity.isOneDomain,
+                    deletions: entity.deleteConflicts ?? settings.deleteConflicts, mergesWholeRow: entity.isOneDomain,
                     groups: entity.groups, naturalKey: entity.naturalKey,
                     sendsCascades: entity.cascades.map { $0 == .client } ?? capabilities.sendsCascades)
             },
             service: settings.identity ?? service.identity, user: settings.user, isScopeKnown: settings.isScopeKnown,
             isImport: settings.isImport, makesIDs: capabilities.ids == .client,
-            takesParts: capabilities.takesIDsOfParts, idLength: capabilities.idLength,
+            supportsCompositeIDs: capabilities.takesIDsOfParts, idLength: capabilities.idLength,
             sendsWholeRows: capabilities.sendsWholeRows, ordersVersions: capabilities.ordersVersions,
-            marker: capabilities.marker,
+            markerField: capabilities.marker,
             filters: Dictionary(entities.map { ($0.name, service.filter(of: $0.name)) }) { first, _ in first },
             resolver: settings.resolver)
     }

@@ -100,22 +100,22 @@ extension EngineRun {
                 try await upload(file, files, service)
             } catch let failure as ServiceError where failure.isTransient {
                 // The next run uploads the files with fewer failures first.
-                try await store.settle(file, .failed, lease)
+                try await store.complete(file, .failed, lease)
                 failures += 1
             }
         }
-        try await files.removeWaiting(except: Set(store.waitingFiles().map(\.content.hash)))
+        try await files.removePending(except: Set(store.pendingFiles().map(\.content.hash)))
     }
 
     private func upload(_ file: PendingUpload, _ files: FileStore, _ service: any FileService) async throws {
-        guard let url = await files.waitingFile(file.content.hash) else {
-            return try await park(file, "the file is no longer in the folder for files; attach it again")
+        guard let url = await files.pendingFile(file.content.hash) else {
+            return try await block(file, "the file is no longer in the folder for files; attach it again")
         }
         switch try checked(await service.fetch([file.remoteID], of: file.entity).first, file.remoteID, file.entity) {
         case .found(let row)?:
-            if let name = file.name(in: row, of: service) { return try await adopt(file, name, row, files, service) }
+            if let name = file.name(in: row, of: service) { return try await recordUploaded(file, name, row, files, service) }
         case .absent?, nil: return  // The run that finds that out deletes the row.
-        case .forbidden?: return try await park(file, FetchOutcome.forbiddenReason)
+        case .forbidden?: return try await block(file, FetchOutcome.forbiddenReason)
         }
         let upload = FileUpload(
             entity: file.entity, id: file.remoteID, path: file.path, name: "\(file.tag)-\(file.content.name)",
@@ -124,14 +124,14 @@ extension EngineRun {
             switch try await service.upload(upload) {
             case .applied(let row?):
                 guard let name = file.name(in: row, of: service) else {
-                    return try await park(
+                    return try await block(
                         file,
                         "the service did not store the file; check that "
                             + "'\(file.path.joined(separator: "."))' is a file field"
                     )
                 }
-                try await adopt(file, name, row, files, service)
-            case .rejected(let reason): try await park(file, service.hidingSecrets(in: reason))
+                try await recordUploaded(file, name, row, files, service)
+            case .rejected(let reason): try await block(file, service.hidingSecrets(in: reason))
             case .unknown(let reason): throw ServiceError.unreachable(reason)
             case .retry(let after): throw ServiceError.busy(after: after, "the service asks to retry later")
             case .gone: return
@@ -139,28 +139,28 @@ extension EngineRun {
                 throw ServiceError.unreachable("the response does not tell the outcome of the upload")
             }
         } catch ServiceError.tooLarge {
-            try await park(file, "the service rejected the file as too large (HTTP 413)")
+            try await block(file, "the service rejected the file as too large (HTTP 413)")
         }
     }
 
     /// Stores the uploaded name. The row is written as if it was pulled.
-    private func adopt(
+    private func recordUploaded(
         _ file: PendingUpload, _ name: String, _ row: RemoteRecord, _ files: FileStore, _ service: any FileService
     ) async throws {
         do {
             try await files.sent(file.content.hash, as: service.reference(to: name, of: file.entity, id: row.id))
         } catch let refusal as RowAddress.Refusal {
-            return try await park(file, refusal.description)
+            return try await block(file, refusal.description)
         }
         let page = PulledPage(
             entity: file.entity, rows: [PulledPage.Record(row)], end: .none, isListing: false, serverTime: nil)
         _ = try await store.apply(page, lease)
-        try await store.settle(file, .sent, lease)
+        try await store.complete(file, .sent, lease)
         recordChanges(of: file.entity) { $0.sent += 1 }
     }
 
-    private func park(_ file: PendingUpload, _ reason: String) async throws {
-        try await store.settle(file, .refused(reason), lease)
+    private func block(_ file: PendingUpload, _ reason: String) async throws {
+        try await store.complete(file, .rejected(reason), lease)
         recordChanges(of: file.entity) { $0.parked += 1 }
     }
 }

@@ -11,7 +11,7 @@ public import Foundation
 public actor FileStore {
     private let contents: URL
     private let references: URL
-    private let waiting: URL
+    private let pendingFolder: URL
     private let limit: Int
     private let now: @Sendable () -> Date
     private var downloads: [FileReference: Task<URL, any Error>] = [:]
@@ -28,7 +28,7 @@ public actor FileStore {
     init(folder: URL, limit: Int, now: @escaping @Sendable () -> Date) {
         contents = folder.appendingPathComponent("contents")
         references = folder.appendingPathComponent("references")
-        waiting = folder.appendingPathComponent("waiting")
+        pendingFolder = folder.appendingPathComponent("waiting")
         self.limit = limit
         self.now = now
     }
@@ -45,7 +45,7 @@ public actor FileStore {
         let download = Task {
             defer { downloads[reference] = nil }
             let data = try await service.download(reference)
-            return try keep(data, for: reference)
+            return try store(data, for: reference)
         }
         downloads[reference] = download
         return try await download.value
@@ -53,7 +53,7 @@ public actor FileStore {
 
     /// Returns the URL of a file in the folder; nil if it was not downloaded.
     public func cached(_ reference: FileReference) throws -> URL? {
-        guard let hash = try? String(contentsOf: place(of: reference), encoding: .utf8), SHA256.isText(hash) else {
+        guard let hash = try? String(contentsOf: referenceURL(reference), encoding: .utf8), SHA256.isText(hash) else {
             return nil
         }
         let url = contents.appendingPathComponent(hash)
@@ -62,18 +62,18 @@ public actor FileStore {
         return url
     }
 
-    private func keep(_ data: Data, for reference: FileReference) throws -> URL {
+    private func store(_ data: Data, for reference: FileReference) throws -> URL {
         let hash = SHA256.text(data)
         let url = contents.appendingPathComponent(hash)
         try write(data, to: url)
         try use(url)
         // The reference is written last, so that it never names a missing file.
-        try write(Data(hash.utf8), to: place(of: reference))
-        try makeRoom(for: hash)
+        try write(Data(hash.utf8), to: referenceURL(reference))
+        try limitSize(preserving: hash)
         return url
     }
 
-    private func place(of reference: FileReference) -> URL {
+    private func referenceURL(_ reference: FileReference) -> URL {
         references.appendingPathComponent(SHA256.text(Data(reference.url.absoluteString.utf8)))
     }
 
@@ -82,30 +82,30 @@ public actor FileStore {
     /// Stores bytes to upload.
     ///
     /// - Returns: Their hash.
-    func keepWaiting(_ data: Data) throws -> String {
+    func storePending(_ data: Data) throws -> String {
         let hash = SHA256.text(data)
-        try write(data, to: waiting.appendingPathComponent(hash))
+        try write(data, to: pendingFolder.appendingPathComponent(hash))
         return hash
     }
 
     /// Returns the URL of bytes to upload; nil if they were removed. Also nil for a text that is no hash, which could
     /// be a path out of the folder.
-    func waitingFile(_ hash: String) -> URL? {
+    func pendingFile(_ hash: String) -> URL? {
         guard SHA256.isText(hash) else { return nil }
-        let url = waiting.appendingPathComponent(hash)
+        let url = pendingFolder.appendingPathComponent(hash)
         return FileManager.default.fileExists(atPath: url.path) ? url : nil
     }
 
     /// Copies uploaded bytes to the downloaded files, so that they need no download.
     func sent(_ hash: String, as reference: FileReference) throws {
-        guard let url = waitingFile(hash) else { return }
-        _ = try keep(contentsOf(url), for: reference)
+        guard let url = pendingFile(hash) else { return }
+        _ = try store(contentsOf(url), for: reference)
     }
 
     /// Removes bytes that no row needs any more. Bytes of the last day stay, because a call may be about to attach
     /// them.
-    func removeWaiting(except hashes: Set<String>) throws {
-        for file in try files(in: waiting)
+    func removePending(except hashes: Set<String>) throws {
+        for file in try files(in: pendingFolder)
         where !hashes.contains(file.url.lastPathComponent) && now().timeIntervalSince(file.used) > 86_400 {
             try changing { try FileManager.default.removeItem(at: file.url) }
         }
@@ -122,7 +122,7 @@ public actor FileStore {
     }
 
     /// Removes the least recently used files above the limit, but never the newest one.
-    private func makeRoom(for newest: String) throws {
+    private func limitSize(preserving newest: String) throws {
         let files = try files(in: contents)
         var size = files.reduce(0) { $0 + $1.size }
         guard size > limit else { return }

@@ -82,7 +82,7 @@ public struct KintoService: SyncService {
             guard case .number? = (try? answer.json())?["errno"] else {
                 throw ServiceError.malformed(
                     "no Kinto server at \(exchange.base.absoluteString): the address of one ends with /v1 "
-                        + "(\(answer.place))"
+                        + "(\(answer.endpoint))"
                 )
             }
             return PullPage(rows: [], cursor: request.cursor ?? "0", isListing: false, time: answer.time)

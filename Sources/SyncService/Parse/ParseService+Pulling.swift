@@ -159,7 +159,7 @@ extension ParseService {
         let answer = try await exchange.send(.get, exchange.url(path(of: className), query.parameters))
         let json = try answered(answer)
         guard case .array(let results)? = json["results"] else {
-            throw ServiceError.malformed("no list at 'results' (\(answer.place))")
+            throw ServiceError.malformed("no list at 'results' (\(answer.endpoint))")
         }
         var count: Int?
         if case .number(let text)? = json["count"] { count = Int(text) }

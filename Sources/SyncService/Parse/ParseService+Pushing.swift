@@ -27,14 +27,14 @@ extension ParseService {
     /// and changes of one kind.
     private func next(_ operations: ArraySlice<PushOperation>) -> [PushOperation] {
         guard let first = operations.first else { return [] }
-        if isAlone(first) { return [first] }
+        if isSentAlone(first) { return [first] }
         return Array(
             operations.prefix(Self.batchSize).prefix {
-                $0.entity == first.entity && $0.kind == first.kind && !isAlone($0)
+                $0.entity == first.entity && $0.kind == first.kind && !isSentAlone($0)
             })
     }
 
-    private func isAlone(_ operation: PushOperation) -> Bool {
+    private func isSentAlone(_ operation: PushOperation) -> Bool {
         operation.kind == .create && capabilities.createIdempotency == .probe
     }
 
@@ -46,9 +46,9 @@ extension ParseService {
 
     private enum Step {
         case request(Request)
-        case settled(PushOutcome)
+        case completed(PushOutcome)
 
-        var outcome: PushOutcome? { if case .settled(let outcome) = self { outcome } else { nil } }
+        var outcome: PushOutcome? { if case .completed(let outcome) = self { outcome } else { nil } }
     }
 
     private func pushTogether(_ operations: [PushOperation]) async throws -> [PushOutcome] {
@@ -58,9 +58,9 @@ extension ParseService {
             do {
                 steps.append(try await step(operation))
             } catch let settled as ImmediateOutcome {
-                steps.append(.settled(settled.outcome))
+                steps.append(.completed(settled.outcome))
             } catch let refusal as RowAddress.Refusal {
-                steps.append(.settled(.rejected(refusal.description)))
+                steps.append(.completed(.rejected(refusal.description)))
             }
         }
         let requests: [Request] = steps.compactMap { if case .request(let request) = $0 { request } else { nil } }
@@ -140,7 +140,7 @@ extension ParseService {
     /// - Returns: The answer in the format of a batch.
     func send(_ request: Request, _ operation: PushOperation?) async throws -> JSONValue {
         var headers: [HTTPField.Name: String] = [:]
-        if let name = Self.requestID, let operation, isAlone(operation) { headers[name] = operation.idempotencyKey }
+        if let name = Self.requestID, let operation, isSentAlone(operation) { headers[name] = operation.idempotencyKey }
         let answer = try await exchange.send(
             request.method, exchange.url(request.path), request.body, headers: headers)
         if (200..<300).contains(answer.status) { return ["success": try answer.json()] }
@@ -175,7 +175,7 @@ extension ParseService {
     /// Returns the error of a response that says nothing about a row.
     func refusal(_ answer: ServiceHTTPClient.Response) throws -> ServiceError {
         // A 403 without an error number means that the application ID or key is unknown.
-        if answer.status == 403 { return .unauthorized("\(answer.message) (\(answer.place))") }
+        if answer.status == 403 { return .unauthorized("\(answer.message) (\(answer.endpoint))") }
         return answer.refusal
     }
 
@@ -200,7 +200,7 @@ extension ParseService {
             }
             let body = try await update(operation)
             // Server-owned fields are not sent, so nothing is left.
-            if body == .object([]) { return .settled(.applied(nil)) }
+            if body == .object([]) { return .completed(.applied(nil)) }
             return .request(Request(method: .put, path: path + id, body: body))
         }
     }

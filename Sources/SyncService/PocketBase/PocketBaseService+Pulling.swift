@@ -27,7 +27,7 @@ extension PocketBaseService {
         }
         if place.last != nil { query.append(("skipTotal", "1")) }
         let asked = query
-        let list = try await asKnown { try await listing(of: request.entity, asked) }
+        let list = try await retryingAsUser { try await listing(of: request.entity, asked) }
         let known = request.cursor.flatMap { Date(isoText: $0) }
         if options.updated != nil { try TimeCursor.check(known, clock: list.time) }
         let rows = try rows(list, of: request.entity)
@@ -57,7 +57,7 @@ extension PocketBaseService {
         var query = [("perPage", "\(options.pageSize)"), ("sort", "id"), ("fields", fields), ("skipTotal", "1")]
         if let page = request.page { query.append(("filter", "id > \(Self.quoted(page))")) }
         let asked = query
-        let list = try await asKnown { try await listing(of: request.entity, asked) }
+        let list = try await retryingAsUser { try await listing(of: request.entity, asked) }
         let ids = list.items.compactMap { $0["id"] }
         if let page = request.page, case .string(let last)? = ids.last {
             try IDOrder.check((nil, last), after: (nil, page), in: collection(of: request.entity))
@@ -85,7 +85,7 @@ extension PocketBaseService {
         }
         let json = try answer.json()
         guard case .array(let items)? = json["items"], case .number(let size)? = json["perPage"], let size = Int(size)
-        else { throw ServiceError.malformed("no list at 'items' (\(answer.place))") }
+        else { throw ServiceError.malformed("no list at 'items' (\(answer.endpoint))") }
         var total: Int?
         if case .number(let text)? = json["totalItems"], let number = Int(text), number >= 0 { total = number }
         return List(
@@ -132,7 +132,7 @@ extension PocketBaseService {
     /// rows that they do not list.
     public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         guard !ids.isEmpty else { return [] }
-        return try await asKnown(if: { $0.contains(.absent) }) {
+        return try await retryingAsUser(if: { $0.contains(.absent) }) {
             let known = try await listed(ids, of: entity)
             var rows: [FetchOutcome] = []
             for id in ids {

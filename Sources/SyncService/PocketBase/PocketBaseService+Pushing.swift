@@ -83,7 +83,7 @@ extension PocketBaseService {
         let body: JSONValue = ["requests": .array(requests)]
         let answer: ServiceHTTPClient.Response
         do {
-            answer = try await asKnown(if: \.isRefused) {
+            answer = try await retryingAsUser(if: \.isRefused) {
                 try await exchange.send(.post, exchange.url(["api", "batch"]), body)
             }
         } catch ServiceError.unreachable(let text) {
@@ -134,7 +134,7 @@ extension PocketBaseService {
 
     private func single(_ operation: PushOperation) async throws -> PushOutcome {
         do {
-            let answer = try await asKnown(if: \.isRefused) {
+            let answer = try await retryingAsUser(if: \.isRefused) {
                 try await exchange.send(
                     Self.method(operation.kind), exchange.url(parts(operation)), sent(operation))
             }

@@ -125,7 +125,7 @@ extension PocketBaseService {
     /// an error.
     ///
     /// - Parameter isDoubtful: Returns whether an expired token may be the reason for this answer.
-    func asKnown<T: Sendable>(
+    func retryingAsUser<T: Sendable>(
         if isDoubtful: (T) -> Bool = { _ in true }, _ body: () async throws -> T
     ) async throws -> T {
         for _ in 0..<Self.mostTokens {
@@ -216,7 +216,7 @@ extension PocketBaseService: FileService {
 
     private func fileToken() async throws -> String? {
         guard try await exchange.authorization().value != nil else { return nil }
-        let answer = try await asKnown(if: \.isRefused) {
+        let answer = try await retryingAsUser(if: \.isRefused) {
             try await exchange.send(.post, exchange.url(["api", "files", "token"]))
         }
         guard (200..<300).contains(answer.status), case .string(let token)? = try answer.json()["token"] else {
@@ -230,7 +230,7 @@ extension PocketBaseService: FileService {
         let form = MultipartForm(file.path.joined(separator: "."), file)
         do {
             let url = try exchange.url(path(of: file.entity) + RowAddress(file.id).parts)
-            let answer = try await asKnown(if: \.isRefused) {
+            let answer = try await retryingAsUser(if: \.isRefused) {
                 try await exchange.send(.patch, url, content: .init(data: form.data, type: form.type))
             }
             guard (200..<300).contains(answer.status) else {

@@ -42,7 +42,7 @@ extension RESTService {
             let lists = members.filter { if case .array = $0.value { true } else { false } }.map { "'\($0.key)'" }
             if !lists.isEmpty { text += "; a list is at \(lists.joined(separator: ", "))" }
         }
-        return text + " (\(answer.place))"
+        return text + " (\(answer.endpoint))"
     }
 
     private func end(

@@ -96,7 +96,7 @@ public struct RESTService: SyncService {
         guard let id = id(of: record, entity) else { return nil }
         let version = options.version.flatMap { record.value(at: Self.path($0)) }
         let mark = options.deleted.flatMap { record.value(at: Self.path($0)) }
-        let isDeleted = mark?.isDeletionMark ?? false
+        let isDeleted = mark?.marksDeletion ?? false
         let time = version.flatMap(Self.time)
         return RemoteRecord(
             id: id, record: isDeleted ? JSONValue?.none : record, version: version.flatMap(Self.text),
@@ -130,7 +130,7 @@ public struct RESTService: SyncService {
 extension JSONValue {
     /// Whether the value marks its row as deleted: the time of the deletion, or a flag, which may also be a number or a
     /// text.
-    fileprivate var isDeletionMark: Bool {
+    fileprivate var marksDeletion: Bool {
         switch self {
         case .null: false
         case .bool(let flag): flag

@@ -87,7 +87,7 @@ extension ServiceEntity {
     ) -> Field {
         let rule = model.compiled.rules(of: entity).keys
         let destination = member.destination.map { model.compiled.entities[$0].name } ?? ""
-        switch member.domain {
+        switch member.field {
         case .attribute(let slot):
             let attribute = model.compiled[entity.table].attributes[slot]
             let isConverted = attribute.format != nil || !attribute.transformers.isEmpty
@@ -101,7 +101,7 @@ extension ServiceEntity {
             return Field(
                 named(relationship, rule), path: member.path, isNamedByModel: relationship?.remoteKey != nil,
                 content: .reference(to: destination))
-        case .pairs(let link, let end):
+        case .joinRows(let link, let end):
             let relationship = model.compiled[link].side(end).relationship
             return Field(
                 named(relationship, rule), path: member.path, isNamedByModel: relationship?.remoteKey != nil,

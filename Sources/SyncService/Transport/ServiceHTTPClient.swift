@@ -28,7 +28,7 @@ public struct ServiceHTTPClient: Sendable {
             do {
                 return try JSONValue(parsing: body)
             } catch {
-                throw ServiceError.malformed("expected JSON, found '\(start(60))' (status \(status), \(place))")
+                throw ServiceError.malformed("expected JSON, found '\(start(60))' (status \(status), \(endpoint))")
             }
         }
 
@@ -136,7 +136,7 @@ public struct ServiceHTTPClient: Sendable {
         case 511: throw answer.refusal
         // The service may have applied the request. A gateway (502, 504) does not know either.
         case 408, 500...:
-            throw ServiceError.unreachable("status \(answer.status): \(answer.message) (\(answer.place))")
+            throw ServiceError.unreachable("status \(answer.status): \(answer.message) (\(answer.endpoint))")
         default: return answer
         }
     }
@@ -182,7 +182,7 @@ extension ServiceHTTPClient.Response {
     private static let longestError = 1 << 20
 
     /// The source of the response for errors, without the query, which may contain a secret.
-    var place: String { "\(method) \(url.path)" }
+    var endpoint: String { "\(method) \(url.path)" }
 
     /// The rejection as an error, with the method and path.
     public var refusal: ServiceError {
@@ -190,7 +190,7 @@ extension ServiceHTTPClient.Response {
         if let location = headers[.location], (300..<400).contains(status) {
             text = "redirected to \(secrets.hiding(location))"
         }
-        return .refused(status: status, text.isEmpty ? "(\(place))" : "\(text) (\(place))")
+        return .refused(status: status, text.isEmpty ? "(\(endpoint))" : "\(text) (\(endpoint))")
     }
 
     /// The delay of `Retry-After`: seconds, or a date by the clock of the service.

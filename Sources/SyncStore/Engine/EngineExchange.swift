@@ -41,17 +41,17 @@ package struct PulledPage: Sendable {
     package let serverTime: Int64?
     /// Whether a record is applied even if a newer version of it is known. True for a pull without a cursor, because
     /// the service may have been restored from a backup.
-    package let takesOlder: Bool
+    package let acceptsOlderVersions: Bool
 
     package init(
-        entity: String, rows: [Record], end: End, isListing: Bool, serverTime: Int64?, takesOlder: Bool = false
+        entity: String, rows: [Record], end: End, isListing: Bool, serverTime: Int64?, acceptsOlderVersions: Bool = false
     ) {
         self.entity = entity
         self.rows = rows
         self.end = end
         self.isListing = isListing
         self.serverTime = serverTime
-        self.takesOlder = takesOlder
+        self.acceptsOlderVersions = acceptsOlderVersions
     }
 }
 
@@ -68,9 +68,9 @@ package struct AppliedChanges: Sendable {
         /// New entries in the conflict log.
         package var conflictingValues = 0
         /// Changes that were blocked and records that were quarantined.
-        package var parked = 0
+        package var blocked = 0
         /// Values that the model cannot read.
-        package var unread = 0
+        package var unreadable = 0
         /// A description of the first unreadable value and its row.
         package var firstUnreadable: String?
     }
@@ -93,8 +93,8 @@ package struct AppliedChanges: Sendable {
             self[entity].linksRemoved += counts.linksRemoved
             self[entity].conflicts += counts.conflicts
             self[entity].conflictingValues += counts.conflictingValues
-            self[entity].parked += counts.parked
-            self[entity].unread += counts.unread
+            self[entity].blocked += counts.blocked
+            self[entity].unreadable += counts.unreadable
             self[entity].firstUnreadable = self[entity].firstUnreadable ?? counts.firstUnreadable
         }
     }
@@ -196,29 +196,29 @@ package struct OutgoingRequest: Sendable {
     /// The number of the local edit that the request sends.
     package let edit: Int64
     /// When the request was built, in milliseconds since 1970.
-    package let frozen: Int64
+    package let preparedAt: Int64
     /// The number of attempts without a response. If it is more than 0, the service may have carried out an earlier
     /// one.
     package let attempts: Int
     /// The members of the natural key. They tell whether a record of the service is the row that was sent.
     package let naturalKey: JSONValue?
     /// Whether the request recreates a row that the service deleted. Another device may have recreated it already.
-    package let isRevival: Bool
+    package let isRestoration: Bool
     /// The edit counter when the service accepted a new row without returning its ID; nil for other requests. The
     /// engine looks for the row in listings. It does not send the request again, except if ``isSentOnceMore``.
-    package let taken: Int64?
+    package let acceptedAtEdit: Int64?
 
     /// Whether a later run sends the request once more if no listing has the row: it is uncertain that the service
     /// accepted it.
-    package var isSentOnceMore: Bool { taken != nil && attempts == 1 }
+    package var isSentOnceMore: Bool { acceptedAtEdit != nil && attempts == 1 }
 
     /// Whether the request creates a row that an earlier attempt without a response may have created.
     package var isTriedAgain: Bool { kind == .create && attempts > 0 }
 
     package init(
         id: Int64, entity: String, kind: Kind, remoteID: JSONValue?, body: JSONValue, version: String?,
-        idempotencyKey: String, edit: Int64, frozen: Int64, attempts: Int, naturalKey: JSONValue?,
-        isRevival: Bool = false, taken: Int64? = nil
+        idempotencyKey: String, edit: Int64, preparedAt: Int64, attempts: Int, naturalKey: JSONValue?,
+        isRestoration: Bool = false, acceptedAtEdit: Int64? = nil
     ) {
         self.id = id
         self.entity = entity
@@ -228,11 +228,11 @@ package struct OutgoingRequest: Sendable {
         self.version = version
         self.idempotencyKey = idempotencyKey
         self.edit = edit
-        self.frozen = frozen
+        self.preparedAt = preparedAt
         self.attempts = attempts
         self.naturalKey = naturalKey
-        self.isRevival = isRevival
-        self.taken = taken
+        self.isRestoration = isRestoration
+        self.acceptedAtEdit = acceptedAtEdit
     }
 }
 
@@ -245,24 +245,24 @@ package struct RequestOutcome: Sendable {
         /// sends the change again.
         case conflict(PulledPage.Record?)
         /// The service no longer has the row.
-        case gone
+        case notFound
         /// An earlier attempt created the row, and the service deleted it since.
         case deletedSinceMade
         /// The service rejected the request for good.
         case rejected(String)
         /// The service rejected the request, but may have carried out an earlier attempt without a response.
-        case refusedAgain(String)
+        case rejectedAfterRetry(String)
         /// The outcome is still unknown after many attempts, although the service responds to other requests.
         case failing(String)
         /// The service did not carry out the request, for a temporary reason.
         case postponed
         /// The outcome is unknown, and a repeat is harmless. A pull or the next attempt shows the outcome.
-        case unanswered
+        case inDoubt
         /// The outcome is unknown.
         case unknown
         /// The service accepted a new row and does not list it yet. If uncertain, an intermediary may have responded in
         /// place of the service.
-        case taken(isCertain: Bool)
+        case accepted(isCertain: Bool)
         /// The service accepted a new row and did not list it in time. The change is blocked with this reason.
         case notListed(String)
     }

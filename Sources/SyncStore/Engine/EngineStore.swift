@@ -26,15 +26,15 @@ package protocol EngineStore: Sendable {
     ///   - limit: The most requests to build.
     ///   - edit: The number of the last edit to send; nil for the latest edit.
     /// - Returns: The requests, and the number of the last edit to send.
-    func freeze(
+    func prepareRequests(
         _ limit: Int, of entities: [String], upTo edit: Int64?, _ lease: EngineLease
     ) async throws -> (requests: [OutgoingRequest], edit: Int64)
 
     /// Returns the in-doubt requests of earlier runs.
-    func unanswered(_ lease: EngineLease) async throws -> [OutgoingRequest]
+    func inDoubtRequests(_ lease: EngineLease) async throws -> [OutgoingRequest]
 
     /// Applies the outcomes of requests to the outbox and the store.
-    func settle(_ replies: [RequestOutcome], serverTime: Int64?, _ lease: EngineLease) async throws -> AppliedChanges
+    func complete(_ replies: [RequestOutcome], serverTime: Int64?, _ lease: EngineLease) async throws -> AppliedChanges
 
     /// Makes changes that were blocked after one attempt pending again, because the cause may be gone.
     ///
@@ -69,7 +69,7 @@ package protocol EngineStore: Sendable {
     /// - Parameter swept: The entities whose listings have ended.
     /// - Returns: The changes, and a ``SyncError`` `deletionLimitExceeded` if the limit kept all missing rows.
     func applyDeletions(
-        guardedBy limit: DeletionLimit?, swept: [String], _ lease: EngineLease
+        limit: DeletionLimit?, listed: [String], _ lease: EngineLease
     ) async throws -> (outcome: AppliedChanges, refusal: SyncError?)
 
     /// Records that the entities are in sync, and releases the lease.
@@ -82,13 +82,13 @@ package protocol EngineStore: Sendable {
     func status() async throws -> [EntityStatus]
 
     /// Returns the blocked changes and quarantined records, with their reasons.
-    func parkedRows() async throws -> [BlockedChange]
+    func blockedChanges() async throws -> [BlockedChange]
 
     /// Returns the conflict log, open conflicts first.
     func conflicts() async throws -> [SyncConflict]
 
     /// Resolves an open conflict.
-    func resolve(_ entity: String, key: JSONValue, domain: String?, takingRemote: Bool) async throws
+    func resolve(_ entity: String, key: JSONValue, field: String?, takingRemote: Bool) async throws
 
     /// Inserts a row again that a deletion by the service removed, with its values from the conflict log.
     ///
@@ -118,13 +118,13 @@ package protocol EngineStore: Sendable {
     func file(of entity: String, key: JSONValue, attribute: String) async throws -> FileAttributeState
 
     /// Returns all pending uploads.
-    func waitingFiles() async throws -> [PendingUpload]
+    func pendingFiles() async throws -> [PendingUpload]
 
     /// Returns the uploads to send: of rows that the service has, and not rejected. Removes those of deleted rows.
     func filesToSend(_ entities: [String], _ lease: EngineLease) async throws -> [PendingUpload]
 
     /// Applies the outcome of an upload, unless another file was attached since.
-    func settle(_ file: PendingUpload, _ outcome: PendingUpload.Outcome, _ lease: EngineLease) async throws
+    func complete(_ file: PendingUpload, _ outcome: PendingUpload.Outcome, _ lease: EngineLease) async throws
 
     // MARK: Without a lease
 
@@ -132,7 +132,7 @@ package protocol EngineStore: Sendable {
     func cursors(_ registration: EngineRegistration) async throws -> [String: PullState]
 
     /// Returns whether a page has a change that is not stored.
-    func hasNews(_ page: PulledPage) async throws -> Bool
+    func hasChanges(_ page: PulledPage) async throws -> Bool
 
     /// Returns the IDs that no known row has. With an edit counter, rows that were pulled since count as unknown,
     /// except rows that were created locally.
@@ -170,12 +170,12 @@ package struct RunState: Sendable {
     package let notBefore: Int64?
     package let attempts: Int
     /// Whether there are in-doubt requests.
-    package let isAnyUnanswered: Bool
+    package let hasInDoubtRequests: Bool
     /// Whether there are blocked changes.
-    package let isAnyBlocked: Bool
+    package let hasBlockedChanges: Bool
 
     /// Whether the service asked for the delay.
-    package var isAsked: Bool { notBefore != nil && attempts == 0 }
+    package var isRequestedByService: Bool { notBefore != nil && attempts == 0 }
 
     package init(
         lease: EngineLease, cursors: [String: PullState], edits: Int64, notBefore: Int64?, attempts: Int,
@@ -186,8 +186,8 @@ package struct RunState: Sendable {
         self.edits = edits
         self.notBefore = notBefore
         self.attempts = attempts
-        self.isAnyUnanswered = isAnyUnanswered
-        self.isAnyBlocked = isAnyBlocked
+        self.hasInDoubtRequests = isAnyUnanswered
+        self.hasBlockedChanges = isAnyBlocked
     }
 }
 
@@ -199,16 +199,16 @@ package struct PullState: Sendable {
     package let next: String?
     package let isInitialSyncComplete: Bool
     /// When all IDs were last listed, in milliseconds since 1970.
-    package let lastSweep: Int64?
+    package let lastListing: Int64?
     /// Whether a full pull is complete and the rows that it lacks have not been processed yet.
-    package let isListed: Bool
+    package let hasUnprocessedListing: Bool
 
-    package init(cursor: String?, next: String?, isInitialSyncComplete: Bool, lastSweep: Int64?, isListed: Bool) {
+    package init(cursor: String?, next: String?, isInitialSyncComplete: Bool, lastListing: Int64?, hasUnprocessedListing: Bool) {
         self.cursor = cursor
         self.next = next
         self.isInitialSyncComplete = isInitialSyncComplete
-        self.lastSweep = lastSweep
-        self.isListed = isListed
+        self.lastListing = lastListing
+        self.hasUnprocessedListing = hasUnprocessedListing
     }
 }
 
@@ -219,7 +219,7 @@ package struct EngineRegistration: Sendable {
         package let policy: ConflictPolicy
         package let deletions: DeleteConflictPolicy
         /// Whether all attributes and links of a row are one field. The side that edited any of them keeps all.
-        package let isOneDomain: Bool
+        package let mergesWholeRow: Bool
         /// Groups of attributes and to-one relationships. Each group is one field.
         package let groups: [[String]]
         /// The natural key: two new rows with equal values are the same row.
@@ -228,13 +228,13 @@ package struct EngineRegistration: Sendable {
         package let sendsCascades: Bool
 
         package init(
-            name: String, policy: ConflictPolicy, deletions: DeleteConflictPolicy, isOneDomain: Bool,
+            name: String, policy: ConflictPolicy, deletions: DeleteConflictPolicy, mergesWholeRow: Bool,
             groups: [[String]] = [], naturalKey: [String], sendsCascades: Bool
         ) {
             self.name = name
             self.policy = policy
             self.deletions = deletions
-            self.isOneDomain = isOneDomain
+            self.mergesWholeRow = mergesWholeRow
             self.groups = groups
             self.naturalKey = naturalKey
             self.sendsCascades = sendsCascades
@@ -252,7 +252,7 @@ package struct EngineRegistration: Sendable {
     /// Whether the client assigns the IDs of new rows.
     package let makesIDs: Bool
     /// Whether the service accepts composite IDs.
-    package let takesParts: Bool
+    package let supportsCompositeIDs: Bool
     /// The length of an assigned ID, in characters a to z and 0 to 9; nil for a UUID.
     package let idLength: Int?
     /// Whether a change is sent with all values of its row.
@@ -260,7 +260,7 @@ package struct EngineRegistration: Sendable {
     /// Whether versions are ordered.
     package let ordersVersions: Bool
     /// The member in which the service keeps the idempotency key of a new row; nil for none.
-    package let marker: String?
+    package let markerField: String?
     /// The filter of each entity's pull. If it changes, the next pull is a full one.
     package let filters: [String: String]
     /// The conflict resolver of the app.
@@ -269,8 +269,8 @@ package struct EngineRegistration: Sendable {
     package init(
         entities: [Entity], service: String, user: String, isScopeKnown: Bool = true, isImport: Bool = false,
         makesIDs: Bool,
-        takesParts: Bool = false, idLength: Int? = nil, sendsWholeRows: Bool = false, ordersVersions: Bool = false,
-        marker: String? = nil, filters: [String: String],
+        supportsCompositeIDs: Bool = false, idLength: Int? = nil, sendsWholeRows: Bool = false, ordersVersions: Bool = false,
+        markerField: String? = nil, filters: [String: String],
         resolver: (@Sendable (SyncConflict) -> SyncConflict.Resolution)? = nil
     ) {
         self.entities = entities
@@ -279,11 +279,11 @@ package struct EngineRegistration: Sendable {
         self.isScopeKnown = isScopeKnown
         self.isImport = isImport
         self.makesIDs = makesIDs
-        self.takesParts = takesParts
+        self.supportsCompositeIDs = supportsCompositeIDs
         self.idLength = idLength
         self.sendsWholeRows = sendsWholeRows
         self.ordersVersions = ordersVersions
-        self.marker = marker
+        self.markerField = markerField
         self.filters = filters
         self.resolver = resolver
     }

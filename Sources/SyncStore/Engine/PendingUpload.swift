@@ -20,7 +20,7 @@ package struct PendingUpload: Sendable {
         /// The service has the file.
         case sent
         /// The service rejected the file for good.
-        case refused(String)
+        case rejected(String)
         /// The upload failed, or its outcome is unknown.
         case failed
     }
@@ -55,14 +55,14 @@ package struct PendingUpload: Sendable {
 /// The file of an attribute: the pending upload and the stored name.
 package struct FileAttributeState: Sendable {
     /// The hash of the pending upload, if there is one.
-    package let waiting: String?
+    package let pendingHash: String?
     /// The name of the file at the service.
     package let name: String?
     /// The remote ID of the row.
     package let remoteID: JSONValue
 
-    package init(waiting: String?, name: String?, remoteID: JSONValue) {
-        self.waiting = waiting
+    package init(pendingHash: String?, name: String?, remoteID: JSONValue) {
+        self.pendingHash = pendingHash
         self.name = name
         self.remoteID = remoteID
     }

@@ -27,7 +27,7 @@ final class PreviousValues {
     func recordRemoved(_ link: SyncResult.Link) { removedLinks.append(link) }
 
     /// Reads and keeps the values of stored rows. Call it before each write; later calls for a row have no effect.
-    func keep(_ wanted: some Sequence<StoredRow>) throws {
+    func capture(_ wanted: some Sequence<StoredRow>) throws {
         var seen: Set<StoredRow> = []
         let new = wanted.filter { before[$0] == nil && seen.insert($0).inserted }
         try identities.load(new)

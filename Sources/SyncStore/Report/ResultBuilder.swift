@@ -16,7 +16,7 @@ struct ResultBuilder {
 
     /// How the payload graph affects a row.
     enum RowOutcome {
-        case unmentioned
+        case notGiven
         case unchanged
         case written
     }
@@ -64,8 +64,8 @@ struct ResultBuilder {
 
     mutating func inserted(_ nodes: [NodeID], _ table: SyncTable) {
         let batch = table.batch
-        if collectsKeys, table.tree.entities.count == 1 {
-            entities[table.tree.root].inserted.reserveCapacity(nodes.count)
+        if collectsKeys, table.hierarchy.entities.count == 1 {
+            entities[table.hierarchy.root].inserted.reserveCapacity(nodes.count)
         }
         for node in nodes {
             let entity = Int(batch.nodes[node.index].entity)
@@ -78,15 +78,15 @@ struct ResultBuilder {
     mutating func updated(_ node: NodeID, _ table: SyncTable, _ changed: [String]) {
         let entity = table.entity(of: node)
         entities[entity].updatedCount += 1
-        if table.batch.nodes[node.index].isRoot, table.values.count(for: node) { root.matched += 1 }
+        if table.batch.nodes[node.index].isRoot, table.values.exist(for: node) { root.matched += 1 }
         if collectsKeys { entities[entity].updated.append(.init(key: table.reportedKey(of: node), changed: changed)) }
     }
 
     /// Counts rows that did not change.
     mutating func unchanged(_ nodes: [NodeID], _ table: SyncTable) {
         let batch = table.batch
-        if !table.tree.hasSubEntities {
-            entities[table.tree.root].unchangedCount += nodes.count
+        if !table.hierarchy.hasSubEntities {
+            entities[table.hierarchy.root].unchangedCount += nodes.count
         } else {
             for node in nodes { entities[table.entity(of: node)].unchangedCount += 1 }
         }
@@ -169,8 +169,8 @@ extension SyncTransaction {
     /// Records an added link between two stored rows.
     mutating func recordAddedLink(_ link: CompiledAssociation, _ first: StoredRow, _ second: StoredRow) throws {
         report.countLinks(added: 1)
-        guard let history else { return }
-        history.recordAdded(
+        guard let previousValues else { return }
+        previousValues.recordAdded(
             named(link, try identities.end(first, link, .first), try identities.end(second, link, .second)))
     }
 
@@ -179,16 +179,16 @@ extension SyncTransaction {
         _ link: CompiledAssociation, of row: StoredRow, at end: CompiledAssociation.End, to key: RowKey
     ) throws {
         report.countLinks(removed: 1)
-        guard let history else { return }
+        guard let previousValues else { return }
         let other = StoredRow(table: link.side(end.other).table, key: key)
         let (first, second) = end == .first ? (row, other) : (other, row)
-        history.recordRemoved(
+        previousValues.recordRemoved(
             named(link, try identities.end(first, link, .first), try identities.end(second, link, .second)))
     }
 
     /// Records that a stored row is about to lose its referenced row.
     mutating func recordRemovedTarget(_ link: CompiledAssociation, of row: StoredRow) throws {
-        guard history != nil, let key = try links.target(of: row.key, link.id) else {
+        guard previousValues != nil, let key = try links.target(of: row.key, link.id) else {
             return report.countLinks(removed: 1)
         }
         try recordRemovedLink(link, of: row, at: .first, to: key)
@@ -200,36 +200,36 @@ extension SyncTransaction {
     ) throws {
         if after != .nowhere { recordAddedLink(link, node, after.node) }
         guard before != .nowhere else { return }
-        guard history != nil, let row = table.row(node) else { return report.countLinks(removed: 1) }
+        guard previousValues != nil, let row = table.row(node) else { return report.countLinks(removed: 1) }
         try recordRemovedTarget(link, of: row)
     }
 
     /// Records the changes of a join table.
-    mutating func book(_ changes: JoinTableChanges) throws {
-        guard history != nil else {
+    mutating func recordLinkChanges(_ changes: JoinTableChanges) throws {
+        guard previousValues != nil else {
             return report.countLinks(added: changes.added.count, removed: changes.removed.count)
         }
         let link = changes.link
-        for pair in changes.added { recordAddedLink(link, pair.first, pair.second) }
+        for joinRow in changes.added { recordAddedLink(link, joinRow.first, joinRow.second) }
         try identities.load(changes.removed.lazy.map { StoredRow(table: link.first.table, key: $0.first) })
         try identities.load(changes.removed.lazy.map { StoredRow(table: link.second.table, key: $0.second) })
-        for pair in changes.removed {
+        for joinRow in changes.removed {
             try recordRemovedLink(
-                link, of: StoredRow(table: link.first.table, key: pair.first), at: .first, to: pair.second)
+                link, of: StoredRow(table: link.first.table, key: joinRow.first), at: .first, to: joinRow.second)
         }
     }
 
     private mutating func recordAddedLink(_ link: CompiledAssociation, _ first: NodeID, _ second: NodeID?) {
         report.countLinks(added: 1)
-        guard let history, let second else { return }
-        history.recordAdded(
+        guard let previousValues, let second else { return }
+        previousValues.recordAdded(
             named(
                 link, tables[link.first.table].identity(of: first), tables[link.second.table].identity(of: second)))
     }
 
     /// Reads the links and identities that are needed to record changes of the nodes' foreign keys.
     func loadEnds(of nodes: [NodeID], _ link: CompiledAssociation, _ table: SyncTable) throws {
-        guard history != nil else { return }
+        guard previousValues != nil else { return }
         let rows = nodes.lazy.filter { table.isPresent($0, as: .stored) }.compactMap(table.row)
         try links.load(rows.map(\.key), link.id, from: .first)
         try identities.load(rows)
@@ -255,7 +255,7 @@ extension SyncTransaction {
     /// gives.
     private func reportedEnd(of link: CompiledAssociation) -> CompiledAssociation.End {
         if link.storage == .foreignKey { return .first }
-        if let said = plan[link.id].assertions.last?.saidBy ?? plan[link.id].replacements.last?.end { return said }
+        if let said = plan[link.id].assertions.last?.assertedBy ?? plan[link.id].replacements.last?.end { return said }
         return link.second.table == rootEntity.table ? .second : .first
     }
 }

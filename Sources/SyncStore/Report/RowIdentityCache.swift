@@ -5,7 +5,7 @@ final class RowIdentityCache {
     private let store: any StoreSession
     private let model: CompiledModel
     private var known: [StoredRow: StoredIdentity?] = [:]
-    private var unsent: [TableID: Set<RowKey>] = [:]
+    private var rowsWithPendingChanges: [TableID: Set<RowKey>] = [:]
 
     init(_ store: any StoreSession, _ model: CompiledModel) {
         self.store = store
@@ -59,10 +59,10 @@ final class RowIdentityCache {
 
     /// Returns whether a stored row has no remote ID yet, or has pending changes. A listing of the service then proves
     /// nothing about the row.
-    func isUnsent(_ row: StoredRow) throws -> Bool {
+    func hasPendingChanges(_ row: StoredRow) throws -> Bool {
         if try isLocal(row) { return true }
-        if unsent[row.table] == nil { unsent[row.table] = try store.unsentRows(of: row.table) }
-        return unsent[row.table]?.contains(row.key) ?? false
+        if rowsWithPendingChanges[row.table] == nil { rowsWithPendingChanges[row.table] = try store.rowsWithPendingChanges(of: row.table) }
+        return rowsWithPendingChanges[row.table]?.contains(row.key) ?? false
     }
 
     /// Returns whether a stored row has no remote ID yet. False for a keyless row.

@@ -10,13 +10,13 @@ package struct StoreLayout: Sendable {
 
     /// Creates the layout of a model.
     ///
-    /// - Parameter isAdopted: Whether the store uses existing tables. Their surrogate key is the rowid.
-    package init(_ model: CompiledModel, isAdopted: Bool = false) {
+    /// - Parameter hasExistingTables: Whether the store uses existing tables. Their surrogate key is the rowid.
+    package init(_ model: CompiledModel, hasExistingTables: Bool = false) {
         self.model = model
-        tables = model.trees.map {
-            TableLayout($0, model, hiddenKey: isAdopted ? "rowid" : TableLayout.hiddenKeyColumn)
+        tables = model.hierarchies.map {
+            TableLayout($0, model, surrogateKey: hasExistingTables ? "rowid" : TableLayout.surrogateKeyColumn)
         }
-        let taken = model.trees.map { ReservedColumnNames($0, model) }
+        let taken = model.hierarchies.map { ReservedColumnNames($0, model) }
         links = model.links.map { LinkLayout($0, model, taken[$0.first.table.index]) }
         indexNames = Self.distinct(links.map(\.indexName))
     }
@@ -26,8 +26,8 @@ package struct StoreLayout: Sendable {
     package subscript(_ id: AssociationID) -> LinkLayout { links[id.index] }
 
     /// Returns the foreign key columns of a table, each with the column of its positions if it has one.
-    package func foreignKeyColumns(of tree: EntityHierarchy) -> [(column: String, order: String?)] {
-        tree.foreignKeys.compactMap { link in
+    package func foreignKeyColumns(of hierarchy: EntityHierarchy) -> [(column: String, order: String?)] {
+        hierarchy.foreignKeys.compactMap { link in
             guard case .foreignKey(_, let column, let order) = self[link] else { return nil }
             return (column, order)
         }
@@ -53,22 +53,22 @@ package struct TableLayout: Sendable {
     /// The column with the entity of a row, in a table of several entities.
     package static let entityColumn = "sync_entity"
     /// The surrogate key column of tables whose entities have no common key.
-    package static let hiddenKeyColumn = "sync_id"
+    package static let surrogateKeyColumn = "sync_id"
 
     /// The name of the root entity, or the table name that the model gives.
     package let name: String
     package let keyColumn: String
-    package let hasHiddenKey: Bool
+    package let hasSurrogateKey: Bool
     package let hasEntityColumn: Bool
     /// The column of each slot of the hierarchy.
     package let columns: [String]
 
-    init(_ tree: EntityHierarchy, _ model: CompiledModel, hiddenKey: String) {
-        name = model.declarations[tree.root].table ?? model.entities[tree.root].name
-        columns = tree.attributes.map(\.columnName)
-        hasHiddenKey = tree.keySlot == nil
-        keyColumn = tree.keySlot.map { tree.attributes[$0].columnName } ?? hiddenKey
-        hasEntityColumn = tree.hasSubEntities
+    init(_ hierarchy: EntityHierarchy, _ model: CompiledModel, surrogateKey: String) {
+        name = model.declarations[hierarchy.root].table ?? model.entities[hierarchy.root].name
+        columns = hierarchy.attributes.map(\.columnName)
+        hasSurrogateKey = hierarchy.keySlot == nil
+        keyColumn = hierarchy.keySlot.map { hierarchy.attributes[$0].columnName } ?? surrogateKey
+        hasEntityColumn = hierarchy.hasSubEntities
     }
 }
 
@@ -84,10 +84,10 @@ package enum LinkLayout: Sendable {
     init(_ link: CompiledAssociation, _ model: CompiledModel, _ taken: ReservedColumnNames) {
         switch link.storage {
         case .foreignKey:
-            let tree = model[link.first.table]
+            let hierarchy = model[link.first.table]
             let relationship = link.first.relationship?.name ?? ""
             self = .foreignKey(
-                table: model.declarations[tree.root].table ?? model.entities[tree.root].name,
+                table: model.declarations[hierarchy.root].table ?? model.entities[hierarchy.root].name,
                 column: link.first.relationship?.column ?? Self.column(for: link, relationship, taken, model),
                 order: link.second.isOrdered ? "sync_\(relationship)_order" : nil)
         case .joinTable:
@@ -136,10 +136,10 @@ struct ReservedColumnNames {
     /// Relationship name → the number of the table's foreign keys for relationships of that name.
     let relationships: [String: Int]
 
-    init(_ tree: EntityHierarchy, _ model: CompiledModel) {
-        let given = tree.foreignKeys.compactMap { model[$0].first.relationship?.column }
-        columns = Set((tree.attributes.map(\.columnName) + given).map { $0.lowercased() })
-        let names = tree.foreignKeys.compactMap { model[$0].first.relationship?.name }
+    init(_ hierarchy: EntityHierarchy, _ model: CompiledModel) {
+        let given = hierarchy.foreignKeys.compactMap { model[$0].first.relationship?.column }
+        columns = Set((hierarchy.attributes.map(\.columnName) + given).map { $0.lowercased() })
+        let names = hierarchy.foreignKeys.compactMap { model[$0].first.relationship?.name }
         relationships = Dictionary(names.map { ($0, 1) }, uniquingKeysWith: +)
     }
 }

@@ -24,21 +24,21 @@ package struct JoinTableDiff: Sendable {
         /// The stored positions; nil at an end that has none, because other code may insert join rows without
         /// positions.
         package let stored: LinkPositions
-        package var places: LinkPositions
+        package var positions: LinkPositions
 
         /// Creates a move. Returns nil if no position changes.
         package init?(
-            _ said: ResolvedJoinRows.Pair, of link: CompiledAssociation, index: Int, stored: LinkPositions,
+            _ asserted: ResolvedJoinRows.Row, of link: CompiledAssociation, index: Int, stored: LinkPositions,
             _ rows: () -> JoinKey?
         ) {
-            var places = stored
-            if link.hasPlaces(.first), said.firstPosition >= 0 { places.first = Int64(said.firstPosition) }
-            if link.hasPlaces(.second), said.secondPosition >= 0 { places.second = Int64(said.secondPosition) }
-            guard places != stored, let rows = rows() else { return nil }
+            var positions = stored
+            if link.hasPositions(.first), asserted.firstPosition >= 0 { positions.first = Int64(asserted.firstPosition) }
+            if link.hasPositions(.second), asserted.secondPosition >= 0 { positions.second = Int64(asserted.secondPosition) }
+            guard positions != stored, let rows = rows() else { return nil }
             self.index = index
             self.rows = rows
             self.stored = stored
-            self.places = places
+            self.positions = positions
         }
     }
 
@@ -52,11 +52,11 @@ package struct JoinTableDiff: Sendable {
 package struct DanglingJoinRows: Sendable {
     package let link: AssociationID
     /// The keys at both ends; nil for NULL.
-    package let pairs: [(first: RowKey?, second: RowKey?)]
+    package let joinRows: [(first: RowKey?, second: RowKey?)]
 
-    package init(_ link: AssociationID, _ pairs: [(first: RowKey?, second: RowKey?)]) {
+    package init(_ link: AssociationID, _ joinRows: [(first: RowKey?, second: RowKey?)]) {
         self.link = link
-        self.pairs = pairs
+        self.joinRows = joinRows
     }
 }
 
@@ -100,7 +100,7 @@ package struct NodeLink: Sendable {
 /// A row of a join table, with its positions in the lists of both rows.
 package struct JoinRow: Sendable {
     package var rows: JoinKey
-    package var places: LinkPositions
+    package var positions: LinkPositions
 }
 
 /// A stored link as seen from one of its ends.
@@ -110,15 +110,15 @@ package struct StoredLink: Sendable {
     /// The row at the other end.
     package var other: RowKey
     /// The position in the list of `row`; nil if there is none.
-    package var place: Int64?
+    package var position: Int64?
     /// The position in the list of `other`; nil if there is none.
-    package var otherPlace: Int64?
+    package var otherPosition: Int64?
 
-    package init(row: RowKey, other: RowKey, place: Int64?, otherPlace: Int64?) {
+    package init(row: RowKey, other: RowKey, position: Int64?, otherPosition: Int64?) {
         self.row = row
         self.other = other
-        self.place = place
-        self.otherPlace = otherPlace
+        self.position = position
+        self.otherPosition = otherPosition
     }
 }
 
@@ -128,7 +128,7 @@ package struct ForeignKeyUpdate: Sendable {
     /// The new referenced row; nil for none.
     package var target: RowKey?
     /// The position of the row in the list of the referenced row.
-    package var place: Int64?
+    package var position: Int64?
 }
 
 /// The changes of one join table to write.
@@ -139,7 +139,7 @@ struct JoinTableChanges {
     /// New join rows.
     var added: [NodeLink]
     /// Their positions in the lists of both rows; empty if the association has none.
-    var places: [LinkPositions]
+    var positions: [LinkPositions]
 }
 
 /// A pair of values, one for each end of an association.
@@ -164,7 +164,7 @@ extension PerEnd: Sendable where Value: Sendable {}
 
 extension CompiledAssociation {
     /// Returns whether links have positions in the lists of the rows at an end.
-    package func hasPlaces(_ end: End) -> Bool {
+    package func hasPositions(_ end: End) -> Bool {
         switch storage {
         case .foreignKey: end == .second && second.isOrdered
         case .joinTable: side(end).isOrdered && !(isSymmetric && end == .second)

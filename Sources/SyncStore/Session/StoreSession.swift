@@ -19,10 +19,10 @@ package protocol StoreSession: AnyObject {
     func end(awaits: Bool) throws
 
     /// State of the session to keep for the next page of a paged import.
-    var memory: [String: Int] { get set }
+    var scratch: [String: Int] { get set }
 
     /// Prepares for the insertion of rows and join rows.
-    func makeRoom(forInserting count: Int) throws
+    func reserveCapacity(forInserting count: Int) throws
 
     /// Checks that every link references stored rows.
     ///
@@ -31,20 +31,20 @@ package protocol StoreSession: AnyObject {
 
     /// Notifies observers, once the transaction is committed, that rows of these tables changed, and join rows if links
     /// changed.
-    func notifyObservers(of tables: [TableID], andPairs: Bool) throws
+    func notifyObservers(of tables: [TableID], andLinks: Bool) throws
 
     // MARK: Matching
 
     /// Finds the stored rows of the nodes that have a key, and records their state and values in ``SyncTable/met``.
     ///
     /// - Parameter watch: The unmatched rows to collect.
-    func meet(_ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter) throws
+    func match(_ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter) throws
 
     /// Records the state and values of the rows of nodes that were matched through their owners.
-    func meet(_ rows: [(node: NodeID, key: RowKey)], _ table: SyncTable, _ pass: MatchPass) throws
+    func match(_ rows: [(node: NodeID, key: RowKey)], _ table: SyncTable, _ pass: MatchPass) throws
 
     /// Compares the asserted join rows with those of a join table, and marks those that are stored.
-    func compare(_ said: inout ResolvedJoinRows, _ link: CompiledAssociation, coversAll: Bool) throws -> JoinTableDiff
+    func diff(_ asserted: inout ResolvedJoinRows, _ link: CompiledAssociation, coversAll: Bool) throws -> JoinTableDiff
 
     // MARK: Rows
 
@@ -73,7 +73,7 @@ package protocol StoreSession: AnyObject {
     func check(_ predicate: RowPredicate, on entity: CompiledEntity) throws
 
     /// Returns the rows of a table with pending changes.
-    func unsentRows(of table: TableID) throws -> Set<RowKey>
+    func rowsWithPendingChanges(of table: TableID) throws -> Set<RowKey>
 
     /// Counts the rows of an entity without its subentities, up to a limit.
     func count(of entity: CompiledEntity, upTo limit: Int?) throws -> Int
@@ -89,7 +89,7 @@ package protocol StoreSession: AnyObject {
     func update(_ nodes: [NodeID], _ table: SyncTable) throws
 
     /// Changes the entity of rows to a subentity, and sets the defaults of the attributes that it adds.
-    func refine(_ rows: [(key: RowKey, entity: CompiledEntity, added: [Int])], in table: TableID) throws
+    func setEntities(of rows: [(key: RowKey, entity: CompiledEntity, added: [Int])], in table: TableID) throws
 
     /// Deletes rows, in the given order: owned rows before their owners.
     func delete(_ rows: [StoredRow]) throws
@@ -100,7 +100,7 @@ package protocol StoreSession: AnyObject {
     func links(of rows: [RowKey], _ link: CompiledAssociation, from end: CompiledAssociation.End) throws -> [StoredLink]
 
     /// Returns the join keys that a join table contains.
-    func stored(_ pairs: [JoinKey], _ link: CompiledAssociation) throws -> Set<JoinKey>
+    func stored(_ joinRows: [JoinKey], _ link: CompiledAssociation) throws -> Set<JoinKey>
 
     /// Returns the next free position in the list of each row: after linked rows and after positions reserved for
     /// pending references.
@@ -108,26 +108,26 @@ package protocol StoreSession: AnyObject {
         -> [Int64]
 
     /// Returns the positions that the list of each row reserves for pending references.
-    func preservedPositions(in owners: [RowKey], _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws
+    func reservedPositions(in owners: [RowKey], _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws
         -> [[Int64]]
 
     /// Sets foreign keys, with the positions in the lists of the referenced rows.
-    func setTargets(_ changes: [ForeignKeyUpdate], _ link: CompiledAssociation) throws
+    func setForeignKeys(_ changes: [ForeignKeyUpdate], _ link: CompiledAssociation) throws
 
     /// Inserts links between nodes.
     ///
     /// - Parameter places: The positions in the lists of both rows; empty if the association has none.
-    func insert(_ pairs: [NodeLink], _ places: [LinkPositions], _ link: CompiledAssociation) throws
+    func insert(_ joinRows: [NodeLink], _ positions: [LinkPositions], _ link: CompiledAssociation) throws
 
     /// Inserts join rows.
-    func insert(_ pairs: [JoinRow], _ link: CompiledAssociation) throws
+    func insert(_ joinRows: [JoinRow], _ link: CompiledAssociation) throws
 
     /// Deletes join rows.
-    func remove(_ pairs: [JoinKey], _ link: CompiledAssociation) throws
+    func remove(_ joinRows: [JoinKey], _ link: CompiledAssociation) throws
 
     /// Sets the positions of links in the lists of the rows at one end.
     func setPositions(
-        _ places: [(pair: JoinKey, place: Int64)], _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws
+        _ positions: [(key: JoinKey, position: Int64)], _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws
 
     /// Returns the dangling links of foreign keys that affect the payload graph.
     func danglingLinks() throws -> [DanglingJoinRows]
@@ -142,12 +142,12 @@ package protocol StoreSession: AnyObject {
 
     /// Returns the pending references that affect the payload graph: from its rows, to its rows, and to rows that other
     /// code than a sync inserted. They are sorted by owner and position.
-    func rememberedReferences() throws -> [PositionedReference]
+    func pendingReferences() throws -> [PositionedReference]
 
     /// Stores pending references, or updates their positions.
-    func remember(_ references: [PositionedReference]) throws
+    func insertPendingReferences(_ references: [PositionedReference]) throws
 
-    func forget(_ references: [PendingReference]) throws
+    func deletePendingReferences(_ references: [PendingReference]) throws
 
     /// Deletes the pending references of deleted rows.
     func deletePendingReferences(of rows: [StoredRow]) throws
@@ -158,27 +158,27 @@ package protocol StoreSession: AnyObject {
     // MARK: Row flags of a paged import
 
     /// Reads the row flags that were moved out of memory.
-    func marks(of rows: [StoredRow], in table: String) throws -> [RowFlags]
+    func rowFlags(of rows: [StoredRow], in table: String) throws -> [RowFlags]
 
     /// Moves row flags to a temporary table.
     ///
     /// - Returns: The name of the table.
-    func move(_ marks: inout RowFlagTable, to table: String?) throws -> String
+    func moveRowFlags(_ flags: inout RowFlagTable, to table: String?) throws -> String
 
-    func dropMarks(in table: String) throws
+    func dropRowFlags(in table: String) throws
 }
 
 extension StoreSession {
     /// Returns no rows, for databases without an engine.
-    package func unsentRows(of table: TableID) throws -> Set<RowKey> { [] }
+    package func rowsWithPendingChanges(of table: TableID) throws -> Set<RowKey> { [] }
 }
 
 /// The purpose of one pass over stored rows.
 package enum MatchPass: Sendable {
     /// Reads states, entities and links. The sync has not decided yet which records are effective.
-    case meet
+    case match
     /// Compares values.
-    case compare
+    case diff
     /// Does both in one pass, if all records are effective.
     case both
 }

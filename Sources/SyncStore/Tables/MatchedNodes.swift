@@ -2,13 +2,13 @@ package import SyncCore
 
 /// The stored row of each node: state, entity, foreign keys, changed columns.
 package struct MatchedNodes: Sendable {
-    package var presence: [RowState]
+    package var rowStates: [RowState]
     /// The entity of each stored row, or of the node if it has no row. Empty if the table has only one entity.
     package var entities: [Int32]
     /// By index in ``EntityHierarchy/foreignKeys``.
     package var foreignKeys: [StoredForeignKeys]
     package var changed: ChangedColumns
-    package var strays = UnmatchedRows()
+    package var unmatchedRows = UnmatchedRows()
     /// Whether the session visited every stored row.
     package var isScanned = false
     /// Nodes that matched a row of another entity, and that entity. They are reported and removed after each pass.
@@ -16,18 +16,18 @@ package struct MatchedNodes: Sendable {
 
     /// Creates a value for no nodes.
     init() {
-        presence = []
+        rowStates = []
         entities = []
         foreignKeys = []
         changed = ChangedColumns(columnCount: 0, nodeCount: 0)
     }
 
-    init(_ tree: EntityHierarchy, _ batch: NodeBatch) {
+    init(_ hierarchy: EntityHierarchy, _ batch: NodeBatch) {
         let count = batch.nodes.count
-        presence = Array(repeating: .missing, count: count)
-        entities = tree.hasSubEntities ? batch.nodes.map { Int32($0.entity) } : []
-        foreignKeys = tree.foreignKeys.map { _ in StoredForeignKeys(count: count) }
-        changed = ChangedColumns(columnCount: tree.attributes.count + 2 * tree.foreignKeys.count, nodeCount: count)
+        rowStates = Array(repeating: .missing, count: count)
+        entities = hierarchy.hasSubEntities ? batch.nodes.map { Int32($0.entity) } : []
+        foreignKeys = hierarchy.foreignKeys.map { _ in StoredForeignKeys(count: count) }
+        changed = ChangedColumns(columnCount: hierarchy.attributes.count + 2 * hierarchy.foreignKeys.count, nodeCount: count)
     }
 }
 
@@ -85,7 +85,7 @@ package struct EffectiveValues: Sendable {
 
     init(_ batch: NodeBatch) { versions = batch.nodes.map(\.firstVersion) }
 
-    package func count(for node: NodeID) -> Bool { versions[node.index] >= 0 }
+    package func exist(for node: NodeID) -> Bool { versions[node.index] >= 0 }
 
     /// Returns the value of a slot.
     func slot(_ slot: Int, of node: NodeID, _ batch: NodeBatch) -> PackedValue {
@@ -96,14 +96,14 @@ package struct EffectiveValues: Sendable {
     }
 
     /// Merges the versions whose occurrences are effective. Later values replace earlier ones.
-    mutating func weigh(_ batch: NodeBatch, counts: (_ mention: Int32) -> Bool) {
+    mutating func resolve(_ batch: NodeBatch, isEffective: (_ occurrence: Int32) -> Bool) {
         merged.removeAll()
         for node in batch.nodes.indices {
             var values = Self.none
             var version = batch.nodes[node].firstVersion
             while version >= 0 {
                 defer { version = batch.version(after: version) }
-                guard counts(batch.mention(ofVersion: version)) else { continue }
+                guard isEffective(batch.occurrence(ofVersion: version)) else { continue }
                 values = values < 0 ? version : merge(version, over: values, batch)
             }
             versions[node] = values
@@ -115,13 +115,13 @@ package struct EffectiveValues: Sendable {
         func slots(_ version: Int32) -> ArraySlice<PackedValue> {
             let index = Int(version)
             guard index >= batch.versionCount else { return batch.slots[index * stride..<(index + 1) * stride] }
-            let place = index - batch.versionCount
-            return merged[place * stride..<(place + 1) * stride]
+            let row = index - batch.versionCount
+            return merged[row * stride..<(row + 1) * stride]
         }
         let values = zip(slots(earlier), slots(version)).map { $1.kind == .absent ? $0 : $1 }
-        let place = batch.versionCount + merged.count / max(stride, 1)
+        let index = batch.versionCount + merged.count / max(stride, 1)
         merged += values
-        return Int32(truncatingIfNeeded: place)
+        return Int32(truncatingIfNeeded: index)
     }
 }
 
@@ -129,9 +129,9 @@ package struct EffectiveValues: Sendable {
 package struct StoredForeignKeys: Sendable {
     package var targets: [LinkTarget]
     /// Positions in the lists of the referenced rows; empty if the lists are not ordered.
-    package var places: [Int64?] = []
+    package var positions: [Int64?] = []
     /// Surrogate keys of referenced rows until their nodes are known; empty if there are none.
-    package var hiddenTargets: [Int64?] = []
+    package var surrogateTargets: [Int64?] = []
     /// Referenced rows that no key of the payload identifies. They may still be matched through their owners.
     package var unnamedTargets: [NodeID: RowKey] = [:]
 
@@ -142,7 +142,7 @@ package struct StoredForeignKeys: Sendable {
 package struct ResolvedForeignKeys: Sendable {
     package var targets: [LinkTarget] = []
     /// Positions in the lists of the referenced rows; empty if the lists are not ordered.
-    package var places: [Int64?] = []
+    package var positions: [Int64?] = []
 }
 
 /// Stored rows without a node that reference a node or are in scope.
@@ -151,7 +151,7 @@ package struct UnmatchedRows: Sendable {
         package var key: RowKey
         package var entity: Int
         /// Whether the row was matched with a node later, through its owner.
-        package var isNode = false
+        package var isMatched = false
 
         package init(key: RowKey, entity: Int) {
             self.key = key
@@ -174,7 +174,7 @@ package struct UnmatchedRows: Sendable {
     }
 
     package var rows: [Row] = []
-    package var pointers: [Reference] = []
+    package var references: [Reference] = []
 }
 
 // MARK: - NodeID+Index

@@ -5,38 +5,38 @@ package import SyncCore
 /// their owners.
 package struct NodeRowKeys: Sendable {
     /// Whether the table has surrogate keys. They are then all stored here.
-    private let areHidden: Bool
-    private var hidden = HiddenKeys()
+    private let areSurrogates: Bool
+    private var surrogates = SurrogateKeys()
     private var keys: [NodeID: RowKey] = [:]
     private var owned: [RowKey: NodeID] = [:]
     /// Whether a node was matched through its owner, or got a new key.
     package private(set) var hasOwned = false
 
-    init(areHidden: Bool) { self.areHidden = areHidden }
+    init(areSurrogates: Bool) { self.areSurrogates = areSurrogates }
 
     package subscript(node: NodeID) -> RowKey? {
-        areHidden ? hidden[node].map { .integer($0) } : keys[node]
+        areSurrogates ? surrogates[node].map { .integer($0) } : keys[node]
     }
 
-    package func node(ofHidden key: Int64) -> NodeID? { hidden.node(of: key) }
+    package func node(ofSurrogate key: Int64) -> NodeID? { surrogates.node(of: key) }
 
     /// Returns the node that was matched through its owner or got a new key. For surrogate keys, returns any node.
     package func owned(_ key: RowKey) -> NodeID? {
-        guard areHidden else { return owned[key] }
+        guard areSurrogates else { return owned[key] }
         guard case .integer(let number) = key else { return nil }
-        return hidden.node(of: number)
+        return surrogates.node(of: number)
     }
 
-    package var isEmpty: Bool { areHidden ? hidden.isEmpty : keys.isEmpty }
+    package var isEmpty: Bool { areSurrogates ? surrogates.isEmpty : keys.isEmpty }
 
     /// Records the surrogate key of a matched node.
-    package mutating func meet(_ node: NodeID, hidden key: Int64) { hidden.insert(node, key) }
+    package mutating func match(_ node: NodeID, surrogate key: Int64) { surrogates.insert(node, key) }
 
     /// Records the key of a node that was matched through its owner, or of a new node.
     mutating func own(_ node: NodeID, _ key: RowKey) {
         hasOwned = true
-        if areHidden {
-            if case .integer(let number) = key { hidden.insert(node, number) }
+        if areSurrogates {
+            if case .integer(let number) = key { surrogates.insert(node, number) }
         } else {
             keys[node] = key
             owned[key] = node
@@ -44,24 +44,24 @@ package struct NodeRowKeys: Sendable {
     }
 
     /// Records that a node matched the row of another node.
-    mutating func lend(_ key: RowKey, to node: NodeID) {
-        guard areHidden else { return keys[node] = key }
-        if case .integer(let number) = key { hidden.lend(number, to: node) }
+    mutating func assign(_ key: RowKey, to node: NodeID) {
+        guard areSurrogates else { return keys[node] = key }
+        if case .integer(let number) = key { surrogates.assign(number, to: node) }
     }
 
-    mutating func forget(_ node: NodeID) {
-        if areHidden { hidden.forget(node) } else { keys[node] = nil }
+    mutating func remove(_ node: NodeID) {
+        if areSurrogates { surrogates.remove(node) } else { keys[node] = nil }
     }
 }
 
 /// The surrogate keys of nodes, in both directions. Every row of the table has one, so both lookups must be fast.
-struct HiddenKeys: Sendable {
+struct SurrogateKeys: Sendable {
     /// By node. SQLite never assigns `Int64.min` as a key.
     private var keys: [Int64] = []
     /// A hash table of nodes by their keys; -1 for an empty slot.
-    private var places: [Int32] = []
+    private var buckets: [Int32] = []
     /// The number of used slots, including those of forgotten nodes.
-    private var taken = 0
+    private var usedBuckets = 0
 
     private let secret = KeySecret.ofProcess
 
@@ -75,22 +75,22 @@ struct HiddenKeys: Sendable {
     }
 
     func node(of key: Int64) -> NodeID? {
-        guard !places.isEmpty, key != Self.none else { return nil }
-        let known = places[place(of: key)]
+        guard !buckets.isEmpty, key != Self.none else { return nil }
+        let known = buckets[bucket(of: key)]
         return known < 0 ? nil : NodeID(Int(known))
     }
 
     /// Assigns a key to a node, and the node to the key.
     mutating func insert(_ node: NodeID, _ key: Int64) {
-        lend(key, to: node)
-        if (taken + 1) * 2 > places.count { grow() }
-        let place = place(of: key)
-        if places[place] < 0 { taken += 1 }
-        places[place] = Int32(node.index)
+        assign(key, to: node)
+        if (usedBuckets + 1) * 2 > buckets.count { grow() }
+        let bucket = bucket(of: key)
+        if buckets[bucket] < 0 { usedBuckets += 1 }
+        buckets[bucket] = Int32(node.index)
     }
 
     /// Assigns the key of another node's row to a node.
-    mutating func lend(_ key: Int64, to node: NodeID) {
+    mutating func assign(_ key: Int64, to node: NodeID) {
         if node.index >= keys.count {
             // Nodes mostly arrive in order, so the array grows in large steps.
             let count = max(node.index + 1, keys.count * 2, 16)
@@ -99,24 +99,24 @@ struct HiddenKeys: Sendable {
         keys[node.index] = key
     }
 
-    mutating func forget(_ node: NodeID) { if node.index < keys.count { keys[node.index] = Self.none } }
+    mutating func remove(_ node: NodeID) { if node.index < keys.count { keys[node.index] = Self.none } }
 
     // MARK: Hash table
 
     /// Returns the slot of a key, or the empty slot for it.
-    private func place(of key: Int64) -> Int {
-        let mask = places.count - 1
+    private func bucket(of key: Int64) -> Int {
+        let mask = buckets.count - 1
         // Mixing moves consecutive keys to distant slots.
-        var place = Int(truncatingIfNeeded: secret.mix(UInt64(bitPattern: key)) >> 32) & mask
-        while places[place] >= 0, keys[Int(places[place])] != key { place = (place + 1) & mask }
-        return place
+        var bucket = Int(truncatingIfNeeded: secret.mix(UInt64(bitPattern: key)) >> 32) & mask
+        while buckets[bucket] >= 0, keys[Int(buckets[bucket])] != key { bucket = (bucket + 1) & mask }
+        return bucket
     }
 
     private mutating func grow() {
-        let known = places.filter { $0 >= 0 && keys[Int($0)] != Self.none }
-        places = Array(repeating: -1, count: max(16, places.count * 2))
-        taken = known.count
-        for node in known { places[place(of: keys[Int(node)])] = node }
+        let known = buckets.filter { $0 >= 0 && keys[Int($0)] != Self.none }
+        buckets = Array(repeating: -1, count: max(16, buckets.count * 2))
+        usedBuckets = known.count
+        for node in known { buckets[bucket(of: keys[Int(node)])] = node }
     }
 }
 
@@ -170,22 +170,22 @@ package enum KeySorter {
         }
         if isSorted { return [] }
         let span = UInt64(bitPattern: high &- low)
-        var places = keys.indices.map { Int32(truncatingIfNeeded: $0) }
-        var sorted = places
+        var order = keys.indices.map { Int32(truncatingIfNeeded: $0) }
+        var sorted = order
         var shift: UInt64 = 0
         while shift < 64, span >> shift > 0 {
             var starts = Array(repeating: 0, count: 2049)
             for key in keys { starts[digit(key, low, shift) + 1] += 1 }
             for index in 1..<starts.count { starts[index] += starts[index - 1] }
-            for place in places {
-                let digit = digit(keys[Int(place)], low, shift)
-                sorted[starts[digit]] = place
+            for index in order {
+                let digit = digit(keys[Int(index)], low, shift)
+                sorted[starts[digit]] = index
                 starts[digit] += 1
             }
-            swap(&places, &sorted)
+            swap(&order, &sorted)
             shift += 11
         }
-        return places
+        return order
     }
 
     @inline(__always)

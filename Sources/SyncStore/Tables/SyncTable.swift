@@ -3,58 +3,58 @@ package import SyncCore
 /// One table during a sync: the nodes of the payload graph and their stored rows.
 package final class SyncTable {
     package let id: TableID
-    package let tree: EntityHierarchy
+    package let hierarchy: EntityHierarchy
     package let model: CompiledModel
     package let pool: TextPool
     /// The nodes of the payload graph.
     package private(set) var batch: NodeBatch
     /// The stored row of each node.
-    package var met: MatchedNodes
+    package var matches: MatchedNodes
     /// The effective values of each node.
     package private(set) var values: EffectiveValues
     /// The new foreign keys, by index in ``EntityHierarchy/foreignKeys``.
     package var foreignKeys: [ResolvedForeignKeys]
     package var keys: NodeRowKeys
     /// Nodes that the sync skips, with a diagnostic.
-    package private(set) var refused: Set<NodeID> = []
+    package private(set) var skippedNodes: Set<NodeID> = []
 
-    init(_ tree: EntityHierarchy, _ batch: NodeBatch, _ model: CompiledModel, _ pool: TextPool) {
-        id = tree.id
-        self.tree = tree
+    init(_ hierarchy: EntityHierarchy, _ batch: NodeBatch, _ model: CompiledModel, _ pool: TextPool) {
+        id = hierarchy.id
+        self.hierarchy = hierarchy
         self.model = model
         self.pool = pool
         self.batch = batch
-        met = MatchedNodes(tree, batch)
-        keys = NodeRowKeys(areHidden: tree.keySlot == nil)
+        matches = MatchedNodes(hierarchy, batch)
+        keys = NodeRowKeys(areSurrogates: hierarchy.keySlot == nil)
         values = EffectiveValues(batch)
-        foreignKeys = tree.foreignKeys.map { _ in ResolvedForeignKeys() }
+        foreignKeys = hierarchy.foreignKeys.map { _ in ResolvedForeignKeys() }
     }
 
     package var isEmpty: Bool { batch.nodes.isEmpty }
     package var nodes: some Sequence<NodeID> { batch.nodes.indices.lazy.map { NodeID($0) } }
     /// Whether the table has a surrogate key.
-    package var hasHiddenKey: Bool { tree.keySlot == nil }
+    package var hasSurrogateKey: Bool { hierarchy.keySlot == nil }
 
     // MARK: Nodes
 
-    package func presence(of node: NodeID) -> RowState { met.presence[node.index] }
-    package func isPresent(_ node: NodeID) -> Bool { met.presence[node.index] != .missing }
+    package func rowState(of node: NodeID) -> RowState { matches.rowStates[node.index] }
+    package func isPresent(_ node: NodeID) -> Bool { matches.rowStates[node.index] != .missing }
 
-    package func isPresent(_ node: NodeID, as presence: RowState) -> Bool { met.presence[node.index] == presence }
+    package func isPresent(_ node: NodeID, as presence: RowState) -> Bool { matches.rowStates[node.index] == presence }
 
     /// Returns the nodes with a row state.
     package func nodes(_ presence: RowState) -> [NodeID] {
-        let known = met.presence
+        let known = matches.rowStates
         return known.indices.lazy.filter { known[$0] == presence }.map { NodeID($0) }
     }
 
     /// Returns the entity of the stored row, or of the node if it has no row.
     package func entity(of node: NodeID) -> Int {
-        met.entities.isEmpty ? tree.root : Int(met.entities[node.index])
+        matches.entities.isEmpty ? hierarchy.root : Int(matches.entities[node.index])
     }
 
     /// Returns the most specific entity that the payload gives for a node.
-    package func wantedEntity(of node: NodeID) -> CompiledEntity {
+    package func payloadEntity(of node: NodeID) -> CompiledEntity {
         model.entities[Int(batch.nodes[node.index].entity)]
     }
 
@@ -71,7 +71,7 @@ package final class SyncTable {
 
     /// Returns whether an attribute is required for a new row.
     func needsValue(_ slot: Int) -> Bool {
-        !tree.attributes[slot].isOptional && tree.attributes[slot].defaultValue == nil
+        !hierarchy.attributes[slot].isOptional && hierarchy.attributes[slot].defaultValue == nil
     }
 
     // MARK: Keys
@@ -79,20 +79,20 @@ package final class SyncTable {
     /// Returns the key of the row of a node; nil if the store has not assigned one yet.
     package func rowKey(_ node: NodeID) -> RowKey? {
         if let key = keys[node] { return key }
-        return hasHiddenKey ? nil : RowKey(batch.nodes[node.index].key, pool)
+        return hasSurrogateKey ? nil : RowKey(batch.nodes[node.index].key, pool)
     }
 
     package func row(_ node: NodeID) -> StoredRow? { rowKey(node).map { StoredRow(table: id, key: $0) } }
 
     /// Returns the node of a stored row.
     package func node(of key: RowKey) -> NodeID? {
-        if hasHiddenKey {
-            guard case .integer(let hidden) = key else { return nil }
-            return keys.node(ofHidden: hidden)
+        if hasSurrogateKey {
+            guard case .integer(let surrogate) = key else { return nil }
+            return keys.node(ofSurrogate: surrogate)
         }
         if let owned = keys.owned(key) { return owned }
-        guard let slot = tree.keySlot, let keyOwner = model.entities[tree.root].keyOwner else { return nil }
-        return node(withKey: key, .single(tree.attributes[slot].type), keyOwner: keyOwner)
+        guard let slot = hierarchy.keySlot, let keyOwner = model.entities[hierarchy.root].keyOwner else { return nil }
+        return node(withKey: key, .single(hierarchy.attributes[slot].type), keyOwner: keyOwner)
     }
 
     /// Returns the node with a key of an entity.
@@ -113,65 +113,65 @@ package final class SyncTable {
     // MARK: Columns
 
     /// Returns the index of an association among the foreign keys; nil if it is not one of this table.
-    package func foreignKey(_ link: AssociationID) -> Int? { tree.foreignKeys.firstIndex(of: link) }
+    package func foreignKey(_ link: AssociationID) -> Int? { hierarchy.foreignKeys.firstIndex(of: link) }
 
     package func column(_ index: Int) -> TableColumn {
-        let (attributes, foreignKeys) = (tree.attributes.count, tree.foreignKeys.count)
+        let (attributes, foreignKeys) = (hierarchy.attributes.count, hierarchy.foreignKeys.count)
         if index < attributes { return .attribute(index) }
         return index < attributes + foreignKeys
-            ? .foreignKey(index - attributes) : .place(index - attributes - foreignKeys)
+            ? .foreignKey(index - attributes) : .position(index - attributes - foreignKeys)
     }
 
     func index(of column: TableColumn) -> Int {
         switch column {
         case .attribute(let slot): slot
-        case .foreignKey(let index): tree.attributes.count + index
-        case .place(let index): tree.attributes.count + tree.foreignKeys.count + index
+        case .foreignKey(let index): hierarchy.attributes.count + index
+        case .position(let index): hierarchy.attributes.count + hierarchy.foreignKeys.count + index
         }
     }
 
     /// Returns the name of the attribute or to-one relationship of a column; nil for a position.
     func name(of column: TableColumn) -> String? {
         switch column {
-        case .attribute(let slot): tree.attributes[slot].name
-        case .foreignKey(let index): model[tree.foreignKeys[index]].first.relationship?.name
-        case .place: nil
+        case .attribute(let slot): hierarchy.attributes[slot].name
+        case .foreignKey(let index): model[hierarchy.foreignKeys[index]].first.relationship?.name
+        case .position: nil
         }
     }
 
     // MARK: Effective records
 
     /// Recomputes the effective values from the effective occurrences.
-    func resolveEffectiveValues(counts: (_ mention: Int32) -> Bool) { values.weigh(batch, counts: counts) }
+    func resolveEffectiveValues(isEffective: (_ occurrence: Int32) -> Bool) { values.resolve(batch, isEffective: isEffective) }
 
-    func refuse(_ node: NodeID) { refused.insert(node) }
+    func skip(_ node: NodeID) { skippedNodes.insert(node) }
 
     /// Excludes a node without a stored row from insertion, and removes its values.
-    func refuseNew(_ node: NodeID) {
-        refused.insert(node)
+    func skipNew(_ node: NodeID) {
+        skippedNodes.insert(node)
         values.versions[node.index] = EffectiveValues.none
     }
 
     /// Moves out the matched rows. The caller assigns them back with additions.
     package func consumeMatches() -> MatchedNodes {
-        var taken = MatchedNodes()
-        swap(&taken, &met)
-        return taken
+        var consumed = MatchedNodes()
+        swap(&consumed, &matches)
+        return consumed
     }
 
     // MARK: Nodes of the same row
 
     /// Matches a node with the row of another node, until the two nodes are merged.
-    func lend(_ key: RowKey, to node: NodeID) {
-        met.presence[node.index] = .stored
-        keys.lend(key, to: node)
+    func assign(_ key: RowKey, to node: NodeID) {
+        matches.rowStates[node.index] = .stored
+        keys.assign(key, to: node)
     }
 
     /// Removes a node whose row belongs to another node.
-    func drop(_ node: NodeID) {
-        met.presence[node.index] = .missing
+    func removeDuplicate(_ node: NodeID) {
+        matches.rowStates[node.index] = .missing
         values.versions[node.index] = EffectiveValues.none
-        keys.forget(node)
+        keys.remove(node)
     }
 
     /// Replaces the batch after nodes were merged.
@@ -179,7 +179,7 @@ package final class SyncTable {
 
     func useFirstValues(of node: NodeID) {
         values.versions[node.index] = batch.nodes[node.index].firstVersion
-        met.changed.removeAll(of: node)
+        matches.changed.removeAll(of: node)
     }
 }
 
@@ -190,7 +190,7 @@ package enum TableColumn: Equatable, Sendable {
     /// A foreign key, by its index in ``EntityHierarchy/foreignKeys``.
     case foreignKey(Int)
     /// The position of rows in the lists of a foreign key's referenced rows.
-    case place(Int)
+    case position(Int)
 }
 
 /// The tables of a sync.
@@ -198,7 +198,7 @@ package struct SyncTables: Sequence {
     private let tables: [SyncTable]
 
     package init(_ plan: PayloadGraph, _ pool: TextPool) {
-        tables = plan.model.trees.map { SyncTable($0, plan[$0.id], plan.model, pool) }
+        tables = plan.model.hierarchies.map { SyncTable($0, plan[$0.id], plan.model, pool) }
     }
 
     package subscript(id: TableID) -> SyncTable { tables[id.index] }
@@ -216,20 +216,20 @@ package struct SyncTables: Sequence {
     /// Resolves foreign keys to rows that were matched after the referencing rows.
     func resolveTargets() {
         for table in tables {
-            for (index, link) in table.tree.foreignKeys.enumerated() {
+            for (index, link) in table.hierarchy.foreignKeys.enumerated() {
                 resolveTargets(of: table, index, keys: self[table.model[link].second.table].keys)
             }
         }
     }
 
     private func resolveTargets(of table: SyncTable, _ index: Int, keys: NodeRowKeys) {
-        for (node, key) in table.met.foreignKeys[index].unnamedTargets {
-            if let target = keys.owned(key) { table.met.foreignKeys[index].targets[node.index] = LinkTarget(target) }
+        for (node, key) in table.matches.foreignKeys[index].unnamedTargets {
+            if let target = keys.owned(key) { table.matches.foreignKeys[index].targets[node.index] = LinkTarget(target) }
         }
-        for (node, hidden) in table.met.foreignKeys[index].hiddenTargets.enumerated() {
-            guard let hidden else { continue }
-            table.met.foreignKeys[index].targets[node] =
-                keys.node(ofHidden: hidden).map(LinkTarget.init) ?? .unmentioned
+        for (node, surrogate) in table.matches.foreignKeys[index].surrogateTargets.enumerated() {
+            guard let surrogate else { continue }
+            table.matches.foreignKeys[index].targets[node] =
+                keys.node(ofSurrogate: surrogate).map(LinkTarget.init) ?? .unmatched
         }
     }
 }
@@ -240,7 +240,7 @@ extension SyncTable {
     /// Returns the new rows in the order of their row keys, in which the table is fastest to insert into.
     func newRows() -> [NodeID] {
         let nodes = nodes(.new)
-        guard hasHiddenKey else { return sortedByKey(nodes) }
+        guard hasSurrogateKey else { return sortedByKey(nodes) }
         let numbers = nodes.compactMap { node -> Int64? in
             guard case .integer(let key) = keys[node] else { return nil }
             return key
@@ -271,9 +271,9 @@ extension CompiledModel {
 extension SyncTable {
     /// Returns the key of a node's row for the result.
     func reportedKey(of node: NodeID) -> PrimaryKeyValue {
-        let staged = batch.nodes[node.index]
-        let type = model.keyType(of: Int(staged.entity))
-        return PrimaryKeyValue(staged.key, type, pool) ?? rowKey(node)?.recordKey(type) ?? .text("")
+        let mapped = batch.nodes[node.index]
+        let type = model.keyType(of: Int(mapped.entity))
+        return PrimaryKeyValue(mapped.key, type, pool) ?? rowKey(node)?.recordKey(type) ?? .text("")
     }
 
     func identity(of node: NodeID) -> ResultBuilder.Identity {
@@ -281,12 +281,12 @@ extension SyncTable {
     }
 
     /// Returns how the payload graph affects the row of a node.
-    func fate(of node: NodeID) -> ResultBuilder.RowOutcome {
-        switch presence(of: node) {
-        case .missing: .unmentioned
+    func outcome(of node: NodeID) -> ResultBuilder.RowOutcome {
+        switch rowState(of: node) {
+        case .missing: .notGiven
         case .new: .written
-        case .stored where met.changed.contains(node): .written
-        case .stored: values.count(for: node) ? .unchanged : .unmentioned
+        case .stored where matches.changed.contains(node): .written
+        case .stored: values.exist(for: node) ? .unchanged : .notGiven
         }
     }
 }

@@ -7,58 +7,58 @@ import SyncCore
 final class LinkChangeTracker {
     private let store: any StoreSession
     private let model: CompiledModel
-    private var memories: [TrackedLinks]
+    private var trackedLinks: [TrackedLinks]
 
     init(_ store: any StoreSession, _ model: CompiledModel) {
         self.store = store
         self.model = model
-        memories = model.links.map { _ in TrackedLinks() }
+        trackedLinks = model.links.map { _ in TrackedLinks() }
     }
 
     /// Clears the cache after links were written by other means.
-    func removeAll() { memories = model.links.map { _ in TrackedLinks() } }
+    func removeAll() { trackedLinks = model.links.map { _ in TrackedLinks() } }
 
     // MARK: Reading
 
     /// Reads the links of rows at an end, except rows that are loaded.
     func load(_ rows: some Sequence<RowKey>, _ id: AssociationID, from end: CompiledAssociation.End) throws {
         var seen: Set<RowKey> = []
-        let unknown = rows.filter { !memories[id.index].isLoaded($0, end) && seen.insert($0).inserted }
+        let unknown = rows.filter { !trackedLinks[id.index].isLoaded($0, end) && seen.insert($0).inserted }
         guard !unknown.isEmpty else { return }
         let found = try store.links(of: unknown, model[id], from: end)
-        memories[id.index].record(found, of: unknown, end)
+        trackedLinks[id.index].record(found, of: unknown, end)
         // A foreign key references one row, so all links of the rows at the other end are loaded too.
         if model[id].storage == .foreignKey, end == .second {
-            memories[id.index].recordAll(of: found.map(\.other), .first)
+            trackedLinks[id.index].recordAll(of: found.map(\.other), .first)
         }
     }
 
     /// Reads which join rows are stored, except those that are known.
-    func load(_ pairs: [JoinKey], _ id: AssociationID) throws {
-        let unknown = pairs.filter { !memories[id.index].knows($0) }
+    func load(_ keys: [JoinKey], _ id: AssociationID) throws {
+        let unknown = keys.filter { !trackedLinks[id.index].isKnown($0) }
         guard !unknown.isEmpty else { return }
-        memories[id.index].record(unknown, stored: try store.stored(unknown, model[id]))
+        trackedLinks[id.index].record(unknown, stored: try store.stored(unknown, model[id]))
     }
 
     /// Reads the positions that lists reserve for pending references.
-    func loadPreservedPositions(in owners: some Sequence<RowKey>, _ id: AssociationID, _ end: CompiledAssociation.End)
+    func loadReservedPositions(in owners: some Sequence<RowKey>, _ id: AssociationID, _ end: CompiledAssociation.End)
         throws
     {
-        guard model[id].hasPlaces(end) else { return }
+        guard model[id].hasPositions(end) else { return }
         var seen: Set<RowKey> = []
         let unknown = owners.filter {
-            memories[id.index].preservedPositions($0, end) == nil && seen.insert($0).inserted
+            trackedLinks[id.index].reservedPositions($0, end) == nil && seen.insert($0).inserted
         }
         guard !unknown.isEmpty else { return }
-        for (owner, places) in zip(unknown, try store.preservedPositions(in: unknown, model[id], end)) {
-            memories[id.index].setPreserved(places, in: owner, end)
+        for (owner, positions) in zip(unknown, try store.reservedPositions(in: unknown, model[id], end)) {
+            trackedLinks[id.index].setReservedPositions(positions, in: owner, end)
         }
     }
 
     /// Returns the rows at the other end of a row's links, in order. Dangling links are omitted.
     func targets(of row: RowKey, _ id: AssociationID, from end: CompiledAssociation.End) throws -> [RowKey] {
         try loadAll(of: row, id, from: end)
-        return memories[id.index].others(of: row, end)
+        return trackedLinks[id.index].others(of: row, end)
     }
 
     /// Returns the referenced row of a foreign key.
@@ -66,14 +66,14 @@ final class LinkChangeTracker {
 
     /// Returns the list of a row, in order, with positions.
     func list(of owner: RowKey, _ id: AssociationID, _ end: CompiledAssociation.End) throws -> [(
-        row: RowKey, place: Int64?
+        row: RowKey, position: Int64?
     )] {
         try loadAll(of: owner, id, from: end)
-        return memories[id.index].list(of: owner, end)
+        return trackedLinks[id.index].list(of: owner, end)
     }
 
     private func loadAll(of row: RowKey, _ id: AssociationID, from end: CompiledAssociation.End) throws {
-        if !memories[id.index].isLoaded(row, end) { try load([row], id, from: end) }
+        if !trackedLinks[id.index].isLoaded(row, end) { try load([row], id, from: end) }
     }
 
     // MARK: Foreign keys
@@ -81,14 +81,14 @@ final class LinkChangeTracker {
     /// Sets a foreign key, with the last position in the list of the referenced row.
     func setTarget(_ target: RowKey, of row: RowKey, _ id: AssociationID) throws {
         try clearTarget(of: row, id)
-        let place = try model[id].hasPlaces(.second) ? nextPosition(in: target, id, .second) : nil
-        memories[id.index].set(JoinKey(first: row, second: target), LinkPositions(second: place))
+        let position = try model[id].hasPositions(.second) ? nextPosition(in: target, id, .second) : nil
+        trackedLinks[id.index].set(JoinKey(first: row, second: target), LinkPositions(second: position))
     }
 
     /// Clears a foreign key.
     func clearTarget(of row: RowKey, _ id: AssociationID) throws {
         try loadAll(of: row, id, from: .first)
-        for pair in memories[id.index].pairs(of: row, .first) { memories[id.index].remove(pair) }
+        for key in trackedLinks[id.index].keys(of: row, .first) { trackedLinks[id.index].remove(key) }
     }
 
     // MARK: Join rows
@@ -96,95 +96,95 @@ final class LinkChangeTracker {
     /// Inserts a join row at the end of both lists.
     ///
     /// - Returns: Whether the join row is new.
-    func add(_ pair: JoinKey, _ id: AssociationID) throws -> Bool {
-        try load([pair], id)
-        guard !memories[id.index].contains(pair) else { return false }
-        var places = LinkPositions()
-        for end in [CompiledAssociation.End.first, .second] where model[id].hasPlaces(end) {
-            places[end] = try nextPosition(in: pair.row(end), id, end)
+    func add(_ key: JoinKey, _ id: AssociationID) throws -> Bool {
+        try load([key], id)
+        guard !trackedLinks[id.index].contains(key) else { return false }
+        var positions = LinkPositions()
+        for end in [CompiledAssociation.End.first, .second] where model[id].hasPositions(end) {
+            positions[end] = try nextPosition(in: key.row(end), id, end)
         }
-        memories[id.index].set(pair, places)
+        trackedLinks[id.index].set(key, positions)
         return true
     }
 
     /// Removes a join row.
     ///
     /// - Returns: Whether the join row was stored.
-    func remove(_ pair: JoinKey, _ id: AssociationID) throws -> Bool {
+    func remove(_ key: JoinKey, _ id: AssociationID) throws -> Bool {
         // The positions must be known in case the join row is inserted again.
-        if !memories[id.index].isLoaded(pair.second, .second) { try loadAll(of: pair.first, id, from: .first) }
-        guard memories[id.index].contains(pair) else { return false }
-        memories[id.index].remove(pair)
+        if !trackedLinks[id.index].isLoaded(key.second, .second) { try loadAll(of: key.first, id, from: .first) }
+        guard trackedLinks[id.index].contains(key) else { return false }
+        trackedLinks[id.index].remove(key)
         return true
     }
 
     /// Removes all join rows of a row.
     func removeJoinRows(of row: RowKey, _ id: AssociationID, at end: CompiledAssociation.End) throws {
         try loadAll(of: row, id, from: end)
-        for pair in memories[id.index].pairs(of: row, end) { memories[id.index].remove(pair) }
+        for key in trackedLinks[id.index].keys(of: row, end) { trackedLinks[id.index].remove(key) }
     }
 
     // MARK: Positions
 
     /// Returns the next free position in a list: after linked rows and after positions reserved for pending references.
     private func nextPosition(in owner: RowKey, _ id: AssociationID, _ end: CompiledAssociation.End) throws -> Int64 {
-        try loadPreservedPositions(in: [owner], id, end)
+        try loadReservedPositions(in: [owner], id, end)
         try loadAll(of: owner, id, from: end)
-        let memory = memories[id.index]
+        let links = trackedLinks[id.index]
         return ListOrdering.end(
-            of: memory.places(in: owner, end), reserved: memory.preservedPositions(owner, end) ?? [])
+            of: links.positions(in: owner, end), reserved: links.reservedPositions(owner, end) ?? [])
     }
 
     /// Reserves a position in a list for a pending reference.
-    func keep(_ place: Int64, in owner: RowKey, _ id: AssociationID, _ end: CompiledAssociation.End) {
-        memories[id.index].keep(place, in: owner, end)
+    func reservePosition(_ position: Int64, in owner: RowKey, _ id: AssociationID, _ end: CompiledAssociation.End) {
+        trackedLinks[id.index].reserve(position, in: owner, end)
     }
 
-    func release(_ place: Int64, in owner: RowKey, _ id: AssociationID, _ end: CompiledAssociation.End) {
-        memories[id.index].release(place, in: owner, end)
+    func releasePosition(_ position: Int64, in owner: RowKey, _ id: AssociationID, _ end: CompiledAssociation.End) {
+        trackedLinks[id.index].releasePosition(position, in: owner, end)
     }
 
     /// Sets the position of a row in the list of another row, if they are linked.
-    func setPlace(_ place: Int64, of row: RowKey, in owner: RowKey, _ id: AssociationID, _ end: CompiledAssociation.End)
+    func setPosition(_ position: Int64, of row: RowKey, in owner: RowKey, _ id: AssociationID, _ end: CompiledAssociation.End)
         throws
     {
         try loadAll(of: owner, id, from: end)
-        let pair = TrackedLinks.pair(owner, row, end)
-        guard model[id].hasPlaces(end), var places = memories[id.index].places[pair] else { return }
-        places[end] = place
-        memories[id.index].set(pair, places)
+        let key = TrackedLinks.key(owner, row, end)
+        guard model[id].hasPositions(end), var positions = trackedLinks[id.index].positions[key] else { return }
+        positions[end] = position
+        trackedLinks[id.index].set(key, positions)
     }
 
     /// Moves a row to the position that a list has reserved for it, if they are linked. A row at that position moves
     /// away.
-    func takePlace(
-        _ place: Int64, of row: RowKey, in owner: RowKey, _ id: AssociationID, _ end: CompiledAssociation.End
+    func moveToPosition(
+        _ position: Int64, of row: RowKey, in owner: RowKey, _ id: AssociationID, _ end: CompiledAssociation.End
     ) throws {
-        guard place >= 0, model[id].hasPlaces(end) else { return }
+        guard position >= 0, model[id].hasPositions(end) else { return }
         let list = try list(of: owner, id, end)
         guard let index = list.firstIndex(where: { $0.row == row }) else { return }
-        let places = ListOrdering.inserting(index, at: place, in: list.map(\.place))
-        try setPositions(places, of: list, in: owner, id, end)
+        let positions = ListOrdering.inserting(index, at: position, in: list.map(\.position))
+        try setPositions(positions, of: list, in: owner, id, end)
     }
 
     /// Sets the positions of the rows of a list, where they differ.
     func setPositions(
-        _ places: [Int64?], of list: [(row: RowKey, place: Int64?)], in owner: RowKey, _ id: AssociationID,
+        _ positions: [Int64?], of list: [(row: RowKey, position: Int64?)], in owner: RowKey, _ id: AssociationID,
         _ end: CompiledAssociation.End
     ) throws {
-        for (known, place) in zip(list, places) where known.place != place {
-            if let place { try setPlace(place, of: known.row, in: owner, id, end) }
+        for (known, position) in zip(list, positions) where known.position != position {
+            if let position { try setPosition(position, of: known.row, in: owner, id, end) }
         }
     }
 
     // MARK: Writing
 
     /// Removes deleted rows and their links from the cache.
-    func forget(_ rows: [StoredRow]) {
+    func removeRows(_ rows: [StoredRow]) {
         for link in model.links {
             for row in rows {
-                if link.first.table == row.table { memories[link.id.index].forget(row.key, .first) }
-                if link.second.table == row.table { memories[link.id.index].forget(row.key, .second) }
+                if link.first.table == row.table { trackedLinks[link.id.index].removeRow(row.key, .first) }
+                if link.second.table == row.table { trackedLinks[link.id.index].removeRow(row.key, .second) }
             }
         }
     }
@@ -193,15 +193,15 @@ final class LinkChangeTracker {
     ///
     /// - Parameter before: Called with the rows whose foreign keys are about to be written.
     func write(_ before: (_ rows: [StoredRow]) throws -> Void) throws {
-        for link in model.links where memories[link.id.index].hasChanges {
+        for link in model.links where trackedLinks[link.id.index].hasChanges {
             if link.storage == .foreignKey {
-                let changes = memories[link.id.index].targetChanges
+                let changes = trackedLinks[link.id.index].targetChanges
                 try before(changes.map { StoredRow(table: link.first.table, key: $0.row) })
-                if !changes.isEmpty { try store.setTargets(changes, link) }
+                if !changes.isEmpty { try store.setForeignKeys(changes, link) }
             } else {
-                try write(memories[link.id.index].pairWrites, link)
+                try write(trackedLinks[link.id.index].joinRowWrites, link)
             }
-            memories[link.id.index].markWritten()
+            trackedLinks[link.id.index].clearChanges()
         }
     }
 
@@ -223,7 +223,7 @@ final class TrackedLinks {
     }
 
     /// The known links, with their positions.
-    private(set) var places: [JoinKey: LinkPositions] = [:]
+    private(set) var positions: [JoinKey: LinkPositions] = [:]
     private var others = PerEnd<[RowKey: Set<RowKey>]>([:], [:])
     /// The rows at each end whose links are all known.
     private var loaded = PerEnd<Set<RowKey>>([], [])
@@ -232,21 +232,21 @@ final class TrackedLinks {
     /// The stored state of changed links.
     private(set) var changed: [JoinKey: Stored] = [:]
     /// The positions that lists reserve for pending references, by the row of the list.
-    private var kept = PerEnd<[RowKey: [Int64]]>([:], [:])
+    private var reserved = PerEnd<[RowKey: [Int64]]>([:], [:])
 
     // MARK: Queries
 
     func isLoaded(_ row: RowKey, _ end: CompiledAssociation.End) -> Bool { loaded[end].contains(row) }
 
-    func knows(_ pair: JoinKey) -> Bool {
-        asked.contains(pair) || changed[pair] != nil || isLoaded(pair.first, .first) || isLoaded(pair.second, .second)
+    func isKnown(_ key: JoinKey) -> Bool {
+        asked.contains(key) || changed[key] != nil || isLoaded(key.first, .first) || isLoaded(key.second, .second)
     }
 
-    func contains(_ pair: JoinKey) -> Bool { places[pair] != nil }
+    func contains(_ key: JoinKey) -> Bool { positions[key] != nil }
 
     /// Returns the links of a row at an end.
-    func pairs(of row: RowKey, _ end: CompiledAssociation.End) -> [JoinKey] {
-        (others[end][row] ?? []).map { Self.pair(row, $0, end) }
+    func keys(of row: RowKey, _ end: CompiledAssociation.End) -> [JoinKey] {
+        (others[end][row] ?? []).map { Self.key(row, $0, end) }
     }
 
     /// Returns the rows at the other end of a row's links, by position, then by key.
@@ -256,22 +256,22 @@ final class TrackedLinks {
     }
 
     /// Returns the list of a row with positions, by position, then by key.
-    func list(of row: RowKey, _ end: CompiledAssociation.End) -> [(row: RowKey, place: Int64?)] {
+    func list(of row: RowKey, _ end: CompiledAssociation.End) -> [(row: RowKey, position: Int64?)] {
         let list = (others[end][row] ?? []).map { other in
-            (row: other, place: places[Self.pair(row, other, end)]?[end])
+            (row: other, position: positions[Self.key(row, other, end)]?[end])
         }
         return list.sorted { left, right in
-            let (l, r) = (left.place ?? .max, right.place ?? .max)
+            let (l, r) = (left.position ?? .max, right.position ?? .max)
             return l != r ? l < r : left.row.precedes(right.row)
         }
     }
 
     /// Returns the positions in the list of a row, unsorted.
-    func places(in row: RowKey, _ end: CompiledAssociation.End) -> [Int64?] {
-        (others[end][row] ?? []).map { places[Self.pair(row, $0, end)]?[end] }
+    func positions(in row: RowKey, _ end: CompiledAssociation.End) -> [Int64?] {
+        (others[end][row] ?? []).map { positions[Self.key(row, $0, end)]?[end] }
     }
 
-    static func pair(_ row: RowKey, _ other: RowKey, _ end: CompiledAssociation.End) -> JoinKey {
+    static func key(_ row: RowKey, _ other: RowKey, _ end: CompiledAssociation.End) -> JoinKey {
         end == .first ? JoinKey(first: row, second: other) : JoinKey(first: other, second: row)
     }
 
@@ -280,12 +280,12 @@ final class TrackedLinks {
     /// Records the stored links of rows at an end. Changed links stay as they are.
     func record(_ links: [StoredLink], of rows: [RowKey], _ end: CompiledAssociation.End) {
         for link in links {
-            let pair = Self.pair(link.row, link.other, end)
-            guard changed[pair] == nil else { continue }
+            let key = Self.key(link.row, link.other, end)
+            guard changed[key] == nil else { continue }
             var stored = LinkPositions()
-            stored[end] = link.place
-            stored[end.other] = link.otherPlace
-            put(pair, stored)
+            stored[end] = link.position
+            stored[end.other] = link.otherPosition
+            addKey(key, stored)
         }
         recordAll(of: rows, end)
     }
@@ -294,66 +294,66 @@ final class TrackedLinks {
     func recordAll(of rows: [RowKey], _ end: CompiledAssociation.End) { loaded[end].formUnion(rows) }
 
     /// Records which of the queried join rows are stored.
-    func record(_ pairs: [JoinKey], stored: Set<JoinKey>) {
-        for pair in pairs where changed[pair] == nil {
-            asked.insert(pair)
-            if stored.contains(pair), places[pair] == nil { put(pair, LinkPositions()) }
+    func record(_ keys: [JoinKey], stored: Set<JoinKey>) {
+        for key in keys where changed[key] == nil {
+            asked.insert(key)
+            if stored.contains(key), positions[key] == nil { addKey(key, LinkPositions()) }
         }
     }
 
     // MARK: Changes
 
-    func set(_ pair: JoinKey, _ new: LinkPositions) {
-        remember(pair)
-        put(pair, new)
+    func set(_ key: JoinKey, _ new: LinkPositions) {
+        recordStored(key)
+        addKey(key, new)
     }
 
-    func remove(_ pair: JoinKey) {
-        guard contains(pair) else { return }
-        remember(pair)
-        take(pair)
+    func remove(_ key: JoinKey) {
+        guard contains(key) else { return }
+        recordStored(key)
+        removeKey(key)
     }
 
-    private func remember(_ pair: JoinKey) {
-        if changed[pair] == nil { changed[pair] = places[pair].map(Stored.present) ?? .absent }
+    private func recordStored(_ key: JoinKey) {
+        if changed[key] == nil { changed[key] = positions[key].map(Stored.present) ?? .absent }
     }
 
-    private func put(_ pair: JoinKey, _ new: LinkPositions) {
-        places[pair] = new
-        others.first[pair.first, default: []].insert(pair.second)
-        others.second[pair.second, default: []].insert(pair.first)
+    private func addKey(_ key: JoinKey, _ new: LinkPositions) {
+        positions[key] = new
+        others.first[key.first, default: []].insert(key.second)
+        others.second[key.second, default: []].insert(key.first)
     }
 
-    private func take(_ pair: JoinKey) {
-        places[pair] = nil
-        others.first[pair.first]?.remove(pair.second)
-        others.second[pair.second]?.remove(pair.first)
+    private func removeKey(_ key: JoinKey) {
+        positions[key] = nil
+        others.first[key.first]?.remove(key.second)
+        others.second[key.second]?.remove(key.first)
     }
 
     /// Records that all changes are written.
-    func markWritten() { changed = [:] }
+    func clearChanges() { changed = [:] }
 
     /// Removes the links of a deleted row at an end.
-    func forget(_ row: RowKey, _ end: CompiledAssociation.End) {
-        for pair in pairs(of: row, end) {
-            take(pair)
-            changed[pair] = nil
+    func removeRow(_ row: RowKey, _ end: CompiledAssociation.End) {
+        for key in keys(of: row, end) {
+            removeKey(key)
+            changed[key] = nil
         }
     }
 
     // MARK: Reserved positions
 
-    func preservedPositions(_ row: RowKey, _ end: CompiledAssociation.End) -> [Int64]? { kept[end][row] }
+    func reservedPositions(_ row: RowKey, _ end: CompiledAssociation.End) -> [Int64]? { reserved[end][row] }
 
-    func setPreserved(_ places: [Int64], in row: RowKey, _ end: CompiledAssociation.End) { kept[end][row] = places }
+    func setReservedPositions(_ positions: [Int64], in row: RowKey, _ end: CompiledAssociation.End) { reserved[end][row] = positions }
 
     /// Reserves a position in a list, if its reserved positions are loaded.
-    func keep(_ place: Int64, in row: RowKey, _ end: CompiledAssociation.End) { kept[end][row]?.append(place) }
+    func reserve(_ position: Int64, in row: RowKey, _ end: CompiledAssociation.End) { reserved[end][row]?.append(position) }
 
     /// Releases a reserved position of a list.
-    func release(_ place: Int64, in row: RowKey, _ end: CompiledAssociation.End) {
-        guard let index = kept[end][row]?.firstIndex(of: place) else { return }
-        kept[end][row]?.remove(at: index)
+    func releasePosition(_ position: Int64, in row: RowKey, _ end: CompiledAssociation.End) {
+        guard let index = reserved[end][row]?.firstIndex(of: position) else { return }
+        reserved[end][row]?.remove(at: index)
     }
 }
 
@@ -364,7 +364,7 @@ extension TrackedLinks {
     /// The changes of a join table.
     struct JoinRowWrites {
         var removed: [JoinKey] = []
-        var moved = PerEnd<[(pair: JoinKey, place: Int64)]>([], [])
+        var moved = PerEnd<[(key: JoinKey, position: Int64)]>([], [])
         var added: [JoinRow] = []
     }
 
@@ -373,25 +373,25 @@ extension TrackedLinks {
     /// The rows whose foreign key differs from the stored one.
     var targetChanges: [ForeignKeyUpdate] {
         var stored: [RowKey: JoinKey] = [:]
-        for (pair, was) in changed { if case .present = was { stored[pair.first] = pair } }
+        for (key, was) in changed { if case .present = was { stored[key.first] = key } }
         return Set(changed.keys.map(\.first)).sorted { $0.precedes($1) }.compactMap { row in
-            let now = pairs(of: row, .first).first
-            let place = now.flatMap { places[$0]?.second }
-            guard let was = stored[row] else { return now.map { .init(row: row, target: $0.second, place: place) } }
-            if was == now, case .present(let old) = changed[was], old.second == place { return nil }
-            return ForeignKeyUpdate(row: row, target: now?.second, place: place)
+            let now = keys(of: row, .first).first
+            let position = now.flatMap { positions[$0]?.second }
+            guard let was = stored[row] else { return now.map { .init(row: row, target: $0.second, position: position) } }
+            if was == now, case .present(let old) = changed[was], old.second == position { return nil }
+            return ForeignKeyUpdate(row: row, target: now?.second, position: position)
         }
     }
 
-    var pairWrites: JoinRowWrites {
+    var joinRowWrites: JoinRowWrites {
         var changes = JoinRowWrites()
-        for pair in changed.keys.sorted(by: Self.precedes) {
-            switch (changed[pair], places[pair]) {
-            case (.present, nil): changes.removed.append(pair)
-            case (.absent, let places?): changes.added.append(JoinRow(rows: pair, places: places))
+        for key in changed.keys.sorted(by: Self.precedes) {
+            switch (changed[key], positions[key]) {
+            case (.present, nil): changes.removed.append(key)
+            case (.absent, let positions?): changes.added.append(JoinRow(rows: key, positions: positions))
             case (.present(let old), let new?):
                 for end in [CompiledAssociation.End.first, .second] {
-                    if let place = new[end], place != old[end] { changes.moved[end].append((pair, place)) }
+                    if let position = new[end], position != old[end] { changes.moved[end].append((key, position)) }
                 }
             case (.absent, nil), (nil, _): break
             }

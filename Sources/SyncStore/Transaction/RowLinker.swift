@@ -18,22 +18,22 @@ package struct RowLinker {
     package func link(_ row: RowKey, by relationship: CompiledRelationship, to targets: [RowKey]) throws {
         let link = model[relationship.link]
         for target in targets {
-            let pair = TrackedLinks.pair(row, target, relationship.end)
-            try add(pair, link)
-            if link.isSymmetric { try add(JoinKey(first: pair.second, second: pair.first), link) }
+            let key = TrackedLinks.key(row, target, relationship.end)
+            try add(key, link)
+            if link.isSymmetric { try add(JoinKey(first: key.second, second: key.first), link) }
         }
     }
 
-    private func add(_ pair: JoinKey, _ link: CompiledAssociation) throws {
+    private func add(_ key: JoinKey, _ link: CompiledAssociation) throws {
         switch link.storage {
-        case .foreignKey: try point(pair.first, at: pair.second, link)
+        case .foreignKey: try point(key.first, at: key.second, link)
         case .joinTable:
-            guard try store.stored([pair], link).isEmpty else { return }
-            var places = LinkPositions()
-            for end in [CompiledAssociation.End.first, .second] where link.hasPlaces(end) {
-                places[end] = try nextPosition(in: pair.row(end), link, end)
+            guard try store.stored([key], link).isEmpty else { return }
+            var positions = LinkPositions()
+            for end in [CompiledAssociation.End.first, .second] where link.hasPositions(end) {
+                positions[end] = try nextPosition(in: key.row(end), link, end)
             }
-            try store.insert([JoinRow(rows: pair, places: places)], link)
+            try store.insert([JoinRow(rows: key, positions: positions)], link)
         }
     }
 
@@ -41,10 +41,10 @@ package struct RowLinker {
     private func point(_ row: RowKey, at target: RowKey, _ link: CompiledAssociation) throws {
         if link.isOneToOne {
             let holders = try store.links(of: [target], link, from: .second).map(\.other)
-            try store.setTargets(holders.map { ForeignKeyUpdate(row: $0) }, link)
+            try store.setForeignKeys(holders.map { ForeignKeyUpdate(row: $0) }, link)
         }
-        let place = try link.hasPlaces(.second) ? nextPosition(in: target, link, .second) : nil
-        try store.setTargets([ForeignKeyUpdate(row: row, target: target, place: place)], link)
+        let position = try link.hasPositions(.second) ? nextPosition(in: target, link, .second) : nil
+        try store.setForeignKeys([ForeignKeyUpdate(row: row, target: target, position: position)], link)
     }
 
     private func nextPosition(in owner: RowKey, _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws

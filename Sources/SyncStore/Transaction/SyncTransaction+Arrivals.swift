@@ -30,7 +30,7 @@ extension SyncTransaction {
         try addResolvedLink(reference, link, first, second)
         try self.link(link, first, second)
         if link.isSymmetric, first != second { try self.link(link, second, first) }
-        try links.takePlace(place, of: target.key, in: reference.owner.key, link.id, relationship.end)
+        try links.moveToPosition(place, of: target.key, in: reference.owner.key, link.id, relationship.end)
     }
 
     private mutating func link(_ link: CompiledAssociation, _ first: StoredRow, _ second: StoredRow) throws {
@@ -52,7 +52,7 @@ extension SyncTransaction {
         if let current { try recordRemovedLink(link, of: first, at: .first, to: current) }
         try links.setTarget(second.key, of: first.key, link.id)
         // The row no longer belongs to its previous owner, whose list omitted it.
-        try unlink(first, leaving.keep(link.id, of: first))
+        try unlink(first, deletionCandidates.preserveLink(link.id, of: first))
         try recordAddedLink(link, first, second)
         if let found = try identities[first] {
             recordUpdate(found, first, [link.first.relationship?.name].compactMap { $0 })
@@ -89,20 +89,20 @@ struct ArrivedTargets {
 // it. Links that rows assert apply before the pending references of earlier syncs.
 extension SyncTransaction {
     /// Returns the to-one link that a reference sets; nil for a to-many relationship, or outside a paged import.
-    func oneLink(of reference: PendingReference) -> PagedImportState.OneLink? {
-        guard run != nil, let relationship = relationship(of: reference), !relationship.isToMany else { return nil }
+    func oneLink(of reference: PendingReference) -> PagedImportState.ToOneLink? {
+        guard pagedImport != nil, let relationship = relationship(of: reference), !relationship.isToMany else { return nil }
         return .init(row: reference.owner, link: relationship.link, end: relationship.end)
     }
 
     /// Records that a page sets a to-one link to a row that is not stored yet.
     mutating func addUnresolved(_ reference: PositionedReference) {
-        if reference.position < 0, let link = oneLink(of: reference.reference) { run?.awaited.insert(link) }
+        if reference.position < 0, let link = oneLink(of: reference.reference) { pagedImport?.pendingLinks.insert(link) }
     }
 
     /// Removes the other links of a pending to-one reference whose row has arrived with a link to another row. The
     /// owner had that row in one payload, which removed its earlier link, and then lost the row.
     mutating func unlinkIfPending(_ reference: PendingReference, _ arrived: ArrivedTargets) throws {
-        guard let one = oneLink(of: reference), run?.awaited.contains(one) == true else { return }
+        guard let one = oneLink(of: reference), pagedImport?.pendingLinks.contains(one) == true else { return }
         let target = try arrivedRow(reference, arrived)?.key
         let link = model[one.link]
         for other in try links.targets(of: one.row.key, one.link, from: one.end) where other != target {
@@ -116,11 +116,11 @@ extension SyncTransaction {
     mutating func addResolvedLink(
         _ reference: PendingReference, _ link: CompiledAssociation, _ first: StoredRow, _ second: StoredRow
     ) throws {
-        guard run != nil, link.storage == .foreignKey, !link.isSymmetric,
-            oneLink(of: reference).map({ run?.awaited.contains($0) == true }) != true
+        guard pagedImport != nil, link.storage == .foreignKey, !link.isSymmetric,
+            oneLink(of: reference).map({ pagedImport?.pendingLinks.contains($0) == true }) != true
         else { return }
         let before = try links.target(of: first.key, link.id)
-        run?.late[.init(row: first, link: link.id, end: .first)] = .init(target: second.key, before: before)
+        pagedImport?.resolvedReferences[.init(row: first, link: link.id, end: .first)] = .init(target: second.key, before: before)
     }
 
     /// Restores a foreign key that a reference from before the paged import set on an earlier page. The current page
@@ -132,7 +132,7 @@ extension SyncTransaction {
             one.end == .first ? [one.row.key] : try links.targets(of: one.row.key, one.link, from: .second)
         for holder in holders {
             let first = StoredRow(table: link.first.table, key: holder)
-            guard let late = run?.late.removeValue(forKey: .init(row: first, link: one.link, end: .first)),
+            guard let late = pagedImport?.resolvedReferences.removeValue(forKey: .init(row: first, link: one.link, end: .first)),
                 try links.target(of: first.key, one.link) == late.target
             else { continue }
             if let before = late.before {

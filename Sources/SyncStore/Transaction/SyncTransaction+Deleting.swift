@@ -5,21 +5,21 @@ import SyncCore
 // left without an owner.
 extension SyncTransaction {
     mutating func deleteRows() throws {
-        try spareDoubtfulRows()
-        try clearLinksOfLeftOutRows()
-        var doomed = leaving.leftOut
-        leaving.addOutOfScope(try scopeRows(isFirstRound: true).subtracting(doomed))
+        try preserveRowsOfUnreadableKeys()
+        try clearLinksOfUnlistedRows()
+        var rowsToDelete = deletionCandidates.unlisted
+        deletionCandidates.addOutOfScope(try scopeRows(isFirstRound: true).subtracting(rowsToDelete))
         reportSkippedDeletions()
-        doomed.formUnion(leaving.rows(where: \.isOutOfScope))
-        doomed.formUnion(try ownerlessRows())
-        while !doomed.isEmpty {
-            let closure = try closure(of: doomed)
-            try refuseDenied(closure)
+        rowsToDelete.formUnion(deletionCandidates.rows(where: \.isOutOfScope))
+        rowsToDelete.formUnion(try ownerlessRows())
+        while !rowsToDelete.isEmpty {
+            let closure = try closure(of: rowsToDelete)
+            try checkDenyRules(closure)
             try detach(closure)
             try delete(closure)
             let scoped = try scopeRows(isFirstRound: false)
-            leaving.addOutOfScope(scoped)
-            doomed = scoped.union(try ownerlessRows())
+            deletionCandidates.addOutOfScope(scoped)
+            rowsToDelete = scoped.union(try ownerlessRows())
         }
     }
 
@@ -42,8 +42,8 @@ extension SyncTransaction {
 
     /// Returns for each table the association ends of its rows that satisfy a condition.
     private func ends(where isWanted: (LinkEnd) -> Bool) -> [[LinkEnd]] {
-        model.trees.map { tree in
-            model.links.flatMap { link in link.ends(in: tree.id).map { LinkEnd(link, $0) } }.filter(isWanted)
+        model.hierarchies.map { hierarchy in
+            model.links.flatMap { link in link.ends(in: hierarchy.id).map { LinkEnd(link, $0) } }.filter(isWanted)
         }
     }
 
@@ -61,7 +61,7 @@ extension SyncTransaction {
 
     /// Returns the keyless rows that lost a link and have no owner left.
     private mutating func ownerlessRows() throws -> Set<StoredRow> {
-        let orphans = leaving.removeAllOrphans()
+        let orphans = deletionCandidates.removeAllOrphans()
         guard !orphans.isEmpty else { return [] }
         try identities.load(orphans)
         let keyless = try orphans.filter { try identities.isKeyless($0) }
@@ -82,7 +82,7 @@ extension SyncTransaction {
             let owners = try next.lazy.flatMap { row in
                 try ends[row.table.index].flatMap { try targets(of: row, $0) }
             }
-            let hidden = Set(owners.filter { tables[$0.table].hasHiddenKey }).subtracting(seen)
+            let hidden = Set(owners.filter { tables[$0.table].hasSurrogateKey }).subtracting(seen)
             try identities.load(hidden)
             next = try hidden.filter { try identities.isKeyless($0) }
             seen.formUnion(next)
@@ -107,7 +107,7 @@ extension SyncTransaction {
     /// stays, with the rows that it owns.
     private mutating func closure(of rows: Set<StoredRow>) throws -> [StoredRow] {
         let cascades = ends { $0.cascades }
-        let doubtful = doubtfulTables
+        let unreadable = tablesWithUnreadableKeys
         var seen = rows
         var closure: [StoredRow] = []
         var level = rows.sorted {
@@ -121,23 +121,23 @@ extension SyncTransaction {
             // afterwards.
             var parts: Set<StoredRow> = []
             for row in level {
-                try steps.advance()
+                try progress.advance()
                 for end in cascades[row.table.index] {
                     let found = try targets(of: row, end)
                     if end.link.isKeyPart { parts.formUnion(found) }
                     owned += found
                 }
             }
-            try loadMarks(of: owned)
+            try loadRowFlags(of: owned)
             level = try owned.filter { row in
-                let stays = try doubtful.contains(row.table) || isMentioned(row)
+                let stays = try unreadable.contains(row.table) || isMentioned(row)
                 return (parts.contains(row) || !stays) && seen.insert(row).inserted
             }
         }
         return closure
     }
 
-    private func refuseDenied(_ closure: [StoredRow]) throws {
+    private func checkDenyRules(_ closure: [StoredRow]) throws {
         let denials = ends { $0.link.side($0.end).relationship?.deleteRule == .deny }
         guard denials.contains(where: { !$0.isEmpty }) else { return }
         try load(closure, denials)
@@ -161,7 +161,7 @@ extension SyncTransaction {
     /// Returns whether the payload removed a foreign key of a row that is about to be deleted. The removal is not
     /// written then.
     private func isCut(_ link: AssociationID, of row: StoredRow) -> Bool {
-        leaving[row].leftOut.contains(link) || leaving[row].unlinked.contains(link)
+        deletionCandidates[row].unlisted.contains(link) || deletionCandidates[row].unlinked.contains(link)
     }
 
     /// Removes the links between deleted rows and the rows that stay.
@@ -171,7 +171,7 @@ extension SyncTransaction {
         try loadIdentities(of: closure, ends)
         let going = Set(closure)
         for row in closure {
-            try steps.advance()
+            try progress.advance()
             for end in ends[row.table.index] { try detach(row, end, going) }
         }
     }
@@ -181,7 +181,7 @@ extension SyncTransaction {
         try identities.load(closure)
         let others = try closure.lazy.flatMap { row in
             try ends[row.table.index]
-                .filter { history != nil || ($0.link.storage == .foreignKey && $0.end == .second) }
+                .filter { previousValues != nil || ($0.link.storage == .foreignKey && $0.end == .second) }
                 .flatMap { try targets(of: row, $0) }
         }
         try identities.load(others)
@@ -191,7 +191,7 @@ extension SyncTransaction {
         let (link, isJoinTable) = (end.link, end.link.storage == .joinTable)
         let targets = try targets(of: row, end)
         for other in targets where !going.contains(other) {
-            if tables[other.table].hasHiddenKey { leaving.addOrphan(other) }
+            if tables[other.table].hasSurrogateKey { deletionCandidates.addOrphan(other) }
             if !isJoinTable, end.end == .second { try clearForeignKey(of: other, link) }
         }
         // A foreign key between two deleted rows is visited from both ends, a join row from one end only.
@@ -206,14 +206,14 @@ extension SyncTransaction {
     /// another.
     private mutating func delete(_ closure: [StoredRow]) throws {
         try writeLinks()
-        try history?.keep(closure)
+        try previousValues?.capture(closure)
         for row in closure {
             guard let found = try identities[row] else { continue }
-            report.deleted(found, isRoot: leaving[row].isOutOfScope)
+            report.deleted(found, isRoot: deletionCandidates[row].isOutOfScope)
         }
         try store.deletePendingReferences(of: closure)
         try store.delete(closure.reversed())
-        links.forget(closure)
+        links.removeRows(closure)
         identities.recordDeleted(closure)
     }
 }
@@ -224,13 +224,13 @@ struct DeletionCandidates {
     struct Reasons {
         /// The links through which a replaced list omits the row; the row is deleted. The links are still stored, but
         /// count as removed.
-        var leftOut: Set<AssociationID> = []
+        var unlisted: Set<AssociationID> = []
         /// The links that the row loses; the row stays.
         var unlinked: Set<AssociationID> = []
         /// Whether the row is in the scope of the root list and the payload omits it; the row is deleted.
         var isOutOfScope = false
         /// The relationships with a dangling link that was removed; the row stays.
-        var mended: Set<String> = []
+        var repairedRelationships: Set<String> = []
     }
 
     private var reasons: [StoredRow: Reasons] = [:]
@@ -248,7 +248,7 @@ struct DeletionCandidates {
     }
 
     /// The rows that replaced lists omit.
-    var leftOut: Set<StoredRow> { rows { !$0.leftOut.isEmpty } }
+    var unlisted: Set<StoredRow> { rows { !$0.unlisted.isEmpty } }
 
     mutating func addOutOfScope(_ rows: Set<StoredRow>) {
         for row in rows { self[row].isOutOfScope = true }
@@ -257,12 +257,12 @@ struct DeletionCandidates {
     /// Keeps a link of a row.
     ///
     /// - Returns: The other links that the row loses, if it is no longer deleted because of this link.
-    mutating func keep(_ link: AssociationID, of row: StoredRow) -> Set<AssociationID> {
+    mutating func preserveLink(_ link: AssociationID, of row: StoredRow) -> Set<AssociationID> {
         guard var known = reasons[row] else { return [] }
         known.unlinked.remove(link)
-        let wasLeftOut = known.leftOut.remove(link) != nil
+        let wasLeftOut = known.unlisted.remove(link) != nil
         reasons[row] = known
-        return wasLeftOut && known.leftOut.isEmpty ? known.unlinked : []
+        return wasLeftOut && known.unlisted.isEmpty ? known.unlinked : []
     }
 
     // MARK: Orphans

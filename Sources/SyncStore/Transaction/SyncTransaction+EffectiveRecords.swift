@@ -7,26 +7,26 @@ extension SyncTransaction {
     ///
     /// - Parameter admittingIncomplete: Whether new rows may lack required values, because the insert hook has not seen
     ///   them yet.
-    mutating func decideWhichRecordsCount(admittingIncomplete: Bool = false) throws {
-        if plan.mentions.isEmpty {
+    mutating func resolveEffectiveRecords(admittingIncomplete: Bool = false) throws {
+        if plan.occurrences.isEmpty {
             for table in tables { admitNewRows(table, admittingIncomplete) { _ in true } }
         } else {
-            try decideMentions(admittingIncomplete)
+            try resolveOccurrences(admittingIncomplete)
         }
-        try giveKeysToOwnedRows()
+        try assignKeysToOwnedRows()
     }
 
     /// Records nested in a rejected record are rejected too, so repeat until nothing changes.
-    private mutating func decideMentions(_ admittingIncomplete: Bool) throws {
+    private mutating func resolveOccurrences(_ admittingIncomplete: Bool) throws {
         while true {
-            let refused = tables.map(\.refused.count)
-            try resolveEffectiveRecords()
+            let refused = tables.map(\.skippedNodes.count)
+            try setEffectiveOccurrences()
             for table in tables {
-                table.resolveEffectiveValues { records.counts($0) }
-                admitNewRows(table, admittingIncomplete) { table.values.count(for: $0) }
+                table.resolveEffectiveValues { effectiveRecords.isEffective($0) }
+                admitNewRows(table, admittingIncomplete) { table.values.exist(for: $0) }
             }
-            if !admittingIncomplete { refuseRowsOfMissingTargets() }
-            if refused == tables.map(\.refused.count) { break }
+            if !admittingIncomplete { skipRowsOfMissingTargets() }
+            if refused == tables.map(\.skippedNodes.count) { break }
         }
         try compareRows()
     }
@@ -34,39 +34,39 @@ extension SyncTransaction {
     /// Decides which occurrences are effective. The enclosing record must be effective, and the needed operation
     /// (insert or update) must be allowed. A record that may only be updated is also effective for a row that another
     /// record inserts, because the next sync would update that row.
-    private mutating func resolveEffectiveRecords() throws {
-        let someOnlyUpdate = plan.mentions.contains { $0.permission == .update }
+    private mutating func setEffectiveOccurrences() throws {
+        let someOnlyUpdate = plan.occurrences.contains { $0.permission == .update }
         var inserted: Set<PayloadGraph.RowReference> = []
         var insertedBefore: Int
         repeat {
             insertedBefore = inserted.count
-            records.counts = Array(repeating: false, count: plan.mentions.count)
-            for (index, mention) in plan.mentions.enumerated() {
-                let table = tables[mention.table]
-                guard mention.parent < 0 || records.counts[Int(mention.parent)] else { continue }
-                guard let node = mention.node else {
-                    records.counts[index] = !mention.permission.isEmpty
+            effectiveRecords.effectiveOccurrences = Array(repeating: false, count: plan.occurrences.count)
+            for (index, occurrence) in plan.occurrences.enumerated() {
+                let table = tables[occurrence.table]
+                guard occurrence.parent < 0 || effectiveRecords.effectiveOccurrences[Int(occurrence.parent)] else { continue }
+                guard let node = occurrence.node else {
+                    effectiveRecords.effectiveOccurrences[index] = !occurrence.permission.isEmpty
                     continue
                 }
-                if table.refused.contains(node) { continue }
+                if table.skippedNodes.contains(node) { continue }
                 let isStored = table.isPresent(node, as: .stored)
                 if isStored, try isInsertedBefore(node, table) {
-                    records.counts[index] = !mention.permission.isEmpty
+                    effectiveRecords.effectiveOccurrences[index] = !occurrence.permission.isEmpty
                     continue
                 }
-                records.counts[index] = mention.permission.contains(isStored ? .update : .insert)
+                effectiveRecords.effectiveOccurrences[index] = occurrence.permission.contains(isStored ? .update : .insert)
                 guard someOnlyUpdate, !isStored else { continue }
                 let row = PayloadGraph.RowReference(table: table.id, node: node)
-                if records.counts[index] { inserted.insert(row) }
-                if mention.permission == .update { records.counts[index] = inserted.contains(row) }
+                if effectiveRecords.effectiveOccurrences[index] { inserted.insert(row) }
+                if occurrence.permission == .update { effectiveRecords.effectiveOccurrences[index] = inserted.contains(row) }
             }
         } while inserted.count > insertedBefore
     }
 
     /// Returns whether an earlier page of the paged import inserted a row. In one payload, the row would be new.
     private func isInsertedBefore(_ node: NodeID, _ table: SyncTable) throws -> Bool {
-        guard run != nil, let row = table.row(node) else { return false }
-        return try marks(of: row).contains(.inserted)
+        guard pagedImport != nil, let row = table.row(node) else { return false }
+        return try rowFlags(of: row).contains(.inserted)
     }
 
     // MARK: New rows
@@ -75,25 +75,25 @@ extension SyncTransaction {
         _ table: SyncTable, _ admittingIncomplete: Bool, where mayInsert: (NodeID) -> Bool
     ) {
         let batch = table.batch
-        var presence = table.met.presence
+        var states = table.matches.rowStates
         // The rule of the previous node's entity is reused, because consecutive nodes mostly have the same entity.
-        var rule = NewRowRule(model.entities[table.tree.root], table)
-        for index in batch.nodes.indices where presence[index] != .stored {
+        var rule = NewRowRule(model.entities[table.hierarchy.root], table)
+        for index in batch.nodes.indices where states[index] != .stored {
             let node = NodeID(index)
-            presence[index] = .missing
-            guard batch.nodes[index].isGiven, mayInsert(node), !table.refused.contains(node) else { continue }
+            states[index] = .missing
+            guard batch.nodes[index].isGiven, mayInsert(node), !table.skippedNodes.contains(node) else { continue }
             let entity = Int(batch.nodes[index].entity)
             if entity != rule.entity.id { rule = NewRowRule(model.entities[entity], table) }
             if !admittingIncomplete, let problem = problem(withNew: node, table, rule) {
-                table.refuseNew(node)
+                table.skipNew(node)
                 report.add(
                     problem.kind, entity, key: RowKey(batch.nodes[index].key, pool),
                     path: path(of: node, table), problem.message)
             } else {
-                presence[index] = .new
+                states[index] = .new
             }
         }
-        table.met.presence = presence
+        table.matches.rowStates = states
     }
 
     /// The required values of a new row of one entity.
@@ -115,8 +115,8 @@ extension SyncTransaction {
         if entity.isAbstract {
             return (.entityMismatch, "cannot insert a row of \(entity.name): the entity is abstract")
         }
-        if table.batch.nodes[node.index].ownerPlace != nil, let slot = entity.keySlot {
-            let type = table.tree.attributes[slot].type
+        if table.batch.nodes[node.index].ownerIndex != nil, let slot = entity.keySlot {
+            let type = table.hierarchy.attributes[slot].type
             if ![.integer, .string, .uuid].contains(type) {
                 return (
                     .cannotGenerateKey,
@@ -124,14 +124,14 @@ extension SyncTransaction {
                 )
             }
         }
-        if table.batch.nodes[node.index].ownerPlace != nil, entity.compositeKey != nil {
+        if table.batch.nodes[node.index].ownerIndex != nil, entity.compositeKey != nil {
             return (
                 .cannotGenerateKey,
                 "cannot insert a row of \(entity.name) without a key: a composite key cannot be generated"
             )
         }
         for slot in rule.required where table.lacksValue(slot, of: node) {
-            let name = table.tree.attributes[slot].name
+            let name = table.hierarchy.attributes[slot].name
             return (
                 .missingRequiredValue,
                 "cannot insert a row of \(entity.name) without a value for '\(name)'; the record is skipped"
@@ -141,18 +141,18 @@ extension SyncTransaction {
     }
 
     /// Rejects new rows whose composite key has a part that references a missing row.
-    private mutating func refuseRowsOfMissingTargets() {
+    private mutating func skipRowsOfMissingTargets() {
         for table in tables {
-            for link in table.tree.foreignKeys where model[link].isKeyPart {
+            for link in table.hierarchy.foreignKeys where model[link].isKeyPart {
                 let targets = tables[model[link].second.table]
                 for (node, target) in keyTargets(link).sorted(by: { $0.key.index < $1.key.index })
                 where table.isPresent(node, as: .new) && !isThere(target, targets, model[link].second) {
-                    table.refuseNew(node)
-                    table.met.presence[node.index] = .missing
+                    table.skipNew(node)
+                    table.matches.rowStates[node.index] = .missing
                     let name = model[link].first.relationship?.name ?? ""
                     let key = RowKey(table.batch.nodes[node.index].key, pool)
                     report.add(
-                        .missingKeyPart, table.wantedEntity(of: node).id, key: key, path: path(of: node, table),
+                        .missingKeyPart, table.payloadEntity(of: node).id, key: key, path: path(of: node, table),
                         "the row referenced by '\(name)', a part of the key, is not stored; the record is skipped")
                 }
             }
@@ -161,9 +161,9 @@ extension SyncTransaction {
 
     /// Returns whether a row is stored, or will be, and is of the entity that the association requires.
     private func isThere(_ node: NodeID, _ table: SyncTable, _ side: CompiledAssociation.Role) -> Bool {
-        switch table.presence(of: node) {
+        switch table.rowState(of: node) {
         case .missing: false
-        case .new: model.entity(table.wantedEntity(of: node).id, isKindOf: side.entity)
+        case .new: model.entity(table.payloadEntity(of: node).id, isKindOf: side.entity)
         case .stored: model.entity(table.entity(of: node), isKindOf: side.entity)
         }
     }
@@ -175,22 +175,22 @@ extension SyncTransaction {
 
     /// Assigns surrogate keys to the new rows of tables with surrogate keys, and temporary keys to other new rows
     /// without a key.
-    private func giveKeysToOwnedRows() throws {
-        for table in tables where !table.isEmpty && (table.hasHiddenKey || !table.batch.owners.isEmpty) {
+    private func assignKeysToOwnedRows() throws {
+        for table in tables where !table.isEmpty && (table.hasSurrogateKey || !table.batch.owners.isEmpty) {
             var next: Int64?
             // Surrogate keys ascend with the primary keys, so that both indexes of a table grow at their ends.
-            let new = table.hasHiddenKey ? table.sortedByKey(table.nodes(.new)) : table.nodes(.new)
+            let new = table.hasSurrogateKey ? table.sortedByKey(table.nodes(.new)) : table.nodes(.new)
             for node in new {
-                guard table.hasHiddenKey || table.batch.nodes[node.index].ownerPlace != nil else { continue }
-                let key = try newRowKey(table, table.wantedEntity(of: node), next: &next)
+                guard table.hasSurrogateKey || table.batch.nodes[node.index].ownerIndex != nil else { continue }
+                let key = try newRowKey(table, table.payloadEntity(of: node), next: &next)
                 table.keys.own(node, key)
             }
         }
     }
 
     private func newRowKey(_ table: SyncTable, _ entity: CompiledEntity, next: inout Int64?) throws -> RowKey {
-        if !table.hasHiddenKey {
-            switch entity.keySlot.map({ table.tree.attributes[$0].type }) {
+        if !table.hasSurrogateKey {
+            switch entity.keySlot.map({ table.hierarchy.attributes[$0].type }) {
             case .string: return .text(TemporaryKey.text())
             case .uuid: return .text(UUID().uuidString)
             default: break
@@ -207,44 +207,44 @@ extension SyncTransaction {
 // A row that an earlier page inserted counts as new until the paged import ends, so a record of a subentity changes its
 // entity.
 extension SyncTransaction {
-    func refineEntities() throws {
-        guard run != nil else { return }
-        try loadMarks(
-            of: tables.lazy.filter { !$0.hasHiddenKey }.flatMap { table in table.nodes.compactMap(table.row) })
-        for table in tables where table.tree.hasSubEntities { try refineEntities(table) }
+    func setSubEntities() throws {
+        guard pagedImport != nil else { return }
+        try loadRowFlags(
+            of: tables.lazy.filter { !$0.hasSurrogateKey }.flatMap { table in table.nodes.compactMap(table.row) })
+        for table in tables where table.hierarchy.hasSubEntities { try setSubEntities(table) }
     }
 
-    private func refineEntities(_ table: SyncTable) throws {
+    private func setSubEntities(_ table: SyncTable) throws {
         var inserted: [(node: NodeID, row: StoredRow)] = []
         for (node, row) in try rowsByKey(table) {
-            try steps.advance()
-            if try marks(of: row).contains(.inserted) { inserted.append((node, row)) }
+            try progress.advance()
+            if try rowFlags(of: row).contains(.inserted) { inserted.append((node, row)) }
         }
         try identities.load(inserted.map(\.row))
         var refined: [(key: RowKey, entity: CompiledEntity, added: [Int])] = []
         for (node, row) in inserted {
-            let wanted = table.wantedEntity(of: node)
-            guard let found = try identities[row], found.entity != wanted.id,
-                model.entity(wanted.id, isKindOf: found.entity)
+            let entity = table.payloadEntity(of: node)
+            guard let found = try identities[row], found.entity != entity.id,
+                model.entity(entity.id, isKindOf: found.entity)
             else { continue }
-            let added = wanted.slots.filter { !model.entities[found.entity].slots.contains($0) }
+            let added = entity.slots.filter { !model.entities[found.entity].slots.contains($0) }
             guard added.allSatisfy({ !table.lacksValue($0, of: node) }) else { continue }
-            refined.append((row.key, wanted, added))
+            refined.append((row.key, entity, added))
         }
-        if !refined.isEmpty { try store.refine(refined, in: table.id) }
+        if !refined.isEmpty { try store.setEntities(of: refined, in: table.id) }
         identities.removeAll()
     }
 
     /// Returns the rows of nodes that have a record and a key.
     private func rowsByKey(_ table: SyncTable) throws -> [(node: NodeID, row: StoredRow)] {
         let batch = table.batch
-        let given = table.nodes.filter { batch.nodes[$0.index].isGiven && table.wantedEntity(of: $0).isKeyed }
+        let given = table.nodes.filter { batch.nodes[$0.index].isGiven && table.payloadEntity(of: $0).isKeyed }
         var found: [(node: NodeID, row: StoredRow)] = []
-        guard table.hasHiddenKey else {
+        guard table.hasSurrogateKey else {
             for node in given { if let row = table.row(node) { found.append((node, row)) } }
             return found
         }
-        for (entity, nodes) in Dictionary(grouping: given, by: { table.wantedEntity(of: $0).id }) {
+        for (entity, nodes) in Dictionary(grouping: given, by: { table.payloadEntity(of: $0).id }) {
             let keyed = nodes.compactMap { node in
                 RowKey(batch.nodes[node.index].key, pool).map { (node: node, key: $0) }
             }

@@ -12,53 +12,53 @@ extension SyncTransaction {
     }
 
     private mutating func resolveJoinTable(_ link: CompiledAssociation) throws -> JoinTableChanges {
-        var said = ResolvedJoinRows(statements(of: link.id))
-        addUnresolved(said.awaited, link.id)
-        var compared = try store.compare(&said, link, coversAll: coversAll)
+        var joinRows = ResolvedJoinRows(statements(of: link.id))
+        addUnresolved(joinRows.pending, link.id)
+        var compared = try store.diff(&joinRows, link, coversAll: coversAll)
         for removed in compared.removed {
             addOrphan(removed.rows.first, removed.first, tables[link.first.table])
             addOrphan(removed.rows.second, removed.second, tables[link.second.table])
         }
-        for end in [CompiledAssociation.End.first, .second] { preserveStoredOrder(of: said, link, end, &compared) }
+        for end in [CompiledAssociation.End.first, .second] { preserveStoredOrder(of: joinRows, link, end, &compared) }
         var changes = JoinTableChanges(
-            link: link, removed: compared.removed.map(\.rows), moved: compared.moved.filter { $0.places != $0.stored },
-            added: [], places: [])
-        let hasPlaces = link.hasPlaces(.first) || link.hasPlaces(.second)
-        changes.added.reserveCapacity(said.pairs.count { $0.isNew })
-        for pair in said.pairs where pair.isNew {
-            changes.added.append(NodeLink(first: pair.first, second: pair.second))
-            if hasPlaces { changes.places.append(LinkPositions(said: pair)) }
+            link: link, removed: compared.removed.map(\.rows), moved: compared.moved.filter { $0.positions != $0.stored },
+            added: [], positions: [])
+        let hasPositions = link.hasPositions(.first) || link.hasPositions(.second)
+        changes.added.reserveCapacity(joinRows.rows.count { $0.isNew })
+        for row in joinRows.rows where row.isNew {
+            changes.added.append(NodeLink(first: row.first, second: row.second))
+            if hasPositions { changes.positions.append(LinkPositions(asserted: row)) }
         }
-        try book(changes)
+        try recordLinkChanges(changes)
         return changes
     }
 
     private mutating func addOrphan(_ key: RowKey, _ node: NodeID?, _ table: SyncTable) {
-        let entity = node.map { table.entity(of: $0) } ?? table.tree.root
-        if model.isKeyless(entity) { leaving.addOrphan(StoredRow(table: table.id, key: key)) }
+        let entity = node.map { table.entity(of: $0) } ?? table.hierarchy.root
+        if model.isKeyless(entity) { deletionCandidates.addOrphan(StoredRow(table: table.id, key: key)) }
     }
 
     // MARK: Positions
 
     /// Keeps the stored positions of join rows at an end, where they are in the order of the new list.
     private func preserveStoredOrder(
-        of said: ResolvedJoinRows, _ link: CompiledAssociation, _ end: CompiledAssociation.End,
+        of joinRows: ResolvedJoinRows, _ link: CompiledAssociation, _ end: CompiledAssociation.End,
         _ compared: inout JoinTableDiff
     ) {
-        guard compared.moved.contains(where: { $0.places[end] != $0.stored[end] }) else { return }
-        let pairs = said.pairs
-        let lists = pairs.map { pair in
-            pair.isStored || !pair.onlyKeeps ? LinkTarget(end == .first ? pair.first : pair.second) : .nowhere
+        guard compared.moved.contains(where: { $0.positions[end] != $0.stored[end] }) else { return }
+        let rows = joinRows.rows
+        let lists = rows.map { row in
+            row.isStored || !row.onlyPreserves ? LinkTarget(end == .first ? row.first : row.second) : .nowhere
         }
-        var places = pairs.map { LinkPositions(said: $0)[end] }
+        var positions = rows.map { LinkPositions(asserted: $0)[end] }
         // A join row that did not move already has the position that the list gives it.
-        var stored = pairs.indices.map { pairs[$0].isStored ? places[$0] : nil }
-        for moved in compared.moved where places[moved.index] != nil { stored[moved.index] = moved.stored[end] }
+        var stored = rows.indices.map { rows[$0].isStored ? positions[$0] : nil }
+        for moved in compared.moved where positions[moved.index] != nil { stored[moved.index] = moved.stored[end] }
         ListOrdering.preserveStoredOrder(
-            &places, in: lists, stored: stored, replaced: end == .first ? said.first : said.second,
+            &positions, in: lists, stored: stored, replaced: end == .first ? joinRows.first : joinRows.second,
             reserved: reservedPositions(link, end))
         for index in compared.moved.indices {
-            if let place = places[compared.moved[index].index] { compared.moved[index].places[end] = place }
+            if let position = positions[compared.moved[index].index] { compared.moved[index].positions[end] = position }
         }
     }
 
@@ -67,28 +67,28 @@ extension SyncTransaction {
     mutating func writeJoinRows(_ changes: JoinTableChanges) throws {
         let link = changes.link
         if !changes.removed.isEmpty { try store.remove(changes.removed, link) }
-        for end in [CompiledAssociation.End.first, .second] where link.hasPlaces(end) {
-            let moved = changes.moved.compactMap { moved in moved.places[end].map { (pair: moved.rows, place: $0) } }
+        for end in [CompiledAssociation.End.first, .second] where link.hasPositions(end) {
+            let moved = changes.moved.compactMap { moved in moved.positions[end].map { (key: moved.rows, position: $0) } }
             if !moved.isEmpty { try store.setPositions(moved, link, end) }
         }
         guard !changes.added.isEmpty else { return }
-        var places = changes.places
-        for end in [CompiledAssociation.End.first, .second] where link.hasPlaces(end) {
-            var column = places.map { $0[end] }
+        var positions = changes.positions
+        for end in [CompiledAssociation.End.first, .second] where link.hasPositions(end) {
+            var column = positions.map { $0[end] }
             try ListOrdering.append(
                 &column, in: changes.added.map { $0.node(end) }, reserved: reservedPositions(link, end)
             ) { try storedEnds(of: $0, link, end) }
-            for (index, place) in column.enumerated() { places[index][end] = place }
+            for (index, position) in column.enumerated() { positions[index][end] = position }
         }
-        try store.insert(changes.added, places, link)
+        try store.insert(changes.added, positions, link)
     }
 }
 
 extension LinkPositions {
     /// Creates the positions that lists of the payload give. A position is nil if the join row comes after all others.
-    fileprivate init(said pair: ResolvedJoinRows.Pair) {
+    fileprivate init(asserted row: ResolvedJoinRows.Row) {
         self.init(
-            first: pair.firstPosition < 0 ? nil : Int64(pair.firstPosition),
-            second: pair.secondPosition < 0 ? nil : Int64(pair.secondPosition))
+            first: row.firstPosition < 0 ? nil : Int64(row.firstPosition),
+            second: row.secondPosition < 0 ? nil : Int64(row.secondPosition))
     }
 }

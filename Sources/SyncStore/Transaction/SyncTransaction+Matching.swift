@@ -4,9 +4,9 @@ import SyncCore
 extension SyncTransaction {
     mutating func matchRows() throws {
         // Values are compared in the same pass, unless the sync must decide first which records are effective.
-        let pass: MatchPass = plan.mentions.isEmpty ? .both : .meet
+        let pass: MatchPass = plan.occurrences.isEmpty ? .both : .match
         for table in tables where !table.isEmpty || coversAllRows(of: table.id) {
-            try store.meet(table, pass, watch(table))
+            try store.match(table, pass, unmatchedRowFilter(for: table))
             reportMismatches(table)
         }
         try matchOwnedRows(pass)
@@ -17,31 +17,31 @@ extension SyncTransaction {
 
     /// Compares values in a second pass, after the effective records are decided.
     mutating func compareRows() throws {
-        let nobody = UnmatchedRowFilter(watched: [], scope: nil, coversAll: false, keeping: nil)
-        for table in tables where !table.isEmpty { try store.meet(table, .compare, nobody) }
+        let none = UnmatchedRowFilter(watched: [], scope: nil, coversAll: false, keeping: nil)
+        for table in tables where !table.isEmpty { try store.match(table, .diff, none) }
         let owned = plan.ownedRows.filter { tables[$0.table].isPresent($0.node, as: .stored) }
         for (table, rows) in Dictionary(grouping: owned, by: \.table) {
             let known = rows.compactMap { row in tables[table].rowKey(row.node).map { (node: row.node, key: $0) } }
-            try store.meet(known, tables[table], .compare)
+            try store.match(known, tables[table], .diff)
         }
     }
 
     /// Skips nodes whose stored row is of another entity.
     private mutating func reportMismatches(_ table: SyncTable) {
-        for (node, entity) in table.met.mismatches {
-            table.refuse(node)
+        for (node, entity) in table.matches.mismatches {
+            table.skip(node)
             report.add(
-                .entityMismatch, table.wantedEntity(of: node).id,
+                .entityMismatch, table.payloadEntity(of: node).id,
                 key: RowKey(table.batch.nodes[node.index].key, pool), path: path(of: node, table),
                 "the stored row with this key is of entity \(model.entities[entity].name); the record is skipped")
         }
-        table.met.mismatches = []
+        table.matches.mismatches = []
     }
 
     /// Returns the path of the first record of a node.
     func path(of node: NodeID, _ table: SyncTable) -> String {
         let given = table.batch.nodes[node.index]
-        return given.isGiven ? plan.path(of: Int(table.batch.mention(ofVersion: given.firstVersion)), pool) : ""
+        return given.isGiven ? plan.path(of: Int(table.batch.occurrence(ofVersion: given.firstVersion)), pool) : ""
     }
 
     // MARK: Rows without a key
@@ -60,7 +60,7 @@ extension SyncTransaction {
     /// Returns the link to the owner of a row without a key.
     func owner(of row: PayloadGraph.RowReference) -> NodeBatch.OwnerLink? {
         let batch = plan[row.table]
-        return batch.nodes[row.node.index].ownerPlace.map { batch.owners[$0] }
+        return batch.nodes[row.node.index].ownerIndex.map { batch.owners[$0] }
     }
 
     /// Returns rows without a key in levels: those whose owners have a key, then those that these own, and so on.
@@ -70,7 +70,7 @@ extension SyncTransaction {
         var levels: [[PayloadGraph.RowReference]] = []
         for row in plan.ownedRows {
             guard let owner = owner(of: row) else { continue }
-            let isOwned = plan[owner.table].nodes[owner.node.index].ownerPlace != nil
+            let isOwned = plan[owner.table].nodes[owner.node.index].ownerIndex != nil
             let depth = isOwned ? (depths[.init(table: owner.table, node: owner.node)] ?? -1) + 1 : 0
             if owning.contains(row.table) { depths[row] = depth }
             if depth == levels.count { levels.append([]) }
@@ -82,9 +82,9 @@ extension SyncTransaction {
     /// Returns the tables of rows that own others.
     private func owningTables() -> Set<TableID> {
         var owning: Set<TableID> = []
-        for tree in model.trees {
+        for hierarchy in model.hierarchies {
             var last: TableID?
-            for owner in plan[tree.id].owners where owner.table != last {
+            for owner in plan[hierarchy.id].owners where owner.table != last {
                 last = owner.table
                 owning.insert(owner.table)
             }
@@ -114,7 +114,7 @@ extension SyncTransaction {
             if let known, claims[StoredRow(table: row.table, key: key)] != nil || table.isPresent(known, as: .stored) {
                 duplicates[row] = known
                 // The node needs the key to match the rows that it owns. It is dropped after all rows are matched.
-                table.lend(key, to: row.node)
+                table.assign(key, to: row.node)
             } else {
                 claims[StoredRow(table: row.table, key: key)] = row.node
                 claimed[row.table, default: []].append((row.node, key))
@@ -122,7 +122,7 @@ extension SyncTransaction {
         }
         for (id, rows) in claimed.sorted(by: { $0.key.index < $1.key.index }) {
             let table = tables[id]
-            try store.meet(rows, table, pass)
+            try store.match(rows, table, pass)
             reportMismatches(table)
             for (node, key) in rows where table.isPresent(node, as: .stored) {
                 table.keys.own(node, key)
@@ -163,7 +163,7 @@ extension SyncTransaction {
         for (id, merged) in Dictionary(grouping: duplicates, by: \.key.table) {
             let table = tables[id]
             let rows = Set(merged.map(\.value)).compactMap { node in table.rowKey(node).map { (node: node, key: $0) } }
-            try store.meet(rows, table, .compare)
+            try store.match(rows, table, .diff)
         }
     }
 }
@@ -191,29 +191,29 @@ extension SyncTransaction {
     }
 
     /// Whether the payload is a snapshot of all rows. Stored links to rows that it omits are then rare.
-    var coversAll: Bool { run == nil && plan.roots.allSatisfy(isWholeEntityScope) }
+    var coversAll: Bool { pagedImport == nil && plan.roots.allSatisfy(isWholeEntityScope) }
 
     /// Returns the filter for the unmatched rows of a table.
-    func watch(_ table: SyncTable) -> UnmatchedRowFilter {
-        let isEnding = run?.isEnding == true
+    func unmatchedRowFilter(for table: SyncTable) -> UnmatchedRowFilter {
+        let isEnding = pagedImport?.isEnding == true
         return UnmatchedRowFilter(
-            watched: watchedLinks(table.tree), scope: wholeScope(of: table.id),
+            watched: watchedForeignKeys(table.hierarchy), scope: wholeScope(of: table.id),
             coversAll: coversAll,
-            keeping: isEnding ? { try unmentioned($0, table.id) } : nil)
+            keeping: isEnding ? { try notMentionedBefore($0, table.id) } : nil)
     }
 
     /// Returns the unmatched rows that no page of the paged import contains.
-    private func unmentioned(_ rows: [UnmatchedRows.Row], _ table: TableID) throws -> [UnmatchedRows.Row] {
+    private func notMentionedBefore(_ rows: [UnmatchedRows.Row], _ table: TableID) throws -> [UnmatchedRows.Row] {
         // A table may have millions of rows, so the cache is cleared after each set.
-        defer { spilledMarks.removeAll() }
-        try loadMarks(of: rows.lazy.map { StoredRow(table: table, key: $0.key) })
+        defer { spilledRowFlags.removeAll() }
+        try loadRowFlags(of: rows.lazy.map { StoredRow(table: table, key: $0.key) })
         return try rows.filter { try !isMentionedBefore(StoredRow(table: table, key: $0.key)) }
     }
 
     /// Returns for each foreign key of a table whether rows may lose it because of links that the payload asserts for
     /// the referenced rows.
-    private func watchedLinks(_ tree: EntityHierarchy) -> [Bool] {
-        tree.foreignKeys.map { link in
+    private func watchedForeignKeys(_ hierarchy: EntityHierarchy) -> [Bool] {
+        hierarchy.foreignKeys.map { link in
             plan[link].replacements.contains { $0.end == .second }
                 || (model[link].isOneToOne && !plan[link].assertions.isEmpty)
         }
@@ -223,7 +223,7 @@ extension SyncTransaction {
     /// surrogate keys. Marks those that were matched since.
     func collectUnmatchedRows() throws {
         for table in tables {
-            for (link, isWatched) in zip(table.tree.foreignKeys, watchedLinks(table.tree)) where isWatched {
+            for (link, isWatched) in zip(table.hierarchy.foreignKeys, watchedForeignKeys(table.hierarchy)) where isWatched {
                 try collectUnmatchedRows(table, model[link])
             }
             removeMatchedRows(table)
@@ -233,8 +233,8 @@ extension SyncTransaction {
     private func collectUnmatchedRows(_ table: SyncTable, _ link: CompiledAssociation) throws {
         let second = tables[link.second.table]
         // Rows without a key are matched after the rows that reference them were read.
-        if table.met.isScanned, !second.hasHiddenKey, second.batch.owners.isEmpty { return }
-        let known = Set(table.met.strays.pointers.lazy.filter { $0.link == link.id }.map(\.target))
+        if table.matches.isScanned, !second.hasSurrogateKey, second.batch.owners.isEmpty { return }
+        let known = Set(table.matches.unmatchedRows.references.lazy.filter { $0.link == link.id }.map(\.target))
         var nodes: [RowKey: NodeID] = [:]
         for target in unmatchedTargets(link).subtracting(known) where second.isPresent(target, as: .stored) {
             if let key = second.rowKey(target) { nodes[key] = target }
@@ -243,15 +243,15 @@ extension SyncTransaction {
         let found = try store.links(of: Array(nodes.keys), link, from: .second).filter {
             table.node(of: $0.other) == nil
         }
-        if table.tree.hasSubEntities {
+        if table.hierarchy.hasSubEntities {
             try identities.load(found.lazy.map { StoredRow(table: table.id, key: $0.other) })
         }
         for stored in found {
             guard let target = nodes[stored.row] else { continue }
             let row = StoredRow(table: table.id, key: stored.other)
-            let entity = table.tree.hasSubEntities ? try identities[row]?.entity : nil
-            table.met.strays.pointers.append(.init(row: table.met.strays.rows.count, link: link.id, target: target))
-            table.met.strays.rows.append(.init(key: stored.other, entity: entity ?? table.tree.root))
+            let entity = table.hierarchy.hasSubEntities ? try identities[row]?.entity : nil
+            table.matches.unmatchedRows.references.append(.init(row: table.matches.unmatchedRows.rows.count, link: link.id, target: target))
+            table.matches.unmatchedRows.rows.append(.init(key: stored.other, entity: entity ?? table.hierarchy.root))
         }
     }
 
@@ -263,10 +263,10 @@ extension SyncTransaction {
     }
 
     private func removeMatchedRows(_ table: SyncTable) {
-        guard table.keys.hasOwned, !table.met.strays.rows.isEmpty else { return }
+        guard table.keys.hasOwned, !table.matches.unmatchedRows.rows.isEmpty else { return }
         let dropped = Set(
-            table.met.strays.rows.indices.filter { table.keys.owned(table.met.strays.rows[$0].key) != nil })
-        table.met.strays.pointers.removeAll { dropped.contains($0.row) }
-        for index in dropped { table.met.strays.rows[index].isNode = true }
+            table.matches.unmatchedRows.rows.indices.filter { table.keys.owned(table.matches.unmatchedRows.rows[$0].key) != nil })
+        table.matches.unmatchedRows.references.removeAll { dropped.contains($0.row) }
+        for index in dropped { table.matches.unmatchedRows.rows[index].isMatched = true }
     }
 }

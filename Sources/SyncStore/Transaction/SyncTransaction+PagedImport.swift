@@ -5,7 +5,7 @@ import SyncCore
 extension SyncTransaction {
     /// Whether the payload is a page. A page may not delete rows that it omits; the end of a paged import and a
     /// snapshot may.
-    private var isPage: Bool { run?.isEnding == false }
+    private var isPage: Bool { pagedImport?.isEnding == false }
 
     /// Whether the sync deletes rows in scope that the payload omits. A lone object does not, unless a predicate or a
     /// parent sets the scope. This includes a paged import with a lone object.
@@ -13,10 +13,10 @@ extension SyncTransaction {
 
     /// Returns whether the sync deletes rows that one root list omits.
     func deletesMissing(_ root: PayloadGraph.RootList) -> Bool {
-        guard plan.operations.contains(.delete), plan.isComplete, !isPage, run?.changes.isEmpty != true else {
+        guard plan.operations.contains(.delete), plan.isComplete, !isPage, pagedImport?.changes.isEmpty != true else {
             return false
         }
-        let isAlone = root.isLoneObject || run?.loneObjects.contains(root.entity) == true
+        let isAlone = root.isLoneObject || pagedImport?.loneObjects.contains(root.entity) == true
         return !isAlone || predicate != nil || plan.parent != nil
     }
 
@@ -24,102 +24,102 @@ extension SyncTransaction {
     /// postpones the decision to the end of the import. A sync that is not a page deletes the row.
     mutating func addDeletionCandidate(_ row: StoredRow, _ link: CompiledAssociation, owner: NodeID) throws {
         guard isPage else {
-            leaving[row].leftOut.insert(link.id)
+            deletionCandidates[row].unlisted.insert(link.id)
             return
         }
         if try isMentionedBefore(row) {
             // The row keeps a link that is part of its composite key, and so its owner.
             if link.isKeyPart { return }
-            leaving[row].unlinked.insert(link.id)
-            if tables[row.table].hasHiddenKey { leaving.addOrphan(row) }
+            deletionCandidates[row].unlinked.insert(link.id)
+            if tables[row.table].hasSurrogateKey { deletionCandidates.addOrphan(row) }
         } else if let key = tables[link.second.table].rowKey(owner) {
-            run?.unlisted.insert(.init(row: row, link: link.id, owner: key))
+            pagedImport?.removedListEntries.insert(.init(row: row, link: link.id, owner: key))
         }
     }
 
     /// Updates the state of a paged import: a page adds to it, and the end of the import acts on it. Runs before
     /// deletions.
     mutating func finishPagedImport() throws {
-        if isPage { try rememberPage() } else if run != nil { try resolveUnlisted() }
+        if isPage { try recordPage() } else if pagedImport != nil { try deleteUnlisted() }
     }
 
-    private mutating func rememberPage() throws {
+    private mutating func recordPage() throws {
         discardUnlisted()
         for table in tables {
-            try loadMarks(of: table.nodes.compactMap(table.row))
-            for node in table.nodes { try remember(node, table) }
+            try loadRowFlags(of: table.nodes.compactMap(table.row))
+            for node in table.nodes { try recordFlags(node, table) }
         }
-        run?.orphans.formUnion(leaving.removeAllOrphans())
-        run?.parentRows = parentRows
+        pagedImport?.orphans.formUnion(deletionCandidates.removeAllOrphans())
+        pagedImport?.parentRows = parentRows
         if let parent = plan.parent { for row in listedRows(parent) { try add(.listed, to: row) } }
-        run?.rootRecords += plan.rootRecords
-        for root in plan.roots where root.isLoneObject { run?.loneObjects.insert(root.entity) }
-        for root in plan.roots where root.unread > 0 {
-            let known = run?.unread[root.entity] ?? (0, root.firstUnreadable)
-            run?.unread[root.entity] = (known.count + root.unread, known.first)
+        pagedImport?.rootRecords += plan.rootRecords
+        for root in plan.roots where root.isLoneObject { pagedImport?.loneObjects.insert(root.entity) }
+        for root in plan.roots where root.unreadable > 0 {
+            let known = pagedImport?.unreadable[root.entity] ?? (0, root.firstUnreadable)
+            pagedImport?.unreadable[root.entity] = (known.count + root.unreadable, known.first)
         }
-        try limitMarks()
+        try spillRowFlags()
     }
 
     /// Sets the flags of a node's row, and counts the row as repeated if an earlier page counted it.
-    private mutating func remember(_ node: NodeID, _ table: SyncTable) throws {
+    private mutating func recordFlags(_ node: NodeID, _ table: SyncTable) throws {
         guard let row = table.row(node) else { return }
         let isNew = table.isPresent(node, as: .new)
         let isStored = table.isPresent(node, as: .stored)
-        let hasValues = isStored && table.values.count(for: node)
-        let isUpdated = isStored && table.met.changed.contains(node)
-        var mark: RowFlags = .mentioned
-        if isNew || hasValues || isUpdated { mark.insert(.counted) }
-        if isNew || isUpdated { mark.insert(.written) }
-        if isNew { mark.insert(.inserted) }
-        if table.batch.nodes[node.index].isRoot, isNew || hasValues { mark.insert(.root) }
-        let before = try add(mark, to: row)
-        if mark.contains(.root) {
+        let hasValues = isStored && table.values.exist(for: node)
+        let isUpdated = isStored && table.matches.changed.contains(node)
+        var flags: RowFlags = .mentioned
+        if isNew || hasValues || isUpdated { flags.insert(.counted) }
+        if isNew || isUpdated { flags.insert(.written) }
+        if isNew { flags.insert(.inserted) }
+        if table.batch.nodes[node.index].isRoot, isNew || hasValues { flags.insert(.root) }
+        let before = try add(flags, to: row)
+        if flags.contains(.root) {
             if before.contains(.root) {
-                run?.changes.repeatedRoots += 1
+                pagedImport?.changes.repeatedRoots += 1
             } else if before.contains(.inserted) {
-                run?.changes.insertedRoots += 1
+                pagedImport?.changes.insertedRoots += 1
             }
         }
-        guard before.contains(.counted), mark.contains(.counted) else { return }
+        guard before.contains(.counted), flags.contains(.counted) else { return }
         let entity = model.entities[table.entity(of: node)].name
         if isUpdated, before.contains(.written) {
-            run?.changes.repeats[entity, default: .init()].updated += 1
+            pagedImport?.changes.repeats[entity, default: .init()].updated += 1
         } else {
-            run?.changes.repeats[entity, default: .init()].unchanged += 1
+            pagedImport?.changes.repeats[entity, default: .init()].unchanged += 1
         }
     }
 
     /// Removes postponed rows for which this page asserts a link to the owner. An assertion with a pending reference
     /// does not count.
     private mutating func discardUnlisted() {
-        guard let unlisted = run?.unlisted, !unlisted.isEmpty else { return }
+        guard let unlisted = pagedImport?.removedListEntries, !unlisted.isEmpty else { return }
         for id in Set(unlisted.map(\.link)) {
             let (first, second) = (tables[model[id].first.table], tables[model[id].second.table])
             for assertion in statements(of: id).stated {
                 guard let row = first.row(assertion.first), let owner = second.rowKey(assertion.second) else {
                     continue
                 }
-                run?.unlisted.remove(.init(row: row, link: id, owner: owner))
+                pagedImport?.removedListEntries.remove(.init(row: row, link: id, owner: owner))
             }
         }
     }
 
     /// Decides on postponed rows: those that no page contains are deleted, the others lose the link.
-    private mutating func resolveUnlisted() throws {
-        leaving.addOrphans(run?.orphans ?? [])
-        guard let unlisted = run?.unlisted, !unlisted.isEmpty else { return }
-        for (link, left) in Dictionary(grouping: unlisted, by: \.link) {
-            try links.load(left.lazy.map(\.row.key), link, from: .first)
+    private mutating func deleteUnlisted() throws {
+        deletionCandidates.addOrphans(pagedImport?.orphans ?? [])
+        guard let unlisted = pagedImport?.removedListEntries, !unlisted.isEmpty else { return }
+        for (link, entry) in Dictionary(grouping: unlisted, by: \.link) {
+            try links.load(entry.lazy.map(\.row.key), link, from: .first)
         }
-        try loadMarks(of: unlisted.lazy.map(\.row))
+        try loadRowFlags(of: unlisted.lazy.map(\.row))
         let staying = try unlisted.filter { try links.target(of: $0.row.key, $0.link) == $0.owner }
         try identities.load(staying.lazy.map(\.row))
-        for left in staying {
-            if try isMentioned(left.row) {
-                try unlink(left.row, [left.link])
+        for entry in staying {
+            if try isMentioned(entry.row) {
+                try unlink(entry.row, [entry.link])
             } else {
-                leaving[left.row].leftOut.insert(left.link)
+                deletionCandidates[entry.row].unlisted.insert(entry.link)
             }
         }
     }
@@ -130,41 +130,41 @@ extension SyncTransaction {
 // Row flags of a paged import are kept in memory, and in a temporary table if they become too many.
 extension SyncTransaction {
     /// Loads the flags of rows that are queried next. `rows` is evaluated only if flags were moved out of memory.
-    func loadMarks(of rows: @autoclosure () throws -> some Sequence<StoredRow>) throws {
-        if let table = run?.table { try spilledMarks.load(rows(), from: table) }
+    func loadRowFlags(of rows: @autoclosure () throws -> some Sequence<StoredRow>) throws {
+        if let table = pagedImport?.rowFlagTable { try spilledRowFlags.load(rows(), from: table) }
     }
 
     /// Returns the flags that earlier pages, and this page so far, set for a row.
-    func marks(of row: StoredRow) throws -> RowFlags {
-        guard let known = run?.rows[row] else { return [] }
-        guard let table = run?.table else { return known }
-        return known.union(try spilledMarks.mark(of: row, from: table))
+    func rowFlags(of row: StoredRow) throws -> RowFlags {
+        guard let known = pagedImport?.rowFlags[row] else { return [] }
+        guard let table = pagedImport?.rowFlagTable else { return known }
+        return known.union(try spilledRowFlags.rowFlags(of: row, from: table))
     }
 
     /// Adds flags to those of a row.
     ///
     /// - Returns: The previous flags.
     @discardableResult
-    mutating func add(_ mark: RowFlags, to row: StoredRow) throws -> RowFlags {
-        guard let known = run?.rows.insert(mark, for: row) else { return [] }
-        guard let table = run?.table, !known.isSuperset(of: mark) else { return known }
-        return known.union(try spilledMarks.mark(of: row, from: table))
+    mutating func add(_ flags: RowFlags, to row: StoredRow) throws -> RowFlags {
+        guard let known = pagedImport?.rowFlags.insert(flags, for: row) else { return [] }
+        guard let table = pagedImport?.rowFlagTable, !known.isSuperset(of: flags) else { return known }
+        return known.union(try spilledRowFlags.rowFlags(of: row, from: table))
     }
 
     /// Moves the flags to the temporary table if they exceed the limit.
-    mutating func limitMarks() throws {
-        guard let size = run?.rows.size, size > options.rowFlagLimit, var rows = run?.rows else { return }
-        run?.rows = RowFlagTable()
-        let table = try store.move(&rows, to: run?.table)
-        run?.table = table
-        spilledMarks.removeAll()
+    mutating func spillRowFlags() throws {
+        guard let size = pagedImport?.rowFlags.size, size > options.rowFlagLimit, var rows = pagedImport?.rowFlags else { return }
+        pagedImport?.rowFlags = RowFlagTable()
+        let table = try store.moveRowFlags(&rows, to: pagedImport?.rowFlagTable)
+        pagedImport?.rowFlagTable = table
+        spilledRowFlags.removeAll()
     }
 
     /// Drops the temporary table at the end of the paged import.
-    mutating func dropMarks() throws {
-        guard run?.isEnding == true, let table = run?.table else { return }
-        try store.dropMarks(in: table)
-        run?.table = nil
+    mutating func dropRowFlags() throws {
+        guard pagedImport?.isEnding == true, let table = pagedImport?.rowFlagTable else { return }
+        try store.dropRowFlags(in: table)
+        pagedImport?.rowFlagTable = nil
     }
 
     // MARK: Queries
@@ -175,10 +175,10 @@ extension SyncTransaction {
     }
 
     /// Returns whether an earlier page of the import contains a stored row.
-    func isMentionedBefore(_ row: StoredRow) throws -> Bool { try marks(of: row).contains(.mentioned) }
+    func isMentionedBefore(_ row: StoredRow) throws -> Bool { try rowFlags(of: row).contains(.mentioned) }
 
     /// Returns whether this page or an earlier one lists a stored row as a child of the parent.
-    func isListed(_ row: StoredRow) throws -> Bool { try marks(of: row).contains(.listed) }
+    func isListed(_ row: StoredRow) throws -> Bool { try rowFlags(of: row).contains(.listed) }
 }
 
 // MARK: - SpilledRowFlags
@@ -194,13 +194,13 @@ final class SpilledRowFlags {
         var seen: Set<StoredRow> = []
         let unknown = rows.filter { known[$0] == nil && seen.insert($0).inserted }
         guard !unknown.isEmpty else { return }
-        for (row, mark) in zip(unknown, try store.marks(of: unknown, in: table)) { known[row] = mark }
+        for (row, flags) in zip(unknown, try store.rowFlags(of: unknown, in: table)) { known[row] = flags }
     }
 
     /// Clears the cache, because flags changed or to free memory.
     func removeAll() { known = [:] }
 
-    func mark(of row: StoredRow, from table: String) throws -> RowFlags {
+    func rowFlags(of row: StoredRow, from table: String) throws -> RowFlags {
         try load(CollectionOfOne(row), from: table)
         return known[row] ?? []
     }

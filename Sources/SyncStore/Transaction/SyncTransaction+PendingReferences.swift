@@ -3,27 +3,27 @@ import SyncCore
 // IDs of rows that are not stored become pending references, which are resolved when the rows arrive. Links that the
 // payload asserts take precedence over earlier pending references.
 extension SyncTransaction {
-    mutating func linkLateReferences() throws {
-        let remembered = try store.rememberedReferences()
-        guard !remembered.isEmpty || !awaited.isEmpty else { return }
-        let claimed = replacedEndsWithPending()
-        let wanted = requestedReferences(claimed)
+    mutating func resolvePendingReferences() throws {
+        let pending = try store.pendingReferences()
+        guard !pending.isEmpty || !unresolvedLinks.isEmpty else { return }
+        let replacedEnds = replacedEndsWithPending()
+        let requested = requestedReferences(replacedEnds)
         var changes = PendingReferenceChanges()
-        let isStored = try settle(remembered, wanted, claimed, &changes)
-        for (index, new) in wanted.references.enumerated() where !isStored[index] {
-            try steps.advance()
-            remember(new, &changes)
+        let isStored = try resolve(pending, requested, replacedEnds, &changes)
+        for (index, new) in requested.references.enumerated() where !isStored[index] {
+            try progress.advance()
+            insertPending(new, &changes)
             addUnresolved(new)
         }
-        if !changes.forgotten.isEmpty { try store.forget(changes.forgotten) }
-        if !changes.remembered.isEmpty { try store.remember(changes.remembered) }
-        if run?.late.isEmpty == false {
-            for reference in wanted.references where reference.position < 0 {
+        if !changes.deleted.isEmpty { try store.deletePendingReferences(changes.deleted) }
+        if !changes.inserted.isEmpty { try store.insertPendingReferences(changes.inserted) }
+        if pagedImport?.resolvedReferences.isEmpty == false {
+            for reference in requested.references where reference.position < 0 {
                 try revertResolvedLink(reference.reference)
             }
         }
         try writeLinks()
-        unresolved = wanted.references.map { named($0.reference) }
+        unresolved = requested.references.map { named($0.reference) }
     }
 
     private func named(_ reference: PendingReference) -> SyncResult.UnresolvedReference {
@@ -39,72 +39,72 @@ extension SyncTransaction {
     /// Resolves, keeps or deletes the stored pending references.
     ///
     /// - Returns: For each requested reference, whether it is stored already.
-    private mutating func settle(
-        _ remembered: [PositionedReference], _ wanted: RequestedReferences, _ claimed: ReplacedEnds,
+    private mutating func resolve(
+        _ pending: [PositionedReference], _ requested: RequestedReferences, _ replacedEnds: ReplacedEnds,
         _ changes: inout PendingReferenceChanges
     ) throws -> [Bool] {
-        var isStored = Array(repeating: false, count: wanted.references.count)
-        guard !remembered.isEmpty else { return isStored }
-        let arrived = try ArrivedTargets(remembered.map(\.reference), store, model)
-        try load(remembered, arrived)
+        var isStored = Array(repeating: false, count: requested.references.count)
+        guard !pending.isEmpty else { return isStored }
+        let arrived = try ArrivedTargets(pending.map(\.reference), store, model)
+        try load(pending, arrived)
         var linked: Set<StoredRow> = []
         var listed = ListedOwners()
-        for known in remembered {
-            let reference = known.reference
-            if let index = wanted.index(of: reference) {
+        for stored in pending {
+            let reference = stored.reference
+            if let index = requested.index(of: reference) {
                 isStored[index] = true
-                addUnresolved(known)
-                if wanted.references[index].position != known.position {
-                    release(known)
-                    remember(wanted.references[index], &changes)
+                addUnresolved(stored)
+                if requested.references[index].position != stored.position {
+                    releasePosition(stored)
+                    insertPending(requested.references[index], &changes)
                 }
-            } else if isOwnerReplaced(reference, claimed) {
-                forget(known, &changes)
-            } else if isTargetReplaced(reference, arrived[reference], claimed) {
+            } else if isOwnerReplaced(reference, replacedEnds) {
+                deletePending(stored, &changes)
+            } else if isTargetReplaced(reference, arrived[reference], replacedEnds) {
                 if let target = arrived[reference] {
-                    try takePlace(preservedPosition(known, &listed), of: target, reference)
+                    try moveToReservedPosition(preservedPosition(stored, &listed), of: target, reference)
                 }
                 try unlinkIfPending(reference, arrived)
-                forget(known, &changes)
+                deletePending(stored, &changes)
             } else if let target = try arrivedRow(reference, arrived) {
                 if try !hasOwnLink(target, reference, linked) {
-                    try link(reference, to: target, at: preservedPosition(known, &listed))
+                    try link(reference, to: target, at: preservedPosition(stored, &listed))
                     linked.insert(target)
                 }
-                forget(known, &changes)
+                deletePending(stored, &changes)
             }
         }
         return isStored
     }
 
     /// Loads what is needed to link rows that have arrived.
-    private func load(_ remembered: [PositionedReference], _ arrived: ArrivedTargets) throws {
-        try identities.load(remembered.lazy.map(\.reference.owner))
+    private func load(_ pending: [PositionedReference], _ arrived: ArrivedTargets) throws {
+        try identities.load(pending.lazy.map(\.reference.owner))
         try identities.load(arrived.all)
-        var pairs: [AssociationID: [JoinKey]] = [:]
+        var keys: [AssociationID: [JoinKey]] = [:]
         var owners: [AssociationID: PerEnd<[RowKey]>] = [:]
-        for reference in remembered.lazy.map(\.reference) {
+        for reference in pending.lazy.map(\.reference) {
             guard let relationship = relationship(of: reference) else { continue }
             owners[relationship.link, default: PerEnd([], [])][relationship.end].append(reference.owner.key)
             guard let target = arrived[reference] else { continue }
-            let pair = TrackedLinks.pair(reference.owner.key, target.key, relationship.end)
-            pairs[relationship.link, default: []].append(pair)
+            let key = TrackedLinks.key(reference.owner.key, target.key, relationship.end)
+            keys[relationship.link, default: []].append(key)
             if model[relationship.link].isSymmetric {
-                pairs[relationship.link]?.append(JoinKey(first: pair.second, second: pair.first))
+                keys[relationship.link]?.append(JoinKey(first: key.second, second: key.first))
             }
         }
         for (link, owners) in owners {
             for end in [CompiledAssociation.End.first, .second] {
-                try links.loadPreservedPositions(in: owners[end], link, end)
+                try links.loadReservedPositions(in: owners[end], link, end)
             }
         }
-        for (id, pairs) in pairs {
+        for (id, keys) in keys {
             let link = model[id]
-            for end in [CompiledAssociation.End.first, .second] where link.hasPlaces(end) || readsAllLinks(link, end) {
-                try links.load(pairs.lazy.map { $0.row(end) }, id, from: end)
-                try links.loadPreservedPositions(in: pairs.lazy.map { $0.row(end) }, id, end)
+            for end in [CompiledAssociation.End.first, .second] where link.hasPositions(end) || readsAllLinks(link, end) {
+                try links.load(keys.lazy.map { $0.row(end) }, id, from: end)
+                try links.loadReservedPositions(in: keys.lazy.map { $0.row(end) }, id, end)
             }
-            if link.storage == .joinTable { try links.load(pairs, id) }
+            if link.storage == .joinTable { try links.load(keys, id) }
         }
     }
 
@@ -126,46 +126,46 @@ extension SyncTransaction {
 
     /// Returns the position that was reserved for a row that has arrived. Returns -1 if there is none, or if the
     /// payload has a list of the owner: that list decides the order.
-    private func preservedPosition(_ known: PositionedReference, _ listed: inout ListedOwners) -> Int64 {
-        guard known.position >= 0, let relationship = relationship(of: known.reference), relationship.isOrdered,
-            let owner = tables.node(of: known.reference.owner)
-        else { return known.position }
+    private func preservedPosition(_ stored: PositionedReference, _ listed: inout ListedOwners) -> Int64 {
+        guard stored.position >= 0, let relationship = relationship(of: stored.reference), relationship.isOrdered,
+            let owner = tables.node(of: stored.reference.owner)
+        else { return stored.position }
         let end = ListedOwners.End(link: relationship.link, end: relationship.end)
         let owners = listed.owners[end] ?? listedOwners(end)
         listed.owners[end] = owners
-        return owners.contains(owner) ? -1 : known.position
+        return owners.contains(owner) ? -1 : stored.position
     }
 
     private func listedOwners(_ end: ListedOwners.End) -> Set<NodeID> {
-        let listed = statements(of: end.link).stated.filter { $0.saidBy == end.end && $0.position >= 0 }
+        let listed = statements(of: end.link).stated.filter { $0.assertedBy == end.end && $0.position >= 0 }
         return Set(listed.map { $0.ends(from: end.end).owner })
     }
 
     /// Moves a row to its reserved position in a list, if the row arrives with a link assertion to the owner of the
     /// list.
-    private func takePlace(_ place: Int64, of target: StoredRow, _ reference: PendingReference) throws {
-        guard place >= 0, let relationship = relationship(of: reference), relationship.isOrdered else { return }
-        try links.takePlace(place, of: target.key, in: reference.owner.key, relationship.link, relationship.end)
+    private func moveToReservedPosition(_ position: Int64, of target: StoredRow, _ reference: PendingReference) throws {
+        guard position >= 0, let relationship = relationship(of: reference), relationship.isOrdered else { return }
+        try links.moveToPosition(position, of: target.key, in: reference.owner.key, relationship.link, relationship.end)
     }
 
     // MARK: Changes of pending references
 
-    private func remember(_ new: PositionedReference, _ changes: inout PendingReferenceChanges) {
-        changes.remembered.append(new)
+    private func insertPending(_ new: PositionedReference, _ changes: inout PendingReferenceChanges) {
+        changes.inserted.append(new)
         guard let relationship = relationship(of: new.reference) else { return }
-        links.keep(new.position, in: new.reference.owner.key, relationship.link, relationship.end)
+        links.reservePosition(new.position, in: new.reference.owner.key, relationship.link, relationship.end)
     }
 
-    private mutating func forget(_ known: PositionedReference, _ changes: inout PendingReferenceChanges) {
-        if let link = oneLink(of: known.reference) { run?.awaited.remove(link) }
-        changes.forgotten.append(known.reference)
-        release(known)
+    private mutating func deletePending(_ stored: PositionedReference, _ changes: inout PendingReferenceChanges) {
+        if let link = oneLink(of: stored.reference) { pagedImport?.pendingLinks.remove(link) }
+        changes.deleted.append(stored.reference)
+        releasePosition(stored)
     }
 
     /// Releases the position that was reserved for a pending reference.
-    private func release(_ known: PositionedReference) {
-        guard let relationship = relationship(of: known.reference) else { return }
-        links.release(known.position, in: known.reference.owner.key, relationship.link, relationship.end)
+    private func releasePosition(_ stored: PositionedReference) {
+        guard let relationship = relationship(of: stored.reference) else { return }
+        links.releasePosition(stored.position, in: stored.reference.owner.key, relationship.link, relationship.end)
     }
 }
 
@@ -175,37 +175,37 @@ extension SyncTransaction {
 extension SyncTransaction {
     /// Returns the last replacement of each end, also by a reference to a missing row and by the scope of a parent.
     func replacedEndsWithPending() -> ReplacedEnds {
-        var claimed = ReplacedEnds(model.links.map { statements(of: $0.id).replacedEndsWithPending() })
-        guard let parent = plan.parent, deletesMissing, predicate == nil, !plan.roots.contains(where: isUnread) else {
-            return claimed
+        var replacedEnds = ReplacedEnds(model.links.map { statements(of: $0.id).replacedEndsWithPending() })
+        guard let parent = plan.parent, deletesMissing, predicate == nil, !plan.roots.contains(where: hasUnreadableKeys) else {
+            return replacedEnds
         }
-        if claimed[parent.link, parent.end].isEmpty {
-            claimed[parent.link, parent.end] = ReplacedEnd(count: tables[parent.table].batch.nodes.count)
+        if replacedEnds[parent.link, parent.end].isEmpty {
+            replacedEnds[parent.link, parent.end] = ReplacedEnd(count: tables[parent.table].batch.nodes.count)
         }
-        claimed[parent.link, parent.end].record(parent.node, 0, deletes: false)
-        return claimed
+        replacedEnds[parent.link, parent.end].record(parent.node, 0, deletes: false)
+        return replacedEnds
     }
 
-    func requestedReferences(_ claimed: ReplacedEnds) -> RequestedReferences {
-        var wanted = RequestedReferences(capacity: awaited.count)
-        for (id, assertions) in awaited.all {
+    func requestedReferences(_ replacedEnds: ReplacedEnds) -> RequestedReferences {
+        var requested = RequestedReferences(capacity: unresolvedLinks.count)
+        for (id, assertions) in unresolvedLinks.all {
             for assertion in assertions {
-                guard let reference = requestedReference(assertion, model[id], claimed) else { continue }
-                wanted.add(reference, at: Int64(assertion.position))
+                guard let reference = requestedReference(assertion, model[id], replacedEnds) else { continue }
+                requested.add(reference, at: Int64(assertion.position))
             }
         }
-        return wanted
+        return requested
     }
 
     func requestedReference(
-        _ assertion: LinkBatch.Assertion, _ link: CompiledAssociation, _ claimed: ReplacedEnds
+        _ assertion: LinkBatch.Assertion, _ link: CompiledAssociation, _ replacedEnds: ReplacedEnds
     ) -> PendingReference? {
-        let end = assertion.saidBy
+        let end = assertion.assertedBy
         let (owner, target) = assertion.ends(from: end)
         let table = tables[link.side(end).table]
         guard table.isPresent(owner), let relationship = link.side(end).relationship,
-            Int64(assertion.sequence) >= claimed[link.id, end].sequence(of: owner),
-            Int64(assertion.sequence) >= claimed[link.id, end.other].sequence(of: target),
+            Int64(assertion.sequence) >= replacedEnds[link.id, end].sequence(of: owner),
+            Int64(assertion.sequence) >= replacedEnds[link.id, end.other].sequence(of: target),
             let row = table.row(owner),
             let key = RowKey(tables[link.side(end.other).table].batch.nodes[target.index].key, pool)
         else { return nil }
@@ -214,19 +214,19 @@ extension SyncTransaction {
             targetEntity: assertion.kind(at: end.other) ?? link.side(end.other).entity, target: key)
     }
 
-    func isOwnerReplaced(_ reference: PendingReference, _ claimed: ReplacedEnds) -> Bool {
+    func isOwnerReplaced(_ reference: PendingReference, _ replacedEnds: ReplacedEnds) -> Bool {
         guard let relationship = relationship(of: reference) else { return true }
         guard let owner = tables.node(of: reference.owner) else { return false }
-        return claimed[relationship.link, relationship.end].speaks(of: owner)
+        return replacedEnds[relationship.link, relationship.end].isReplaced(owner)
     }
 
-    func isTargetReplaced(_ reference: PendingReference, _ target: StoredRow?, _ claimed: ReplacedEnds) -> Bool {
+    func isTargetReplaced(_ reference: PendingReference, _ target: StoredRow?, _ replacedEnds: ReplacedEnds) -> Bool {
         let table = tables[model.entities[reference.targetEntity].table]
-        let node = table.hasHiddenKey ? target.flatMap { tables.node(of: $0) } : table.node(of: reference.target)
+        let node = table.hasSurrogateKey ? target.flatMap { tables.node(of: $0) } : table.node(of: reference.target)
         guard let relationship = relationship(of: reference), let node,
             model.entity(table.entity(of: node), isKindOf: reference.targetEntity)
         else { return false }
-        return claimed[relationship.link, relationship.end.other].speaks(of: node)
+        return replacedEnds[relationship.link, relationship.end.other].isReplaced(node)
     }
 
     func relationship(of reference: PendingReference) -> CompiledRelationship? {
@@ -293,6 +293,6 @@ struct ReplacedEnds {
 
 /// Pending references to store and to delete.
 struct PendingReferenceChanges {
-    var remembered: [PositionedReference] = []
-    var forgotten: [PendingReference] = []
+    var inserted: [PositionedReference] = []
+    var deleted: [PendingReference] = []
 }

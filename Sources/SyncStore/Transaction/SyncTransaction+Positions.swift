@@ -5,41 +5,41 @@ import SyncCore
 extension SyncTransaction {
     mutating func resolvePositions() throws {
         for link in model.links where !plan[link.id].isEmpty {
-            for end in [CompiledAssociation.End.first, .second] where link.hasPlaces(end) {
+            for end in [CompiledAssociation.End.first, .second] where link.hasPositions(end) {
                 try resolvePositions(link, end)
             }
         }
     }
 
     private func resolvePositions(_ link: CompiledAssociation, _ end: CompiledAssociation.End) throws {
-        let lists = listsToSettle(link, end)
+        let lists = listsToReorder(link, end)
         guard !lists.isEmpty else { return }
         try links.load(lists.keys, link.id, from: end)
         if link.id == plan.parent?.link, end == plan.parent?.end {
             let table = link.side(end.other).table
-            try loadMarks(
+            try loadRowFlags(
                 of: lists.keys.map { try links.targets(of: $0, link.id, from: end) }.joined()
                     .map { StoredRow(table: table, key: $0) })
         }
         for (owner, listed) in lists {
-            try steps.advance()
-            try settleOrder(of: owner, link, end, listed)
+            try progress.advance()
+            try resolvePositions(of: owner, link, end, listed: listed)
         }
     }
 
     /// Returns the listed rows by owner, for lists whose owner may have other linked rows.
-    private func listsToSettle(_ link: CompiledAssociation, _ end: CompiledAssociation.End) -> [RowKey: Set<RowKey>] {
+    private func listsToReorder(_ link: CompiledAssociation, _ end: CompiledAssociation.End) -> [RowKey: Set<RowKey>] {
         let statements = statements(of: link.id)
-        let spoken = statements.replacedEnd(end)
+        let replaced = statements.replacedEnd(end)
         let (table, others) = (tables[link.side(end).table], tables[link.side(end.other).table])
         let joined = joinedOwners(link, end)
-        let leaving = leavingOwners(link, end)
+        let reduced = ownersWithRemovedEntries(link, end)
         var lists: [NodeID: Set<RowKey>] = [:]
-        for assertion in statements.stated where assertion.saidBy == end && assertion.position >= 0 {
+        for assertion in statements.stated where assertion.assertedBy == end && assertion.position >= 0 {
             let (owner, child) = assertion.ends(from: end)
             // Rows keep links that are part of their composite key, even if a list omits them.
-            let isAlone = table.isPresent(owner, as: .new) || (spoken.speaks(of: owner) && !link.isKeyPart)
-            guard !isAlone || joined.contains(owner) || leaving.contains(owner), let key = others.rowKey(child) else {
+            let isReplaced = table.isPresent(owner, as: .new) || (replaced.isReplaced(owner) && !link.isKeyPart)
+            guard !isReplaced || joined.contains(owner) || reduced.contains(owner), let key = others.rowKey(child) else {
                 continue
             }
             lists[owner, default: []].insert(key)
@@ -50,19 +50,19 @@ extension SyncTransaction {
 
     /// Returns the owners to which rows at the other end assert a link.
     private func joinedOwners(_ link: CompiledAssociation, _ end: CompiledAssociation.End) -> Set<NodeID> {
-        Set(plan[link.id].assertions.lazy.filter { $0.saidBy != end }.map { $0.ends(from: end).owner })
+        Set(plan[link.id].assertions.lazy.filter { $0.assertedBy != end }.map { $0.ends(from: end).owner })
     }
 
     /// Returns the owners of rows that a list omits and that stay until the end of the paged import. A later page may
     /// keep them for good.
-    private func leavingOwners(_ link: CompiledAssociation, _ end: CompiledAssociation.End) -> Set<NodeID> {
-        guard end == .second, let unlisted = run?.unlisted, !unlisted.isEmpty else { return [] }
+    private func ownersWithRemovedEntries(_ link: CompiledAssociation, _ end: CompiledAssociation.End) -> Set<NodeID> {
+        guard end == .second, let unlisted = pagedImport?.removedListEntries, !unlisted.isEmpty else { return [] }
         let keys = Set(unlisted.filter { $0.link == link.id }.map(\.owner))
         return Set(keys.compactMap { tables[link.second.table].node(of: $0) })
     }
 
-    private func settleOrder(
-        of owner: RowKey, _ link: CompiledAssociation, _ end: CompiledAssociation.End, _ names: Set<RowKey>
+    private func resolvePositions(
+        of owner: RowKey, _ link: CompiledAssociation, _ end: CompiledAssociation.End, listed names: Set<RowKey>
     ) throws {
         let isParent = link.id == plan.parent?.link && end == plan.parent?.end
         let table = link.side(end.other).table
@@ -70,8 +70,8 @@ extension SyncTransaction {
         let named = try list.map { row, _ in
             try names.contains(row) || (isParent && isListed(StoredRow(table: table, key: row)))
         }
-        let places = ListOrdering.movingOthers(behind: named, in: list.map(\.place))
-        try links.setPositions(places, of: list, in: owner, link.id, end)
+        let positions = ListOrdering.movingOthers(behind: named, in: list.map(\.position))
+        try links.setPositions(positions, of: list, in: owner, link.id, end)
     }
 }
 
@@ -81,7 +81,7 @@ extension SyncTransaction {
 extension SyncTransaction {
     /// Returns the positions that the lists of nodes at an end reserve for rows that are not stored.
     func reservedPositions(_ link: CompiledAssociation, _ end: CompiledAssociation.End) -> ListEnds {
-        ListEnds(reserving: awaited[link.id], at: end, count: tables[link.side(end).table].met.presence.count)
+        ListEnds(reserving: unresolvedLinks[link.id], at: end, count: tables[link.side(end).table].matches.rowStates.count)
     }
 
     /// Returns the next free position of stored lists at an end. The list of a new node is empty.
@@ -92,7 +92,7 @@ extension SyncTransaction {
         let owners = stored.compactMap { index in table.rowKey(nodes[index]).map { (index: index, key: $0) } }
         guard !owners.isEmpty else { return ends }
         let free = try store.nextPositions(in: owners.map(\.key), link, end)
-        for (owner, place) in zip(owners, free) { ends[owner.index] = place }
+        for (owner, position) in zip(owners, free) { ends[owner.index] = position }
         return ends
     }
 }

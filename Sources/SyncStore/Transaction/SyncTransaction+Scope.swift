@@ -7,9 +7,9 @@ extension SyncTransaction {
         guard deletesMissing else { return [] }
         if let parent = plan.parent { return isFirstRound ? try parentScopeRows(parent) : [] }
         var rows: Set<StoredRow> = []
-        for root in plan.roots where deletesMissing(root) && (isFirstRound || !isUnread(root)) {
+        for root in plan.roots where deletesMissing(root) && (isFirstRound || !hasUnreadableKeys(root)) {
             let found = try scopeRows(of: root, isFirstRound: isFirstRound)
-            if isUnread(root) {
+            if hasUnreadableKeys(root) {
                 skippedDeletions[root.entity, default: 0] += found.count
             } else {
                 rows.formUnion(found)
@@ -24,7 +24,7 @@ extension SyncTransaction {
             return isFirstRound ? try wholeEntityRows(of: entity) : []
         }
         if try !isFirstRound && !scopeFollowsLinks() { return [] }
-        return try unmentionedRows(of: entity, where: scopeCondition(of: entity))
+        return try rowsOutsidePayload(of: entity, where: scopeCondition(of: entity))
     }
 
     /// Returns whether a row can come into scope by losing links to deleted rows.
@@ -39,12 +39,12 @@ extension SyncTransaction {
 
     /// Clears links that replaced lists have removed but that are still stored, so that the predicate does not follow
     /// them.
-    mutating func clearLinksOfLeftOutRows() throws {
+    mutating func clearLinksOfUnlistedRows() throws {
         guard predicate != nil, try scopeFollowsLinks() else { return }
-        let leftOut = leaving.leftOut
-        try loadTargets(of: leftOut) { $0.leftOut.union($0.unlinked) }
-        for row in leftOut {
-            for link in leaving[row].leftOut.union(leaving[row].unlinked) where !model[link].isKeyPart {
+        let unlisted = deletionCandidates.unlisted
+        try loadTargets(of: unlisted) { $0.unlisted.union($0.unlinked) }
+        for row in unlisted {
+            for link in deletionCandidates[row].unlisted.union(deletionCandidates[row].unlinked) where !model[link].isKeyPart {
                 try recordRemovedTarget(model[link], of: row)
                 try links.clearTarget(of: row.key, link)
             }
@@ -54,20 +54,20 @@ extension SyncTransaction {
     /// Returns the rows of the whole entity that the payload omits. Matching has collected them.
     private func wholeEntityRows(of entity: CompiledEntity) throws -> Set<StoredRow> {
         let table = tables[entity.table]
-        let rows = table.met.strays.rows.lazy
-            .filter { !$0.isNode && model.entity($0.entity, isKindOf: entity.id) }
+        let rows = table.matches.unmatchedRows.rows.lazy
+            .filter { !$0.isMatched && model.entity($0.entity, isKindOf: entity.id) }
             .map { StoredRow(table: table.id, key: $0.key) }
         return Set(try missing(rows, of: table))
     }
 
-    private func unmentionedRows(
+    private func rowsOutsidePayload(
         of entity: CompiledEntity, where condition: RowPredicate?
     ) throws -> Set<StoredRow> {
         // The condition may follow links, so they must be written first.
         try writeLinks()
         let table = entity.table
         let rows = try store.rows(of: entity, where: condition) { keys in
-            defer { spilledMarks.removeAll() }
+            defer { spilledRowFlags.removeAll() }
             return try missing(keys.map { StoredRow(table: table, key: $0) }, of: tables[table]).map(\.key)
         }
         return Set(rows.map { StoredRow(table: table, key: $0) })
@@ -76,10 +76,10 @@ extension SyncTransaction {
     /// Returns the stored rows that the payload does not contain and that have no pending changes.
     private func missing(_ rows: some Sequence<StoredRow>, of table: SyncTable) throws -> [StoredRow] {
         let rows = Array(rows)
-        try loadMarks(of: rows)
+        try loadRowFlags(of: rows)
         let unmentioned = try rows.filter { try !isMentioned($0) }
-        if table.hasHiddenKey { try identities.load(unmentioned) }
-        return try unmentioned.filter { try !identities.isUnsent($0) }
+        if table.hasSurrogateKey { try identities.load(unmentioned) }
+        return try unmentioned.filter { try !identities.hasPendingChanges($0) }
     }
 }
 
@@ -91,33 +91,33 @@ extension SyncTransaction {
     /// the other rows that it does not list.
     mutating func parentScopeRows(_ parent: PayloadGraph.Parent) throws -> Set<StoredRow> {
         guard let owner = tables[parent.table].row(parent.node) else { return [] }
-        let left = try rowsLeftOut(by: parent)
-        if let root = plan.roots.first, isUnread(root) {
-            skippedDeletions[root.entity, default: 0] += left.count
+        let unlisted = try unlistedRows(by: parent)
+        if let root = plan.roots.first, hasUnreadableKeys(root) {
+            skippedDeletions[root.entity, default: 0] += unlisted.count
             return []
         }
         let link = model[parent.link]
         // A symmetric association stores each link in both directions.
         if link.isSymmetric { try links.load([owner.key], parent.link, from: .second) }
-        var doomed: Set<StoredRow> = []
-        for row in left {
+        var rowsToDelete: Set<StoredRow> = []
+        for row in unlisted {
             if try !isMentioned(row), link.storage == .foreignKey {
                 guard try !hasMoved(row, from: owner, parent) else { continue }
-                doomed.insert(row)
-                leaving[row].leftOut.insert(parent.link)
+                rowsToDelete.insert(row)
+                deletionCandidates[row].unlisted.insert(parent.link)
             } else {
                 try unlink(row, from: owner, parent)
             }
         }
-        return doomed
+        return rowsToDelete
     }
 
     /// Returns the rows in scope that the parent had and that the payload does not list.
-    private func rowsLeftOut(by parent: PayloadGraph.Parent) throws -> [StoredRow] {
+    private func unlistedRows(by parent: PayloadGraph.Parent) throws -> [StoredRow] {
         let table = rootEntity.table
         let listed = listedRows(parent)
         var rows = parentRows.map { StoredRow(table: table, key: $0) }.filter { !listed.contains($0) }
-        try loadMarks(of: rows)
+        try loadRowFlags(of: rows)
         rows = try rows.filter { try !isListed($0) }
         if let predicate {
             try writeLinks()
@@ -126,8 +126,8 @@ extension SyncTransaction {
         }
         try identities.load(rows)
         rows = try rows.filter { row in
-            guard try !identities.isUnsent(row) else { return false }
-            guard tables[table].tree.hasSubEntities else { return true }
+            guard try !identities.hasPendingChanges(row) else { return false }
+            guard tables[table].hierarchy.hasSubEntities else { return true }
             return try identities[row].map { model.entity($0.entity, isKindOf: plan.entity) } ?? false
         }
         try links.load(rows.map(\.key), parent.link, from: parent.end.other)
@@ -146,7 +146,7 @@ extension SyncTransaction {
         let table = tables[rootEntity.table]
         var listed: Set<StoredRow> = []
         for assertion in plan[parent.link].assertions
-        where assertion.sequence == 0 || records.standing(assertion) != .none {
+        where assertion.sequence == 0 || effectiveRecords.effect(of: assertion) != .none {
             let (owner, child) = assertion.ends(from: parent.end)
             if owner == parent.node, let row = table.row(child) { listed.insert(row) }
         }
@@ -161,8 +161,8 @@ extension SyncTransaction {
             return try unlink(child, [parent.link])
         }
         for end in link.isSymmetric ? [parent.end, parent.end.other] : [parent.end] {
-            let pair = TrackedLinks.pair(owner.key, row.key, end)
-            guard try links.remove(pair, parent.link) else { continue }
+            let key = TrackedLinks.key(owner.key, row.key, end)
+            guard try links.remove(key, parent.link) else { continue }
             try recordRemovedLink(link, of: owner, at: end, to: row.key)
         }
     }
@@ -172,11 +172,11 @@ extension SyncTransaction {
 
 extension SyncTransaction {
     /// Throws `deletionLimitExceeded` if the sync deletes more rows of an entity than the deletion limit allows.
-    func checkGuard() throws {
+    func checkDeletionLimit() throws {
         guard let limit = options.deletionLimit else { return }
         for (id, changes) in report.entities.enumerated() where changes.deletedCount > 0 {
             let deleted = changes.deletedCount
-            let gone = deleted - changes.insertedCount - (run?.changes.insertedCount(model.entities[id].name) ?? 0)
+            let gone = deleted - changes.insertedCount - (pagedImport?.changes.insertedCount(model.entities[id].name) ?? 0)
             // In a large table, only as many rows are counted as are needed to allow the deletions.
             let enough = limit.rows(allowing: deleted)
             if let enough,
@@ -226,35 +226,35 @@ extension DeletionLimit {
 extension SyncTransaction {
     /// Returns the number of records of a list with unreadable keys, in the payload and in earlier pages of its import,
     /// and the path of the first.
-    private func unread(_ root: PayloadGraph.RootList) -> (count: Int, first: String) {
-        let before = run?.unread[root.entity]
+    private func unreadableKeys(_ root: PayloadGraph.RootList) -> (count: Int, first: String) {
+        let before = pagedImport?.unreadable[root.entity]
         let first = before?.first ?? root.firstUnreadable
-        return (root.unread + (before?.count ?? 0), first)
+        return (root.unreadable + (before?.count ?? 0), first)
     }
 
     /// Returns whether the rows that a list omits stay, because an unreadable record may be of any of them.
-    func isUnread(_ root: PayloadGraph.RootList) -> Bool { !options.deletesBesideUnread && unread(root).count > 0 }
+    func hasUnreadableKeys(_ root: PayloadGraph.RootList) -> Bool { !options.deletesBesideUnread && unreadableKeys(root).count > 0 }
 
     /// The tables whose rows may belong to records with unreadable keys.
-    var doubtfulTables: Set<TableID> {
+    var tablesWithUnreadableKeys: Set<TableID> {
         if options.deletesBesideUnread { return [] }
-        return Set(plan.roots.lazy.filter(isUnread).map { model.entities[$0.entity].table })
+        return Set(plan.roots.lazy.filter(hasUnreadableKeys).map { model.entities[$0.entity].table })
     }
 
     /// Unlinks rows that replaced lists omit, instead of deleting them, if unreadable records may be of them.
-    mutating func spareDoubtfulRows() throws {
-        let tables = doubtfulTables
+    mutating func preserveRowsOfUnreadableKeys() throws {
+        let tables = tablesWithUnreadableKeys
         guard !tables.isEmpty else { return }
-        let rows = leaving.leftOut.filter { tables.contains($0.table) }
+        let rows = deletionCandidates.unlisted.filter { tables.contains($0.table) }
         guard !rows.isEmpty else { return }
         try identities.load(rows)
-        try loadTargets(of: rows) { $0.leftOut.union($0.unlinked) }
+        try loadTargets(of: rows) { $0.unlisted.union($0.unlinked) }
         for row in rows {
-            let links = leaving[row].leftOut.union(leaving[row].unlinked)
-            leaving[row].leftOut = []
+            let links = deletionCandidates[row].unlisted.union(deletionCandidates[row].unlinked)
+            deletionCandidates[row].unlisted = []
             try unlink(row, links)
             guard let found = try identities[row],
-                let root = plan.roots.first(where: { isUnread($0) && model.areKin(found.entity, $0.entity) })
+                let root = plan.roots.first(where: { hasUnreadableKeys($0) && model.areKin(found.entity, $0.entity) })
             else { continue }
             skippedDeletions[root.entity, default: 0] += 1
         }
@@ -264,7 +264,7 @@ extension SyncTransaction {
     mutating func reportSkippedDeletions() {
         for root in plan.roots {
             guard let rows = skippedDeletions.removeValue(forKey: root.entity), rows > 0 else { continue }
-            let (count, first) = unread(root)
+            let (count, first) = unreadableKeys(root)
             let found = count == 1 ? "1 record has an unreadable key" : "\(count) records have unreadable keys"
             report.add(
                 .deletionsSkipped, root.entity, key: nil, path: first,

@@ -2,7 +2,7 @@ import SyncCore
 
 // Writes the rows of the payload graph. Foreign keys are deferred, so tables may be written in any order.
 extension SyncTransaction {
-    mutating func writeRows(andPairs pairs: [JoinTableChanges]) throws {
+    mutating func writeRows(andJoinRows pairs: [JoinTableChanges]) throws {
         try beginWriting(pairs)
         for table in tables where !table.isEmpty {
             try insertRows(table)
@@ -20,13 +20,13 @@ extension SyncTransaction {
     /// Starts the writing phase of the progress.
     private func beginWriting(_ pairs: [JoinTableChanges]) throws {
         let newLinks = pairs.reduce(0) { $0 + $1.added.count }
-        let newRows = tables.reduce(0) { $0 + $1.met.presence.count { $0 == .new } }
-        try store.makeRoom(forInserting: newRows + newLinks)
-        guard steps.areTold else { return }
+        let newRows = tables.reduce(0) { $0 + $1.matches.rowStates.count { $0 == .new } }
+        try store.reserveCapacity(forInserting: newRows + newLinks)
+        guard progress.hasObserver else { return }
         let changedRows = tables.reduce(0) { sum, table in
-            sum + table.nodes(.stored).count { table.met.changed.contains($0) }
+            sum + table.nodes(.stored).count { table.matches.changed.contains($0) }
         }
-        steps.beginWriting(expecting: newLinks + newRows + changedRows)
+        progress.beginWriting(expecting: newLinks + newRows + changedRows)
     }
 
     private mutating func insertRows(_ table: SyncTable) throws {
@@ -34,27 +34,27 @@ extension SyncTransaction {
         guard !new.isEmpty else { return }
         try store.insert(new, table)
         report.inserted(new, table)
-        guard let history else { return }
-        for node in new { if let row = table.row(node) { history.record(row, as: table.identity(of: node)) } }
+        guard let previousValues else { return }
+        for node in new { if let row = table.row(node) { previousValues.record(row, as: table.identity(of: node)) } }
     }
 
     private mutating func updateRows(_ table: SyncTable) throws {
-        let (presence, changed, values) = (table.met.presence, table.met.changed, table.values)
+        let (presence, changed, values) = (table.matches.rowStates, table.matches.changed, table.values)
         var dirty: [NodeID] = []
         var unchanged: [NodeID] = []
         for index in presence.indices where presence[index] == .stored {
             let node = NodeID(index)
             if changed.contains(node) {
                 dirty.append(node)
-            } else if values.count(for: node) {
+            } else if values.exist(for: node) {
                 unchanged.append(node)
             }
         }
         report.unchanged(unchanged, table)
         guard !dirty.isEmpty else { return }
-        if let history {
-            try history.keep(dirty.compactMap(table.row))
-            for node in dirty { if let row = table.row(node) { history.record(row, as: table.identity(of: node)) } }
+        if let previousValues {
+            try previousValues.capture(dirty.compactMap(table.row))
+            for node in dirty { if let row = table.row(node) { previousValues.record(row, as: table.identity(of: node)) } }
         }
         try store.update(dirty, table)
         // Consecutive rows mostly have the same changed columns.
@@ -73,17 +73,17 @@ extension SyncTransaction {
     /// Removes the links of unmatched rows that replaced lists omit. Rows that will be deleted keep their links until
     /// then.
     private mutating func unlinkUnmatchedRows() throws {
-        let rows = leaving.rows { !$0.unlinked.isEmpty && $0.leftOut.isEmpty }
+        let rows = deletionCandidates.rows { !$0.unlinked.isEmpty && $0.unlisted.isEmpty }
         guard !rows.isEmpty else { return }
         try identities.load(rows)
         try loadTargets(of: rows) { $0.unlinked }
-        for row in rows { try unlink(row, leaving[row].unlinked) }
+        for row in rows { try unlink(row, deletionCandidates[row].unlinked) }
     }
 
     /// Loads the referenced rows of deletion candidates.
     func loadTargets(of rows: Set<StoredRow>, _ wanted: (DeletionCandidates.Reasons) -> Set<AssociationID>) throws {
         var keys: [AssociationID: [RowKey]] = [:]
-        for row in rows { for link in wanted(leaving[row]) { keys[link, default: []].append(row.key) } }
+        for row in rows { for link in wanted(deletionCandidates[row]) { keys[link, default: []].append(row.key) } }
         for (link, keys) in keys { try links.load(keys, link, from: .first) }
     }
 
@@ -105,9 +105,9 @@ extension SyncTransaction {
     /// Reports an update outside the payload graph.
     mutating func recordUpdate(_ found: ResultBuilder.Identity, _ row: StoredRow, _ changed: [String]) {
         let table = tables[row.table]
-        report.updated(found, changed, inPlan: table.node(of: row.key).map(table.fate) ?? .unmentioned)
+        report.updated(found, changed, inPlan: table.node(of: row.key).map(table.outcome) ?? .notGiven)
     }
 
     /// Writes the links that were changed one by one.
-    func writeLinks() throws { try links.write { try history?.keep($0) } }
+    func writeLinks() throws { try links.write { try previousValues?.capture($0) } }
 }

@@ -9,20 +9,20 @@ struct SyncTransaction {
     private(set) var plan: PayloadGraph
     let pool: TextPool
     let tables: SyncTables
-    let steps: ProgressReporter
+    let progress: ProgressReporter
     let identities: RowIdentityCache
     /// Nil unless the caller asks for values.
-    let history: PreviousValues?
+    let previousValues: PreviousValues?
     let links: LinkChangeTracker
     /// The state from earlier pages; nil unless the payload belongs to a paged import.
-    var run: PagedImportState?
-    let spilledMarks: SpilledRowFlags
+    var pagedImport: PagedImportState?
+    let spilledRowFlags: SpilledRowFlags
 
-    var records: EffectiveRecords
+    var effectiveRecords: EffectiveRecords
     /// References of the payload to rows that are not stored.
-    private(set) var awaited = UnresolvedLinks()
+    private(set) var unresolvedLinks = UnresolvedLinks()
     var report: ResultBuilder
-    var leaving = DeletionCandidates()
+    var deletionCandidates = DeletionCandidates()
     /// Nodes without a key that matched the row of another node, with that node.
     var duplicates: [PayloadGraph.RowReference: NodeID] = [:]
     /// The row keys of the parent's children before the sync.
@@ -33,17 +33,17 @@ struct SyncTransaction {
 
     /// Writes the differences and returns the change set.
     mutating func apply() throws -> SyncResult {
-        store.memory = run?.storeMemory ?? [:]
+        store.scratch = pagedImport?.sessionScratch ?? [:]
         try checkPredicate()
         try findParent()
-        try refineEntities()
+        try setSubEntities()
         try matchRows()
-        try decideWhichRecordsCount()
+        try resolveEffectiveRecords()
         try removeDanglingLinks()
         try resolveForeignKeys()
         let pairs = try resolveJoinTables()
-        try writeRows(andPairs: pairs)
-        try linkLateReferences()
+        try writeRows(andJoinRows: pairs)
+        try resolvePendingReferences()
         try finishPagedImport()
         try deleteRows()
         try resolvePositions()
@@ -52,7 +52,7 @@ struct SyncTransaction {
 
     /// Deletes stored rows and returns the change set.
     mutating func delete(_ rows: Set<StoredRow>) throws -> SyncResult {
-        leaving.addOutOfScope(rows)
+        deletionCandidates.addOutOfScope(rows)
         try deleteRows()
         return try finish()
     }
@@ -63,14 +63,14 @@ struct SyncTransaction {
         self.plan = plan
         self.pool = pool
         tables = SyncTables(plan, pool)
-        steps = ProgressReporter(session.request.options.progress)
+        progress = ProgressReporter(session.request.options.progress)
         identities = RowIdentityCache(store, plan.model)
-        history = session.request.options.collectsValues ? PreviousValues(store, plan.model, identities) : nil
+        previousValues = session.request.options.collectsValues ? PreviousValues(store, plan.model, identities) : nil
         links = LinkChangeTracker(store, plan.model)
-        spilledMarks = SpilledRowFlags(store)
-        records = EffectiveRecords(plan.mentions)
+        spilledRowFlags = SpilledRowFlags(store)
+        effectiveRecords = EffectiveRecords(plan.occurrences)
         report = ResultBuilder(plan, collectsKeys: session.request.options.collectsKeys)
-        try store.begin(plan, tables, steps)
+        try store.begin(plan, tables, progress)
     }
 
     var model: CompiledModel { plan.model }
@@ -82,12 +82,12 @@ struct SyncTransaction {
     func statements(of id: AssociationID) -> LinkAssertions {
         let link = model[id]
         return LinkAssertions(
-            plan[id], of: link, in: model, records, first: tables[link.first.table].statedRows,
+            plan[id], of: link, in: model, effectiveRecords, first: tables[link.first.table].statedRows,
             second: tables[link.second.table].statedRows)
     }
 
     mutating func addUnresolved(_ assertions: [LinkBatch.Assertion], _ link: AssociationID) {
-        awaited.add(assertions, link)
+        unresolvedLinks.add(assertions, link)
     }
 
     /// Merges nodes that matched the same row.
@@ -95,7 +95,7 @@ struct SyncTransaction {
         plan = plan.merging(duplicates)
         tables.replaceBatches(plan)
         for (duplicate, kept) in duplicates {
-            tables[duplicate.table].drop(duplicate.node)
+            tables[duplicate.table].removeDuplicate(duplicate.node)
             tables[duplicate.table].useFirstValues(of: kept)
         }
     }
@@ -111,7 +111,7 @@ struct SyncTransaction {
     mutating func findParent() throws {
         guard let parent = plan.parent else { return }
         let table = tables[parent.table]
-        let entity = table.wantedEntity(of: parent.node)
+        let entity = table.payloadEntity(of: parent.node)
         let key = RowKey(table.batch.nodes[parent.node.index].key, pool)
         let found = try key.flatMap { try store.rows(withKeys: [$0], of: entity).first ?? nil }
         guard let found, let row = try identities[StoredRow(table: parent.table, key: found)],
@@ -122,13 +122,13 @@ struct SyncTransaction {
                 "the parent \(entity.name) \(key.map { $0.recordKey(nil).description } ?? "") is not stored; sync it first",
                 entity: entity.name)
         }
-        parentRows = try run?.parentRows ?? links.targets(of: found, parent.link, from: parent.end)
+        parentRows = try pagedImport?.parentRows ?? links.targets(of: found, parent.link, from: parent.end)
     }
 }
 
 extension SyncTable {
     /// The row states and entities, as the link rule needs them.
-    fileprivate var statedRows: LinkAssertions.Rows { .init(presence: met.presence, entities: met.entities) }
+    fileprivate var statedRows: LinkAssertions.Rows { .init(states: matches.rowStates, entities: matches.entities) }
 }
 
 /// A store inside a transaction, and the request to it. All calls that sync end in ``apply(_:)``.
@@ -144,7 +144,7 @@ package struct SyncSession {
     }
 
     /// The same session without progress, for a part of a payload: the total is unknown.
-    package var quiet: SyncSession {
+    package var withoutProgress: SyncSession {
         var request = request
         request.options.progress = nil
         return SyncSession(store, model, request)
@@ -169,8 +169,8 @@ package struct SyncSession {
         }
         return try plan.withTexts { pool in
             var sync = try SyncTransaction(plan, self, pool)
-            swap(&sync.run, &run)
-            defer { swap(&sync.run, &run) }
+            swap(&sync.pagedImport, &run)
+            defer { swap(&sync.pagedImport, &run) }
             return try sync.apply()
         }
     }
@@ -199,13 +199,13 @@ extension SyncSession {
         while true {
             let new = try plan.withTexts { pool in
                 var sync = try SyncTransaction(plan, self, pool)
-                sync.run = run
+                sync.pagedImport = run
                 return try sync.newOccurrences()
             }
             guard let next = try rewriting.next(after: plan, newOccurrences: new) else { break }
             plan = next
         }
-        return try rewriting.settled(plan)
+        return try rewriting.finalGraph(plan)
     }
 }
 
@@ -215,11 +215,11 @@ extension SyncTransaction {
         try checkPredicate()
         try findParent()
         try matchRows()
-        try decideWhichRecordsCount(admittingIncomplete: true)
-        return plan.mentions.indices.filter { index in
-            guard let node = plan.mentions[index].node else { return false }
-            return records.counts(Int32(truncatingIfNeeded: index))
-                && tables[plan.mentions[index].table].isPresent(node, as: .new)
+        try resolveEffectiveRecords(admittingIncomplete: true)
+        return plan.occurrences.indices.filter { index in
+            guard let node = plan.occurrences[index].node else { return false }
+            return effectiveRecords.isEffective(Int32(truncatingIfNeeded: index))
+                && tables[plan.occurrences[index].table].isPresent(node, as: .new)
         }
     }
 }
@@ -230,16 +230,16 @@ extension SyncTransaction {
 package final class ProgressReporter {
     private static let interval = 4096
 
-    private let tell: (@Sendable (SyncProgress) -> Void)?
+    private let notify: (@Sendable (SyncProgress) -> Void)?
     private var done = 0
     private var nextNotice = interval
     /// The number of rows and links to write; nil before the writing phase.
     private var expected: Int?
 
-    package init(_ tell: (@Sendable (SyncProgress) -> Void)?) { self.tell = tell }
+    package init(_ tell: (@Sendable (SyncProgress) -> Void)?) { self.notify = tell }
 
     /// Whether the caller observes the progress.
-    var areTold: Bool { tell != nil }
+    var hasObserver: Bool { notify != nil }
 
     /// Counts completed rows or links of a long loop.
     ///
@@ -249,9 +249,9 @@ package final class ProgressReporter {
         guard done >= nextNotice else { return }
         nextNotice = done - done % Self.interval + Self.interval
         if Task.isCancelled { throw CancellationError() }
-        guard let tell else { return }
-        guard let expected else { return tell(SyncProgress(.comparing, completed: done)) }
-        tell(SyncProgress(.writing, completed: done, total: done <= expected ? expected : nil))
+        guard let notify else { return }
+        guard let expected else { return notify(SyncProgress(.comparing, completed: done)) }
+        notify(SyncProgress(.writing, completed: done, total: done <= expected ? expected : nil))
     }
 
     /// Starts the writing phase.
@@ -267,26 +267,26 @@ package final class ProgressReporter {
 extension SyncTransaction {
     /// Checks the written state, notifies observers and creates the result.
     mutating func finish() throws -> SyncResult {
-        try reportMendedRows()
+        try reportRepairedRows()
         try writeLinks()
         try store.checkLinks()
-        try checkGuard()
-        try store.end(awaits: !awaited.isEmpty)
-        try dropMarks()
+        try checkDeletionLimit()
+        try store.end(awaits: !unresolvedLinks.isEmpty)
+        try dropRowFlags()
         if !request.isDryRun { try notifyObservers() }
-        run?.storeMemory = store.memory
+        pagedImport?.sessionScratch = store.scratch
         var result = report.makeResult(unresolved: unresolved)
-        try history?.add(to: &result)
+        try previousValues?.add(to: &result)
         return result
     }
 
     /// Notifies observers once of the tables that changed.
     private func notifyObservers() throws {
         let wroteLinks = report.linksAdded + report.linksRemoved > 0
-        let changed = model.trees.filter { tree in
-            wroteLinks || tree.entities.contains { !report.entities[$0].isEmpty }
+        let changed = model.hierarchies.filter { hierarchy in
+            wroteLinks || hierarchy.entities.contains { !report.entities[$0].isEmpty }
         }
         guard !changed.isEmpty else { return }
-        try store.notifyObservers(of: changed.map(\.id), andPairs: wroteLinks)
+        try store.notifyObservers(of: changed.map(\.id), andLinks: wroteLinks)
     }
 }

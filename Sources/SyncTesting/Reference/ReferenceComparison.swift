@@ -8,7 +8,7 @@ public enum ReferenceComparison {
     /// Rows are paired by their keys. Rows without a key are paired by their position among the rows of their owner.
     public static func differences(_ reference: ReferenceStore, _ stack: DataStack) throws -> [String] {
         var pairing = RowCorrespondence(reference, stack)
-        try pairing.pair()
+        try pairing.match()
         return pairing.differences
     }
 }
@@ -18,32 +18,32 @@ private struct RowCorrespondence {
     private let reference: ReferenceStore
     private let stack: DataStack
     private(set) var differences: [String] = []
-    private var pairs: [ReferenceRow.ID: SyncRow] = [:]
-    private var rowOf: [RecordPlace: ReferenceRow.ID] = [:]
+    private var matches: [ReferenceRow.ID: SyncRow] = [:]
+    private var rowOf: [RowName: ReferenceRow.ID] = [:]
 
     init(_ reference: ReferenceStore, _ stack: DataStack) {
         self.reference = reference
         self.stack = stack
     }
 
-    mutating func pair() throws {
+    mutating func match() throws {
         var records = try allRecords()
         var open: [ReferenceRow.ID] = []
         for (id, row) in reference.rows.sorted(by: { $0.key < $1.key }) {
             guard let key = reference.key(of: row) else { continue }
             guard
-                let place = records.firstIndex(where: {
+                let entry = records.firstIndex(where: {
                     $0.entity == row.entity.name && !isAnonymous($0) && reference.key($0.key.json, of: $0.type) == key
                 })
             else {
                 differences.append("\(text(id)) is missing")
                 continue
             }
-            add(id, records.remove(at: place))
+            add(id, records.remove(at: entry))
             open.append(id)
         }
         while let id = open.popLast() { open += try compareLinks(of: id) }
-        records.removeAll { rowOf[RecordPlace($0)] != nil }
+        records.removeAll { rowOf[RowName($0)] != nil }
         try compareRest(records)
     }
 
@@ -53,8 +53,8 @@ private struct RowCorrespondence {
     }
 
     private mutating func add(_ id: ReferenceRow.ID, _ record: SyncRow) {
-        pairs[id] = record
-        rowOf[RecordPlace(record)] = id
+        matches[id] = record
+        rowOf[RowName(record)] = id
         for (name, value) in reference.rows[id]?.values ?? [:] where record[name] != value {
             differences.append(
                 "\(text(id)).\(name) is \(record[name].map { "\($0)" } ?? "absent"), expected \(value)")
@@ -67,19 +67,19 @@ private struct RowCorrespondence {
     ///
     /// - Returns: The rows without a key that were paired by these links.
     private mutating func compareLinks(of id: ReferenceRow.ID) throws -> [ReferenceRow.ID] {
-        guard let record = pairs[id], let row = reference.rows[id] else { return [] }
+        guard let record = matches[id], let row = reference.rows[id] else { return [] }
         var found: [ReferenceRow.ID] = []
         for relationship in row.entity.relationships {
             let expected = reference.targets(of: id, relationship)
             let actual = try stack.targets(of: record, relationship.name)
-            var unpaired = actual.filter { rowOf[RecordPlace($0)] == nil && isAnonymous($0) }
-            for target in expected where pairs[target] == nil && isAnonymous(target) {
+            var unpaired = actual.filter { rowOf[RowName($0)] == nil && isAnonymous($0) }
+            for target in expected where matches[target] == nil && isAnonymous(target) {
                 guard !unpaired.isEmpty else { break }
                 add(target, unpaired.removeFirst())
                 found.append(target)
             }
             let expectedText = expected.map(text)
-            let actualText = actual.map { rowOf[RecordPlace($0)].map(text) ?? "\($0)" }
+            let actualText = actual.map { rowOf[RowName($0)].map(text) ?? "\($0)" }
             var same = expectedText.sorted() == actualText.sorted()
             if relationship.isOrdered {
                 // Rows that no list contains follow the listed ones. Their order is unspecified.
@@ -105,16 +105,16 @@ private struct RowCorrespondence {
     /// Compares rows that no paired row links to by their values.
     private mutating func compareRest(_ records: [SyncRow]) throws {
         var left = records
-        for (id, row) in reference.rows where pairs[id] == nil && isAnonymous(id) {
+        for (id, row) in reference.rows where matches[id] == nil && isAnonymous(id) {
             guard
-                let place = left.firstIndex(where: { record in
+                let entry = left.firstIndex(where: { record in
                     record.entity == row.entity.name && row.values.allSatisfy { record[$0.key] == $0.value }
                 })
             else {
                 differences.append("\(text(id)) is missing")
                 continue
             }
-            left.remove(at: place)
+            left.remove(at: entry)
         }
         differences += left.map { "\($0) is unexpected" }
     }
@@ -127,7 +127,7 @@ private struct RowCorrespondence {
 }
 
 /// The entity and key of a stored row.
-private struct RecordPlace: Hashable {
+private struct RowName: Hashable {
     let entity: String
     let key: PrimaryKeyValue
 

@@ -18,8 +18,8 @@ struct ReferenceDuplicates {
         let row: Row
         let name: String
         let record: Int
-        let place: Int
-        let said: Assertion
+        let order: Int
+        let assertion: Assertion
     }
 
     /// The row around a nested record, and the relationship that leads to the record.
@@ -35,7 +35,7 @@ struct ReferenceDuplicates {
     private var roots: Set<Row> = []
     private var statements: [Statement] = []
     private var records = 0
-    private var places = 0
+    private var statementCount = 0
     private(set) var repeatedRecords = 0
 
     init(
@@ -56,20 +56,20 @@ struct ReferenceDuplicates {
     /// The number of records that are inconsistent with an earlier record of the same row.
     var contradictions: Int {
         var found: Set<Int> = []
-        for said in Dictionary(grouping: statements, by: \.row).values.flatMap({
+        for group in Dictionary(grouping: statements, by: \.row).values.flatMap({
             Dictionary(grouping: $0, by: \.name).values
         }) {
-            let inOrder = said.sorted { $0.place < $1.place }
+            let inOrder = group.sorted { $0.order < $1.order }
             for (index, statement) in inOrder.enumerated()
-            where inOrder[..<index].contains(where: { $0.said != statement.said }) {
+            where inOrder[..<index].contains(where: { $0.assertion != statement.assertion }) {
                 found.insert(statement.record)
             }
         }
         return found.count
     }
 
-    private mutating func add(_ said: Assertion, of name: String, _ row: Row, by record: Int, at place: Int) {
-        statements.append(Statement(row: row, name: name, record: record, place: place, said: said))
+    private mutating func add(_ assertion: Assertion, of name: String, _ row: Row, by record: Int, at order: Int) {
+        statements.append(Statement(row: row, name: name, record: record, order: order, assertion: assertion))
     }
 
     // MARK: Records
@@ -87,9 +87,9 @@ struct ReferenceDuplicates {
         records += 1
         let row = self.row(of: reading, entity, arrival, wayBack)
         if let row { record(reading, of: row, as: entity, by: number) }
-        for (relationship, said, destination) in reading.statements {
-            places += 1
-            follow(said, relationship, to: destination, of: row, arrival, by: number, at: places)
+        for (relationship, statement, destination) in reading.statements {
+            statementCount += 1
+            add(statement, relationship, to: destination, of: row, arrival, by: number, at: statementCount)
         }
         return row
     }
@@ -119,20 +119,20 @@ struct ReferenceDuplicates {
     }
 
     private mutating func record(_ reading: ReferenceReading, of row: Row, as entity: CompiledEntity, by record: Int) {
-        places += 1
+        statementCount += 1
         for (name, value) in reading.values {
             guard let slot = entity.slotByName[name] else { continue }
             let isOptional = sync.model.compiled[entity.table].attributes[slot].isOptional
             if value.isNull, !isOptional || entity.keySlots.contains(slot) { continue }
-            add(.value(value), of: name, row, by: record, at: places)
+            add(.value(value), of: name, row, by: record, at: statementCount)
         }
     }
 
     // MARK: Relationships
 
-    private mutating func follow(
-        _ said: ReferenceReading.Statement, _ relationship: CompiledRelationship, to destination: CompiledEntity,
-        of row: Row?, _ arrival: Arrival?, by record: Int, at place: Int
+    private mutating func add(
+        _ statement: ReferenceReading.Statement, _ relationship: CompiledRelationship, to destination: CompiledEntity,
+        of row: Row?, _ arrival: Arrival?, by record: Int, at order: Int
     ) {
         let isWayBack =
             !relationship.isToMany && arrival?.relationship.link == relationship.link
@@ -143,12 +143,12 @@ struct ReferenceDuplicates {
             if case .key(_, let known) = row { key = known }
             inner = Arrival(row: row, key: key, relationship: relationship)
         }
-        switch said {
+        switch statement {
         case .object(let json):
             if inner != nil { inner?.position = 0 }
             let child = visit(json, as: destination, inner, wayBack: isWayBack ? arrival?.row : nil)
             if let row, !isWayBack, let child {
-                add(.links([child]), of: relationship.name, row, by: record, at: place)
+                add(.links([child]), of: relationship.name, row, by: record, at: order)
             }
         case .objects(let list):
             var readable = 0
@@ -160,18 +160,18 @@ struct ReferenceDuplicates {
                 children.insert(child)
             }
             let isWhole = sync.operations.contains(.deleteRelationships) && (readable > 0 || list.isEmpty)
-            if let row, isWhole { add(.links(children), of: relationship.name, row, by: record, at: place) }
+            if let row, isWhole { add(.links(children), of: relationship.name, row, by: record, at: order) }
         case .id(let id):
             guard let row, !isWayBack, let key = sync.store.key(id, of: destination) else { return }
             let target = Row.key(owner: destination.keyOwner, key)
-            add(.links([target]), of: relationship.name, row, by: record, at: place)
+            add(.links([target]), of: relationship.name, row, by: record, at: order)
         case .ids(let ids):
             guard let row, destination.isKeyed || ids.isEmpty else { return }
             let keys = ids.compactMap { sync.key($0, relationship, listedBy: inner?.key) }
             let targets = Set(keys.map { Row.key(owner: destination.keyOwner, $0) })
-            add(.links(targets), of: relationship.name, row, by: record, at: place)
+            add(.links(targets), of: relationship.name, row, by: record, at: order)
         case .null, .nothing:
-            if let row, !isWayBack { add(.links([]), of: relationship.name, row, by: record, at: place) }
+            if let row, !isWayBack { add(.links([]), of: relationship.name, row, by: record, at: order) }
         }
     }
 }

@@ -88,11 +88,11 @@ struct ReferenceReading: Sendable {
     private mutating func readRelationships(
         _ record: JSONValue, _ entity: CompiledEntity, _ store: ReferenceStore
     ) {
-        var found: [(place: [Int], relationship: CompiledRelationship, Statement, CompiledEntity)] = []
+        var found: [(indexPath: [Int], relationship: CompiledRelationship, Statement, CompiledEntity)] = []
         for relationship in entity.relationships {
             let keys = store.names.keys(of: relationship, as: entity, in: store.model.compiled)
             let hasParts = store.model.compiled.entities[relationship.destination].compositeKey != nil
-            guard let (place, statement) = Self.statement(about: relationship, in: record, keys, hasParts) else {
+            guard let (indexPath, statement) = Self.statement(about: relationship, in: record, keys, hasParts) else {
                 continue
             }
             // An unknown entity name makes no assertion. Null needs no entity.
@@ -100,9 +100,9 @@ struct ReferenceReading: Sendable {
             var kind = statement.isNull ? destination : store.entity(beside: relationship, in: record)
             // A row whose key is part of another key is identified by its ID alone.
             if case .id = statement, store.model.compiled.isKeyPart(relationship) { kind = kind ?? destination }
-            if let kind { found.append((place, relationship, statement, kind)) }
+            if let kind { found.append((indexPath, relationship, statement, kind)) }
         }
-        statements = found.sorted { $0.place.lexicographicallyPrecedes($1.place) }.map {
+        statements = found.sorted { $0.indexPath.lexicographicallyPrecedes($1.indexPath) }.map {
             ($0.relationship, $0.2, $0.3)
         }
     }
@@ -111,20 +111,20 @@ struct ReferenceReading: Sendable {
     /// object.
     private static func statement(
         about relationship: CompiledRelationship, in record: JSONValue, _ keys: ReferenceNames.Keys, _ hasParts: Bool
-    ) -> (place: [Int], Statement)? {
-        var null: (place: [Int], Statement)?
+    ) -> (indexPath: [Int], Statement)? {
+        var null: (indexPath: [Int], Statement)?
         for key in keys.objects {
-            guard let (place, value) = member(key, of: record) else { continue }
+            guard let (indexPath, value) = member(key, of: record) else { continue }
             if value == .null {
-                null = null ?? (place, relationship.isToMany ? .nothing : .null)
+                null = null ?? (indexPath, relationship.isToMany ? .nothing : .null)
             } else if let statement = statement(value, relationship, hasParts) {
-                return (place, statement)
+                return (indexPath, statement)
             }
         }
         for key in keys.ids {
-            guard let (place, value) = member(key, of: record) else { continue }
+            guard let (indexPath, value) = member(key, of: record) else { continue }
             if let statement = idStatement(value, relationship, hasParts, areOnlyIDs: true) {
-                return (place, statement)
+                return (indexPath, statement)
             }
         }
         return null
@@ -166,18 +166,18 @@ struct ReferenceReading: Sendable {
     }
 
     /// Returns the value at a dotted key path, with its indices in the document.
-    private static func member(_ key: String, of record: JSONValue) -> (place: [Int], JSONValue)? {
+    private static func member(_ key: String, of record: JSONValue) -> (indexPath: [Int], JSONValue)? {
         var value = record
-        var place: [Int] = []
+        var indexPath: [Int] = []
         for part in RemoteKeyPath.keys(key) {
             guard case .object(let members) = value,
                 let index = members.lastIndex(where: { $0.key == part })
             else { return nil }
             value = members[index].value
-            place.append(index)
+            indexPath.append(index)
             if value == .null { break }
         }
-        return (place, value)
+        return (indexPath, value)
     }
 }
 
@@ -213,7 +213,7 @@ struct ReferenceCall {
     /// Whether the payload is one object outside of an array.
     private let isLoneObject: Bool
     /// Whether a record has an unreadable key, so that it may be of any row.
-    private var isDoubtful = false
+    private var hasUnreadableKey = false
     private let entity: CompiledEntity
     private let predicate: RowPredicate?
     private let parent: (row: ReferenceRow.ID, key: StoredValue, relationship: CompiledRelationship)?
@@ -264,7 +264,7 @@ struct ReferenceCall {
         _ sync: ReferenceSync, supplied: (by: CompiledRelationship, key: StoredValue)?
     ) throws {
         let (entity, options) = (entity, options)
-        isDoubtful =
+        hasUnreadableKey =
             !options.deletesBesideUnread
             && records.contains { sync.isUnread($0, of: entity, supplied: supplied) }
         guard options.isStrict, !records.allSatisfy({ sync.hasKey($0, of: entity, supplied: supplied) }) else { return }
@@ -302,18 +302,18 @@ struct ReferenceCall {
     /// Stores and links the records, and returns the counts of root rows.
     func run(_ sync: inout ReferenceSync) throws -> SyncResult.RootCounts {
         var counts = SyncResult.RootCounts()
-        if isDoubtful { sync.doubtfulTable = entity.table }
+        if hasUnreadableKey { sync.tableWithUnreadableKeys = entity.table }
         var mentions: [ReferenceOccurrence] = []
         var listed: [ReferenceOccurrence.Statement.Target] = []
         var skipped: [ReferenceOccurrence.Statement.Target] = []
         for (index, record) in records.enumerated() {
             let context = parent.map { ReferenceSync.Context.child(of: $0.row, $0.relationship) } ?? .root
             sync.addOccurrences(in: record, as: entity, context)
-            switch sync.mention(record, as: entity, at: "[\(index)]", context) {
-            case .mention(let mention):
-                mentions.append(mention)
-                listed.append(.row(mention.row, links: true))
-                if sync.isNew(mention.row) { counts.inserted += 1 } else { counts.matched += 1 }
+            switch sync.add(record, as: entity, at: "[\(index)]", context) {
+            case .occurrence(let occurrence):
+                mentions.append(occurrence)
+                listed.append(.row(occurrence.row, links: true))
+                if sync.isNew(occurrence.row) { counts.inserted += 1 } else { counts.matched += 1 }
             case .skipped(let id): if let id { skipped.append(.row(id, links: false)) }
             case .unreadable(let inner): mentions += inner
             }
@@ -339,7 +339,7 @@ struct ReferenceCall {
     /// Whether unlisted rows are deleted. A lone object deletes none, unless a predicate or a parent sets the scope.
     private var deletesUnlisted: Bool {
         guard operations.contains(.delete), case .snapshot = options.payloadKind else { return false }
-        return !isDoubtful && (!isLoneObject || predicate != nil || parent != nil)
+        return !hasUnreadableKey && (!isLoneObject || predicate != nil || parent != nil)
     }
 
     func delete(_ sync: inout ReferenceSync) throws -> Int {
@@ -374,7 +374,7 @@ extension ReferenceSync {
         let kind = store.entity(of: record, as: entity)
         let reading = ReferenceReading(record, as: kind ?? entity, of: store)
         let own = key(of: reading, entity, context, supplied: supplied)
-        if let own { mentionedKeys.insert(.key(owner: entity.keyOwner, own)) }
+        if let own { givenKeys.insert(.key(owner: entity.keyOwner, own)) }
         // If the entity of the record is unknown, only the key counts.
         guard kind != nil else { return }
         for (relationship, said, destination) in reading.statements {
@@ -392,6 +392,6 @@ extension ReferenceSync {
     }
 
     private mutating func addOccurrence(_ key: StoredValue?, _ entity: CompiledEntity) {
-        if let key { mentionedKeys.insert(.key(owner: entity.keyOwner, key)) }
+        if let key { givenKeys.insert(.key(owner: entity.keyOwner, key)) }
     }
 }

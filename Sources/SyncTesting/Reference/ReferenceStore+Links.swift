@@ -35,15 +35,15 @@ extension ReferenceStore {
         listed[there]?.removeAll { $0 == .row(owner) }
         targets[here, default: []].append(target)
         if here != there { targets[there, default: []].append(owner) }
-        takePlace(target, at: here)
-        takePlace(owner, at: there)
+        fillPendingEntry(target, at: here)
+        fillPendingEntry(owner, at: there)
     }
 
     /// Moves a row that has arrived to the position of its pending reference in a list.
-    private mutating func takePlace(_ id: ReferenceRow.ID, at side: ReferenceSide) {
+    private mutating func fillPendingEntry(_ id: ReferenceRow.ID, at side: ReferenceSide) {
         guard let row = rows[id], let key = key(of: row),
-            let index = listed[side]?.firstIndex(where: { place in
-                guard case .awaited(let target) = place else { return false }
+            let index = listed[side]?.firstIndex(where: { entry in
+                guard case .pending(let target) = entry else { return false }
                 return target.key == key && isKind(id, of: target.kind)
             })
         else { return }
@@ -187,8 +187,8 @@ extension ReferenceStore {
         let call = try ReferenceCall(
             self, json, name, predicate: predicate, parent: parent, operations: operations, options: options)
         let before = self
-        var refused: Set<ReferenceSync.Refusal> = []
-        var inserted: Set<ReferenceSync.Refusal> = []
+        var refused: Set<ReferenceSync.RowName> = []
+        var inserted: Set<ReferenceSync.RowName> = []
         while true {
             var attempt = ReferenceSync(self, operations: operations, refused: refused, inserted: inserted)
             let root = try call.run(&attempt)
@@ -197,7 +197,7 @@ extension ReferenceStore {
                 inserted.formUnion(origins)
                 continue
             }
-            let lacking = attempt.lackingRows()
+            let lacking = attempt.rowsWithMissingValues()
             guard lacking.isEmpty else {
                 refused.formUnion(lacking)
                 inserted = []
@@ -224,7 +224,7 @@ extension ReferenceStore {
 
 extension ReferenceSync {
     /// Returns the new rows that lack a required value or a part of their key.
-    func lackingRows() -> Set<Refusal> {
+    func rowsWithMissingValues() -> Set<RowName> {
         Set(
             origins.compactMap { id, origin in
                 guard let row = store.rows[id] else { return nil }

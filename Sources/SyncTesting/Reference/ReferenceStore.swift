@@ -29,7 +29,7 @@ public struct ReferenceStore: Sendable {
     mutating func addRow(of entity: CompiledEntity, key: StoredValue? = nil) -> ReferenceRow.ID {
         lastID += 1
         let partedKey = entity.compositeKey == nil ? nil : key
-        rows[lastID] = ReferenceRow(entity: entity, values: newValues(of: entity), partedKey: partedKey)
+        rows[lastID] = ReferenceRow(entity: entity, values: newValues(of: entity), compositeKey: partedKey)
         return lastID
     }
 
@@ -41,7 +41,7 @@ public struct ReferenceStore: Sendable {
     }
 
     /// Changes the entity of a row to a subentity.
-    mutating func refine(_ row: ReferenceRow.ID, as entity: CompiledEntity) {
+    mutating func setEntity(_ row: ReferenceRow.ID, as entity: CompiledEntity) {
         let values = newValues(of: entity)
         rows[row]?.values.merge(values) { known, _ in known }
         rows[row]?.entity = entity
@@ -49,7 +49,7 @@ public struct ReferenceStore: Sendable {
 
     /// Returns the key of a row; nil for a keyless row, and for a row with a temporary key.
     func key(of row: ReferenceRow) -> StoredValue? {
-        row.partedKey ?? (row.entity.keySlot == nil ? nil : key(of: row.entity, row.values) { _ in nil })
+        row.compositeKey ?? (row.entity.keySlot == nil ? nil : key(of: row.entity, row.values) { _ in nil })
     }
 
     /// Returns the key that is formed by values and by the keys of referenced rows; nil if a part is missing.
@@ -112,7 +112,7 @@ struct ReferenceRow: Sendable {
     var entity: CompiledEntity
     var values: [String: StoredValue]
     /// The composite key, which may contain keys of other rows.
-    var partedKey: StoredValue?
+    var compositeKey: StoredValue?
 }
 
 /// A row at one end of an association.
@@ -139,7 +139,7 @@ struct ReferenceTarget: Hashable, Sendable {
 enum ReferenceListEntry: Hashable, Sendable {
     case row(ReferenceRow.ID)
     /// A pending reference.
-    case awaited(ReferenceTarget)
+    case pending(ReferenceTarget)
 }
 
 /// The JSON keys of relationships, cached.

@@ -6,7 +6,7 @@ extension ReferenceSync {
         let statements = mentions.flatMap(\.allStatements)
         for (row, statement) in statements { deletePendingReferences(statement, of: row) }
         linkArrived()
-        for (row, statement) in statements { follow(statement, of: row) }
+        for (row, statement) in statements { apply(statement, of: row) }
         for (row, statement) in statements
         where store.listed[store.side(row, statement.relationship)] != nil {
             store.order(row, statement.relationship, as: ordered(statement))
@@ -33,7 +33,7 @@ extension ReferenceSync {
 
     // MARK: Single assertions
 
-    private mutating func follow(_ statement: ReferenceOccurrence.Statement, of row: ReferenceRow.ID) {
+    private mutating func apply(_ statement: ReferenceOccurrence.Statement, of row: ReferenceRow.ID) {
         let relationship = statement.relationship
         deletePendingReferences(statement, of: row)
         var listed: [ReferenceRow.ID] = []
@@ -74,9 +74,9 @@ extension ReferenceSync {
         listed: [ReferenceRow.ID]
     ) {
         guard statement.relationship.isToMany else { return }
-        let earlier = leftOut[side] ?? Set(before.targets[side] ?? [])
-        leftOut[side] = earlier.union(present).subtracting(listed)
-        deletesLeftOut[side] = statement.deletes
+        let earlier = unlisted[side] ?? Set(before.targets[side] ?? [])
+        unlisted[side] = earlier.union(present).subtracting(listed)
+        deletesUnlisted[side] = statement.deletes
     }
 
     /// Returns the list in order. Rows without a key keep their positions even if they may not be updated.
@@ -85,7 +85,7 @@ extension ReferenceSync {
         return statement.targets.compactMap { target -> ReferenceListEntry? in
             switch target {
             case .row(let id, let links): links || isKeyless ? .row(id) : nil
-            case .key(let key): row(key).map { .row($0) } ?? .awaited(key)
+            case .key(let key): row(key).map { .row($0) } ?? .pending(key)
             }
         }.uniqued()
     }
@@ -98,7 +98,7 @@ extension ReferenceSync {
         let overruled = store.pending.filter { overrules(statement, of: row, $0) }
         store.pending = store.pending.filter { !overrules(statement, of: row, $0) }
         for pending in overruled where !hasOwner(statement, pending) {
-            store.listed[pending.side]?.removeAll { $0 == .awaited(pending.target) }
+            store.listed[pending.side]?.removeAll { $0 == .pending(pending.target) }
         }
     }
 
@@ -121,15 +121,15 @@ extension ReferenceSync {
         guard relationship.link == pending.side.link else { return false }
         var overrules = false
         if relationship.end == pending.side.end {
-            overrules = saysOfOwnSide(statement, of: row, pending)
+            overrules = replacesOwnSide(statement, of: row, pending)
         }
         if pending.side.end == store.farEnd(relationship) {
-            overrules = overrules || saysOfOtherSide(statement, of: row, pending)
+            overrules = overrules || replacesOtherSide(statement, of: row, pending)
         }
         return overrules
     }
 
-    private func saysOfOwnSide(
+    private func replacesOwnSide(
         _ statement: ReferenceOccurrence.Statement, of row: ReferenceRow.ID, _ pending: ReferencePending
     ) -> Bool {
         let hasTarget = statement.targets.contains { names($0, pending.target) }
@@ -137,7 +137,7 @@ extension ReferenceSync {
         return hasTarget && store.hasOneOwner(statement.relationship)
     }
 
-    private func saysOfOtherSide(
+    private func replacesOtherSide(
         _ statement: ReferenceOccurrence.Statement, of row: ReferenceRow.ID, _ pending: ReferencePending
     ) -> Bool {
         let hasOwner = hasOwner(statement, pending)
@@ -147,11 +147,11 @@ extension ReferenceSync {
         return hasOwner && store.hasOneOwner(statement.relationship)
     }
 
-    private func names(_ target: ReferenceOccurrence.Statement.Target, _ awaited: ReferenceTarget) -> Bool {
+    private func names(_ target: ReferenceOccurrence.Statement.Target, _ pending: ReferenceTarget) -> Bool {
         switch target {
-        case .row(let id, links: true): id == row(awaited)
+        case .row(let id, links: true): id == row(pending)
         case .row: false
-        case .key(let key): key == awaited
+        case .key(let key): key == pending
         }
     }
 }
@@ -169,9 +169,9 @@ extension ReferenceSync {
     /// Returns whether the payload contains a row.
     func isMentioned(_ id: ReferenceRow.ID) -> Bool {
         if touched.contains(id) { return true }
-        if let doubtfulTable, store.rows[id]?.entity.table == doubtfulTable { return true }
+        if let tableWithUnreadableKeys, store.rows[id]?.entity.table == tableWithUnreadableKeys { return true }
         guard let row = store.rows[id], let key = store.key(of: row) else { return false }
-        return mentionedKeys.contains(.key(owner: row.entity.keyOwner, key))
+        return givenKeys.contains(.key(owner: row.entity.keyOwner, key))
     }
 
     /// Deletes rows that replaced lists omit, then rows in scope that the payload does not contain, until none is left.
@@ -194,7 +194,7 @@ extension ReferenceSync {
     /// The rows to delete because lists omit them. Rows with a temporary key stay, and so do rows that have another
     /// owner since.
     private var droppedRows: [ReferenceRow.ID] {
-        leftOut.filter { deletesLeftOut[$0.key] == true }.flatMap { side, rows in
+        unlisted.filter { deletesUnlisted[$0.key] == true }.flatMap { side, rows in
             rows.filter {
                 store.rows[$0] != nil && !isMentioned($0) && !store.isLocal($0)
                     && !store.isOwned($0, byOtherThan: side.row, side.link, side.end.other)
@@ -210,7 +210,7 @@ extension ReferenceSync {
             if more.isEmpty { break }
             going.formUnion(more)
         }
-        try checkDenials(going)
+        try checkDenyRules(going)
         for id in going { store.remove(id) }
     }
 
@@ -237,7 +237,7 @@ extension ReferenceSync {
         }.map(\.key)
     }
 
-    private func checkDenials(_ going: Set<ReferenceRow.ID>) throws {
+    private func checkDenyRules(_ going: Set<ReferenceRow.ID>) throws {
         for id in going {
             guard let row = store.rows[id] else { continue }
             for relationship in row.entity.relationships where relationship.relationship.deleteRule == .deny {

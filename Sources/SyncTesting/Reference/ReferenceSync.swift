@@ -3,7 +3,7 @@ import SyncCore
 /// One sync of a reference store: finds or adds the rows of records, links them, and deletes rows.
 struct ReferenceSync {
     /// The identity of a row: its key, or the path of a record without a key.
-    enum Refusal: Hashable {
+    enum RowName: Hashable {
         case key(owner: Int?, StoredValue)
         case path(String)
     }
@@ -22,7 +22,7 @@ struct ReferenceSync {
     }
 
     enum Outcome {
-        case mention(ReferenceOccurrence)
+        case occurrence(ReferenceOccurrence)
         /// The record may not be written or is rejected; with its row if there is one.
         case skipped(ReferenceRow.ID?)
         /// The record has no readable key; with the records nested in it.
@@ -42,27 +42,27 @@ struct ReferenceSync {
     let operations: SyncOperations
     var store: ReferenceStore
     /// New rows that earlier attempts rejected.
-    let refused: Set<Refusal>
+    let refused: Set<RowName>
     /// New rows that earlier attempts inserted. Records that may only be updated are effective for them too.
-    let inserted: Set<Refusal>
-    var origins: [ReferenceRow.ID: Refusal] = [:]
-    /// The rows of records. Rows that are only given by ID are in `mentionedKeys`.
+    let inserted: Set<RowName>
+    var origins: [ReferenceRow.ID: RowName] = [:]
+    /// The rows of records. Rows that are only given by ID are in `givenKeys`.
     var touched: Set<ReferenceRow.ID> = []
-    var mentionedKeys: Set<Refusal> = []
+    var givenKeys: Set<RowName> = []
     /// The rows without a key of each owner, by position.
     var ownedRows: [ReferenceSide: [ReferenceRow.ID]] = [:]
     /// The contexts of rows without a key. Such a row belongs to its owner, whatever its record asserts.
     var contexts: [ReferenceRow.ID: Context] = [:]
     /// Rows that lists omit.
-    var leftOut: [ReferenceSide: Set<ReferenceRow.ID>] = [:]
+    var unlisted: [ReferenceSide: Set<ReferenceRow.ID>] = [:]
     /// Whether the last list of an end deletes the rows that it omits.
-    var deletesLeftOut: [ReferenceSide: Bool] = [:]
+    var deletesUnlisted: [ReferenceSide: Bool] = [:]
     var misfits: [String] = []
     /// The table whose rows may belong to a record with an unreadable key.
-    var doubtfulTable: TableID?
+    var tableWithUnreadableKeys: TableID?
 
     init(
-        _ store: ReferenceStore, operations: SyncOperations, refused: Set<Refusal>, inserted: Set<Refusal>
+        _ store: ReferenceStore, operations: SyncOperations, refused: Set<RowName>, inserted: Set<RowName>
     ) {
         before = store
         self.store = store
@@ -76,7 +76,7 @@ struct ReferenceSync {
 
     // MARK: Records
 
-    mutating func mention(
+    mutating func add(
         _ record: JSONValue, as entity: CompiledEntity, at path: String, _ context: Context
     ) -> Outcome {
         guard let entity = store.entity(of: record, as: entity) else { return .unreadable([]) }
@@ -100,9 +100,9 @@ struct ReferenceSync {
             guard let row = store.rows[id], isNew(id), model.compiled.entity(entity.id, isKindOf: row.entity.id) else {
                 return .skipped(nil)
             }
-            store.refine(id, as: entity)
+            store.setEntity(id, as: entity)
         }
-        let origin = key.map { Refusal.key(owner: entity.keyOwner, $0) } ?? .path(path)
+        let origin = key.map { RowName.key(owner: entity.keyOwner, $0) } ?? .path(path)
         guard may(id, context) || mayUpdate(context) && inserted.contains(origin) else { return .skipped(id) }
         if id == nil, refused.contains(origin) { return .skipped(nil) }
         let row = id ?? store.addRow(of: entity, key: key)
@@ -113,7 +113,7 @@ struct ReferenceSync {
         if key == nil, context.owner != nil { contexts[row] = context }
         touched.insert(row)
         fill(row, with: reading, as: entity)
-        return .mention(
+        return .occurrence(
             ReferenceOccurrence(row: row, statements: statements(of: row, reading, at: path, context)))
     }
 
@@ -132,8 +132,8 @@ struct ReferenceSync {
                 }
             for (index, record) in records.enumerated() {
                 let path = "\(path).\(relationship.name)[\(index)]"
-                switch mention(record, as: destination, at: path, .unowned(isListed: relationship.isToMany)) {
-                case .mention(let inner): found.append(inner)
+                switch add(record, as: destination, at: path, .unowned(isListed: relationship.isToMany)) {
+                case .occurrence(let inner): found.append(inner)
                 case .unreadable(let inner): found += inner
                 case .skipped: break
                 }
@@ -237,8 +237,8 @@ struct ReferenceSync {
             }
         case .object(let record):
             let context = owner.map { Context.overruled(by: $0) } ?? .toOne(of: row, relationship)
-            switch mention(record, as: destination, at: path, context) {
-            case .mention(let child):
+            switch add(record, as: destination, at: path, context) {
+            case .occurrence(let child):
                 statement.targets = [.row(child.row, links: true)]
                 statement.inner = [child]
             // A rejected record leaves the link as it is.
@@ -258,13 +258,13 @@ struct ReferenceSync {
             var readable = 0
             for (index, record) in records.enumerated() {
                 let context = Context.toMany(of: row, relationship, position: readable)
-                switch mention(record, as: destination, at: "\(path)[\(index)]", context) {
+                switch add(record, as: destination, at: "\(path)[\(index)]", context) {
                 case .unreadable(let inner):
                     statement.inner += inner
                     continue
                 case .skipped(let id):
                     if let id { statement.targets.append(.row(id, links: false)) }
-                case .mention(let child):
+                case .occurrence(let child):
                     statement.targets.append(.row(child.row, links: true))
                     statement.inner.append(child)
                 }

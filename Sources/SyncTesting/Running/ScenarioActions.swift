@@ -12,9 +12,9 @@ struct ScenarioActions: Sendable {
     /// The members that the insert hook adds to each record of a new row; nil for no hook.
     let addedOnInsert: JSONValue?
     /// The size of the chunks in which payloads are synced; nil to sync them as a whole.
-    let pieceSize: Int?
+    let chunkSize: Int?
     /// Whether syncs run in a transaction of the app.
-    let isGuest: Bool
+    let usesAppDatabase: Bool
 
     // MARK: Writing
 
@@ -23,8 +23,8 @@ struct ScenarioActions: Sendable {
         let predicate = try call.predicate.map { try RowPredicate(parsing: $0) }
         let options = options(call)
         if call.isPaged { return try await sync(pages: payload, call, predicate, options) }
-        if isGuest { return try await sync(payload, inTransaction: call, predicate, options) }
-        if let pieceSize { return try await sync(payload, inPiecesOf: pieceSize, call, predicate, options) }
+        if usesAppDatabase { return try await sync(payload, inTransaction: call, predicate, options) }
+        if let chunkSize { return try await sync(payload, inChunksOf: chunkSize, call, predicate, options) }
         return try await write { stack in
             if !call.entities.isEmpty {
                 return try await call.isDryRun
@@ -72,7 +72,7 @@ struct ScenarioActions: Sendable {
     }
 
     private func sync(
-        _ payload: Payload, inPiecesOf size: Int, _ call: ScenarioStep.SyncCall, _ predicate: RowPredicate?,
+        _ payload: Payload, inChunksOf size: Int, _ call: ScenarioStep.SyncCall, _ predicate: RowPredicate?,
         _ options: SyncOptions
     ) async throws -> SyncResult {
         let bytes = payload.data

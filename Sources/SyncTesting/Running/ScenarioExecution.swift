@@ -52,14 +52,14 @@ struct ScenarioExecution: Sendable {
 
     private func run(_ steps: [ScenarioStep]) async throws -> [ScenarioReport.Failure] {
         let store = try ScenarioStoreFile(
-            needsFile: scenario.needsStoreFile, isGuest: options.isGuest, isAdopted: options.isAdopted)
+            needsFile: scenario.needsStoreFile, usesAppDatabase: options.usesAppDatabase, usesExistingTables: options.usesExistingTables)
         defer { store.remove() }
         guard let path = scenario.model else { throw ScenarioError("the case has no model") }
         var actions = ScenarioActions(
             stack: try store.open(loadModel(path)), file: file,
             writesInBackground: scenario.needs.contains(ScenarioFeatures.backgroundWrite),
             addedOnInsert: scenario.needs.contains(ScenarioFeatures.willInsertHook) ? scenario.hook : nil,
-            pieceSize: options.pieceSize, isGuest: options.isGuest)
+            chunkSize: options.chunkSize, usesAppDatabase: options.usesAppDatabase)
         var check = ReferenceCheck(isOn: options.checksReference, actions)
         for (index, step) in steps.enumerated() {
             let number = index + 1
@@ -148,7 +148,7 @@ struct StepExecution: Sendable {
     func run() async throws {
         // Chunks with inconsistent records are written one after the other, so `total_changes()` grows even if the sync
         // ends where it began. Contents are compared instead.
-        let isCut = actions.pieceSize != nil
+        let isCut = actions.chunkSize != nil
         let changes = step.mustNotWrite && !isCut ? try await stack.totalChanges() : nil
         let before = step.mustNotWrite && isCut ? try await stack.contents() : nil
         if let hint = step.expectedError {
@@ -214,7 +214,7 @@ struct StepExecution: Sendable {
                 throw ScenarioReport.Failure(
                     expected: "exactly one row", found: "\(rows.count) rows", message: place)
             }
-            try await compare(values, row, place: place)
+            try await compare(values, row, path: place)
         case .fetch(let entity, let id, let expected):
             try await fetch(entity, id, expected)
         case .insertOrUpdate(let entity, let values):
@@ -251,7 +251,7 @@ struct StepExecution: Sendable {
         case (nil, .null): return
         case (let row?, .null): throw ScenarioReport.Failure(expected: "null", found: row.scenarioText, message: place)
         case (nil, _): throw ScenarioReport.Failure(expected: expected.scenarioText, found: "null", message: place)
-        case (let row?, _): try await compare(expected, row, place: place)
+        case (let row?, _): try await compare(expected, row, path: place)
         }
     }
 
@@ -274,13 +274,13 @@ struct StepExecution: Sendable {
 
     // MARK: Comparison
 
-    private func compare(_ values: JSONValue, _ row: StoredRowView, place: String) async throws {
+    private func compare(_ values: JSONValue, _ row: StoredRowView, path: String) async throws {
         let matcher = ExpectationMatcher(model: stack.model, source: actions)
         let mismatches = try await matcher.mismatches(values, in: row)
         guard !mismatches.isEmpty else { return }
         throw ScenarioReport.Failure(
             expected: mismatches.map { "\($0.path) = \($0.expected)" }.joined(separator: ", "),
-            found: mismatches.map(\.found).joined(separator: ", "), message: place)
+            found: mismatches.map(\.found).joined(separator: ", "), message: path)
     }
 
     private func compare(_ changes: ScenarioStep.Changes, _ result: SyncResult, entity: String) throws {

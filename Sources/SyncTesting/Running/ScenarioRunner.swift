@@ -20,26 +20,26 @@ public struct ScenarioRunner: Sendable {
         public var checksReference: Bool
 
         /// The size in bytes of the chunks in which the runner syncs each payload; nil to sync it as a whole.
-        public var pieceSize: Int?
+        public var chunkSize: Int?
         /// Whether the store is in an app database. Each sync except paged imports then runs in a transaction of the
         /// app.
-        public var isGuest: Bool
+        public var usesAppDatabase: Bool
         /// Whether the store uses existing tables, with other names for tables and columns, where the model allows
         /// that.
-        public var isAdopted: Bool
+        public var usesExistingTables: Bool
         /// Whether results list the transformers that the model of a case names and the runner does not register.
         public var namesMissingTransformers: Bool
 
         /// Creates options; each is off by default.
         public init(
-            repeatsSyncs: Bool = false, checksReference: Bool = false, pieceSize: Int? = nil,
-            isGuest: Bool = false, namesMissingTransformers: Bool = false,
-            isAdopted: Bool = false
+            repeatsSyncs: Bool = false, checksReference: Bool = false, chunkSize: Int? = nil,
+            usesAppDatabase: Bool = false, namesMissingTransformers: Bool = false,
+            usesExistingTables: Bool = false
         ) {
-            self.isAdopted = isAdopted
-            self.isGuest = isGuest
+            self.usesExistingTables = usesExistingTables
+            self.usesAppDatabase = usesAppDatabase
             self.namesMissingTransformers = namesMissingTransformers
-            self.pieceSize = pieceSize
+            self.chunkSize = chunkSize
             self.repeatsSyncs = repeatsSyncs
             self.checksReference = checksReference
         }

@@ -5,12 +5,12 @@ import SyncSQLite
 /// The location of the store of one case: in memory, or in a temporary folder that is removed afterwards.
 struct ScenarioStoreFile: Sendable {
     private let folder: URL?
-    private let isGuest: Bool
-    private let isAdopted: Bool
+    private let usesAppDatabase: Bool
+    private let usesExistingTables: Bool
 
-    init(needsFile: Bool, isGuest: Bool, isAdopted: Bool) throws {
-        self.isGuest = isGuest
-        self.isAdopted = isAdopted && !needsFile
+    init(needsFile: Bool, usesAppDatabase: Bool, usesExistingTables: Bool) throws {
+        self.usesAppDatabase = usesAppDatabase
+        self.usesExistingTables = usesExistingTables && !needsFile
         guard needsFile else {
             folder = nil
             return
@@ -23,12 +23,12 @@ struct ScenarioStoreFile: Sendable {
     /// Opens the store. Transformers are optional: a case that depends on one lists it in `needs`, and models name
     /// others too.
     func open(_ model: SyncModel) throws -> DataStack {
-        if isAdopted, let stack = try DataStack.adopted(model.withOtherNames(), transformers: .optional) {
+        if usesExistingTables, let stack = try DataStack.withExistingTables(model.withOtherNames(), transformers: .optional) {
             return stack
         }
-        if isGuest {
+        if usesAppDatabase {
             let path = folder?.appendingPathComponent("app.sqlite").path
-            return try DataStack.guest(model, at: path, transformers: .optional)
+            return try DataStack.appDatabase(model, at: path, transformers: .optional)
         }
         guard let folder else { return try DataStack.inMemory(model, transformers: .optional) }
         return try DataStack(model: model, at: folder.appendingPathComponent("store.sqlite"), transformers: .optional)

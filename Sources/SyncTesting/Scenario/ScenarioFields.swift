@@ -5,22 +5,22 @@ import SyncCore
 /// The reader must ask for every field. Fields left at the end are unknown and an error: an expectation with a misspelt
 /// name would otherwise always pass.
 struct ScenarioFields {
-    private let place: String
+    private let title: String
     private let members: [JSONValue.Member]
     private var known: Set<String> = []
 
     /// Creates a reader.
     ///
-    /// - Parameter place: The name of the object in errors, such as `the step` or `the parent`.
-    init(_ value: JSONValue, of place: String) throws(ScenarioError) {
+    /// - Parameter title: The name of the object in errors, such as `the step` or `the parent`.
+    init(_ value: JSONValue, of title: String) throws(ScenarioError) {
         guard case .object(let members) = value else {
-            throw ScenarioError("\(place) must be an object, not \(value.kindName)")
+            throw ScenarioError("\(title) must be an object, not \(value.kindName)")
         }
         var seen: Set<String> = []
         for member in members where !seen.insert(member.key).inserted {
-            throw ScenarioError("\(place) has the field '\(member.key)' twice")
+            throw ScenarioError("\(title) has the field '\(member.key)' twice")
         }
-        self.place = place
+        self.title = title
         self.members = members
     }
 
@@ -35,7 +35,7 @@ struct ScenarioFields {
     }
 
     mutating func value(_ name: String) throws(ScenarioError) -> JSONValue {
-        guard let value = optional(name) else { throw ScenarioError("\(place) lacks the field '\(name)'") }
+        guard let value = optional(name) else { throw ScenarioError("\(title) lacks the field '\(name)'") }
         return value
     }
 
@@ -115,13 +115,13 @@ struct ScenarioFields {
         let unknown = names.filter { !known.contains($0) }
         guard unknown.isEmpty else {
             throw ScenarioError(
-                "\(place) has unknown \(unknown.count == 1 ? "field" : "fields") "
+                "\(title) has unknown \(unknown.count == 1 ? "field" : "fields") "
                     + unknown.map { "'\($0)'" }.joined(separator: ", "))
         }
     }
 
     private func wrong(_ name: String, _ value: JSONValue, _ expected: String) -> ScenarioError {
-        ScenarioError("the field '\(name)' of \(place) must be \(expected), not \(value.kindName)")
+        ScenarioError("the field '\(name)' of \(title) must be \(expected), not \(value.kindName)")
     }
 }
 

@@ -6,13 +6,13 @@ public actor InMemoryService: SyncService {
     /// A fault that a test injects into a request.
     public enum Fault: Sendable, Hashable {
         /// The request does not reach the service.
-        case dropBefore
+        case failsBeforeApply
         /// The service carries out the request, and the response is lost.
-        case dropAfter
+        case failsAfterApply
         /// The service responds that it is busy.
         case busy
         /// The service carries out a push after this many more requests. The client receives a timeout.
-        case late(Int)
+        case appliesLate(Int)
         /// The service rejects the changes of a push and does not carry them out.
         case refuse
     }
@@ -74,14 +74,14 @@ public actor InMemoryService: SyncService {
     public func setFault(_ fault: (@Sendable (Request, Int) -> Fault?)?) { self.fault = fault }
 
     /// Sets a closure that the service calls before it handles a request, as an event while the request is in flight.
-    public func setMeanwhile(_ meanwhile: (@Sendable (Request) async -> Void)?) { self.meanwhile = meanwhile }
+    public func onRequest(_ meanwhile: (@Sendable (Request) async -> Void)?) { self.meanwhile = meanwhile }
 
     /// Removes the recorded requests.
     public func deleteRequests() { requests = [] }
 
     /// Stores a row, as another client of the service would. Returns its version.
     @discardableResult
-    public func put(_ entity: String, _ id: JSONValue, _ record: JSONValue, time: Date? = nil) -> String {
+    public func set(_ entity: String, _ id: JSONValue, _ record: JSONValue, time: Date? = nil) -> String {
         version += 1
         var members = record.merging(rows[entity]?[id].flatMap { $0.isDeleted ? JSONValue?.none : $0.record })
         // The members of a composite ID are in the record already.
@@ -104,7 +104,7 @@ public actor InMemoryService: SyncService {
     }
 
     /// Removes a row without a tombstone.
-    public func forget(_ entity: String, _ id: JSONValue) { rows[entity]?[id] = nil }
+    public func removeWithoutTombstone(_ entity: String, _ id: JSONValue) { rows[entity]?[id] = nil }
 
     /// The rows and idempotency keys of the service at one time.
     public struct Copy: Sendable {
@@ -126,7 +126,7 @@ public actor InMemoryService: SyncService {
 
     // MARK: SyncService
 
-    private func meet(_ request: Request) async throws -> Fault? {
+    private func nextFault(for request: Request) async throws -> Fault? {
         await meanwhile?(request)
         requests.append(request)
         var due: [PushOperation] = []
@@ -136,15 +136,15 @@ public actor InMemoryService: SyncService {
         for operation in due { _ = carryOut(operation) }
         let fault = fault?(request, requests.count)
         switch fault {
-        case .dropBefore?: throw ServiceError.unreachable("the connection was closed")
+        case .failsBeforeApply?: throw ServiceError.unreachable("the connection was closed")
         case .busy?: throw ServiceError.busy(after: .zero, "busy")
-        case .dropAfter?, .late?, .refuse?, nil: return fault
+        case .failsAfterApply?, .appliesLate?, .refuse?, nil: return fault
         }
     }
 
     /// Returns a page of changes, oldest first.
     public func pull(_ request: PullRequest) async throws -> PullPage {
-        if try await meet(.pull(request.entity)) != nil { throw ServiceError.unreachable("the answer was lost") }
+        if try await nextFault(for: .pull(request.entity)) != nil { throw ServiceError.unreachable("the answer was lost") }
         let since = request.page.flatMap { Int($0) } ?? request.cursor.flatMap { Int($0) } ?? 0
         let isWhole = request.cursor == nil
         let changed = (rows[request.entity] ?? [:]).filter {
@@ -160,14 +160,14 @@ public actor InMemoryService: SyncService {
 
     /// Returns all IDs with their versions, in one page.
     public func ids(_ request: SweepRequest) async throws -> IDPage {
-        if try await meet(.ids(request.entity)) != nil { throw ServiceError.unreachable("the answer was lost") }
+        if try await nextFault(for: .ids(request.entity)) != nil { throw ServiceError.unreachable("the answer was lost") }
         let rows = (rows[request.entity] ?? [:]).filter { !$0.value.isDeleted }
         return IDPage(ids: Array(rows.keys), versions: rows.mapValues { "\($0.version)" })
     }
 
     /// Returns rows by their IDs.
     public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
-        if try await meet(.fetch(ids, entity)) != nil { throw ServiceError.unreachable("the answer was lost") }
+        if try await nextFault(for: .fetch(ids, entity)) != nil { throw ServiceError.unreachable("the answer was lost") }
         return ids.map { id in
             guard let row = rows[entity]?[id], !row.isDeleted else { return .absent }
             return .found(remote(id, row))
@@ -178,17 +178,17 @@ public actor InMemoryService: SyncService {
     public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         let fault: Fault?
         do {
-            fault = try await meet(.push(operations))
+            fault = try await nextFault(for: .push(operations))
         } catch ServiceError.unreachable(let text) {
             return operations.map { _ in .unknown(text) }
         }
-        if case .late(let count)? = fault {
+        if case .appliesLate(let count)? = fault {
             lateOperations += operations.map { (count, $0) }
             return operations.map { _ in .unknown("timed out") }
         }
         if fault == .refuse { return operations.map { _ in .rejected("refused") } }
         let outcomes = operations.map(carryOut)
-        return fault == .dropAfter ? operations.map { _ in .unknown("the answer was lost") } : outcomes
+        return fault == .failsAfterApply ? operations.map { _ in .unknown("the answer was lost") } : outcomes
     }
 
     private func carryOut(_ operation: PushOperation) -> PushOutcome {
@@ -198,7 +198,7 @@ public actor InMemoryService: SyncService {
             guard let id = operation.id, let row = rows[operation.entity]?[id], !row.isDeleted else { return .gone }
             if isStale(operation, row) { return .conflict(remote(id, row)) }
             accepted.append(operation.body)
-            put(operation.entity, id, operation.completed(by: row.record).body)
+            set(operation.entity, id, operation.completed(by: row.record).body)
             return .applied(answer(operation.entity, id))
         case .delete:
             guard let id = operation.id, let row = rows[operation.entity]?[id], !row.isDeleted else {
@@ -234,7 +234,7 @@ public actor InMemoryService: SyncService {
         creations += 1
         accepted.append(body)
         rows[operation.entity]?[id] = nil
-        put(operation.entity, id, body)
+        set(operation.entity, id, body)
         return .applied(answer(operation.entity, id))
     }
 

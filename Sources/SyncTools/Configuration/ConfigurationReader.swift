@@ -23,7 +23,7 @@ struct ConfigurationReader {
     mutating func optional<T>(_ key: String, _ read: (ConfigurationValue) throws -> T) throws -> T? {
         known.append(key)
         guard let member = value[key] else { return nil }
-        return try read(ConfigurationValue(member, place(key), variables))
+        return try read(ConfigurationValue(member, path(of: key), variables))
     }
 
     mutating func required<T>(_ key: String, _ read: (ConfigurationValue) throws -> T) throws -> T {
@@ -50,10 +50,10 @@ struct ConfigurationReader {
     }
 
     func wrong(_ key: String, _ message: String) -> SyncError {
-        SyncError(.invalidConfiguration, message, path: place(key))
+        SyncError(.invalidConfiguration, message, path: path(of: key))
     }
 
-    private func place(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+    private func path(of key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 }
 
 /// A value of a configuration file, with its path.

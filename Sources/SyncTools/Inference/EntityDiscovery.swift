@@ -7,7 +7,7 @@ import SyncCore
 /// If two places are inconsistent with each other, one gets a separate entity. The search then starts again.
 struct EntityDiscovery {
     /// A key of an entity: a place at which samples have values.
-    struct Place: Hashable {
+    struct Member: Hashable {
         var entity: String
         var key: String
     }
@@ -26,20 +26,20 @@ struct EntityDiscovery {
     private(set) var entities: [InferredEntity] = []
     /// Lowercased entity name → the entity. An alias leads to the entity that it was unified with.
     private(set) var links: [String: String] = [:]
-    private(set) var remarks: [InferenceNote] = []
-    private var plain: Set<Place> = []
+    private(set) var notes: [InferenceNote] = []
+    private var plain: Set<Member> = []
     private var order: [String] = []
     private var objects: [String: ObservedObject] = [:]
-    private var destinations: [Place: String] = [:]
-    private var sightings: [Place: [ObservedObject]] = [:]
+    private var destinations: [Member: String] = [:]
+    private var sightings: [Member: [ObservedObject]] = [:]
     /// Entity → its places, in the order in which they were found.
-    private var places: [String: [Place]] = [:]
+    private var members: [String: [Member]] = [:]
     /// Whether the objects of a place hold their records by name, by place.
-    private var keyed: [Place: Bool] = [:]
+    private var keyed: [Member: Bool] = [:]
     /// The separate entity of a place, if it has one.
-    private var own: [Place: String] = [:]
+    private var own: [Member: String] = [:]
     /// Places whose objects name several entities. No relationship can be read from them.
-    private var unreadable: Set<Place> = []
+    private var unreadable: Set<Member> = []
 
     /// Creates the search.
     ///
@@ -60,7 +60,7 @@ struct EntityDiscovery {
             collect()
             rounds += 1
             if rounds == Self.maximumRounds { plain.formUnion(destinations.keys) }
-        } while markPlainData() || separate() || unifyTwins() || rounds == Self.maximumRounds
+        } while addPlainData() || separate() || mergeDuplicates() || rounds == Self.maximumRounds
         try checkSize()
         let destinations = Dictionary(grouping: self.destinations, by: \.key.entity)
         let unreadable = Dictionary(grouping: self.unreadable, by: \.entity)
@@ -94,7 +94,7 @@ struct EntityDiscovery {
         objects = [:]
         destinations = [:]
         sightings = [:]
-        places = [:]
+        members = [:]
         keyed = [:]
         for root in roots { add(root.object, to: root.entity) }
     }
@@ -107,7 +107,7 @@ struct EntityDiscovery {
         objects[entity]?.merge(object)
         for key in object.keys {
             guard let value = object.members[key], var nested = value.object else { continue }
-            let place = Place(entity: entity, key: key)
+            let place = Member(entity: entity, key: key)
             guard !plain.contains(place) else { continue }
             if value.destinations.count > 1 { unreadable.insert(place) }
             if value.isPlain || value.destinations.count > 1 {
@@ -124,14 +124,14 @@ struct EntityDiscovery {
             let isList = value.objectLists > 0 || records != nil
             let destination =
                 destinations[place] ?? value.destinations.first.map { meant($0) } ?? name(of: place, isList: isList)
-            if destinations[place] == nil { places[destination, default: []].append(place) }
+            if destinations[place] == nil { members[destination, default: []].append(place) }
             destinations[place] = destination
             sightings[place, default: []].append(nested)
             add(nested, to: destination)
         }
     }
 
-    private mutating func name(of place: Place, isList: Bool) -> String {
+    private mutating func name(of place: Member, isList: Bool) -> String {
         meant(own[place] ?? Inflection.entityName(place.key, isList: isList))
     }
 
@@ -145,14 +145,14 @@ struct EntityDiscovery {
     // MARK: Plain data
 
     /// Marks the places whose objects are not rows. Returns false if none changed.
-    private mutating func markPlainData() -> Bool {
+    private mutating func addPlainData() -> Bool {
         let before = plain.count
         for (place, destination) in destinations where !areRows(place, destination) { plain.insert(place) }
         // `collect` may have added objects of a place before it found the place to be plain, so it must run again.
         return plain.count > before || destinations.keys.contains { plain.contains($0) }
     }
 
-    private func areRows(_ place: Place, _ destination: String) -> Bool {
+    private func areRows(_ place: Member, _ destination: String) -> Bool {
         guard let value = objects[place.entity]?.members[place.key], let target = objects[destination] else {
             return false
         }
@@ -165,7 +165,7 @@ struct EntityDiscovery {
         let key = key(of: destination)
         guard key.isEmpty else {
             // Root records without a key are skipped and reported. Nested objects are kept as plain data instead.
-            guard seen.allSatisfy({ Self.haveKey(key, $0) }), areSound(seen, isLink: !value.destinations.isEmpty)
+            guard seen.allSatisfy({ Self.haveKey(key, $0) }), areConsistent(seen, isLink: !value.destinations.isEmpty)
             else { return false }
             guard value.scalars.count > 0 else { return true }
             guard key.count == 1, let type = target.members[key[0]]?.scalars.keyType else { return false }
@@ -182,11 +182,11 @@ struct EntityDiscovery {
     }
 
     /// Returns whether each ID identifies one row within a place.
-    private func areSound(_ seen: [ObservedObject], isLink: Bool) -> Bool {
+    private func areConsistent(_ seen: [ObservedObject], isLink: Bool) -> Bool {
         guard !isLink else { return true }
         var known = SeenObjects()
         for (index, object) in seen.enumerated() {
-            if object.things.contradictions > 0, object.things.areUnsound { return false }
+            if object.things.contradictions > 0, object.things.areInconsistent { return false }
             guard seen.count > 1 else { continue }
             if index > 0, known.contradicts(object.things) { return false }
             known.merge(object.things)
@@ -212,7 +212,7 @@ struct EntityDiscovery {
     private mutating func separate() -> Bool {
         var isChanged = false
         for entity in order {
-            let found = places[entity] ?? []
+            let found = members[entity] ?? []
             let root = roots.filter { $0.entity == entity }
             guard found.count + root.count > 1 else { continue }
             let key = Set(key(of: entity))
@@ -247,7 +247,7 @@ struct EntityDiscovery {
         left.count > 1 && right.count > 1 && left.isDisjoint(with: right)
     }
 
-    private mutating func separate(_ place: Place) {
+    private mutating func separate(_ place: Member) {
         guard own[place] == nil else {
             plain.insert(place)
             return
@@ -262,7 +262,7 @@ struct EntityDiscovery {
         }
         own[place] = name
         let other = destinations[place] ?? ""
-        remarks.append(
+        notes.append(
             .init("\(place.entity).\(place.key)", "\(name): its records are distinct from those of \(other)"))
     }
 
@@ -270,7 +270,7 @@ struct EntityDiscovery {
 
     /// Unifies entities that have the same keys and share rows, such as `author` and `editor`. Shared rows have the
     /// same ID and are equal in more than the ID. Returns false if there are none.
-    private mutating func unifyTwins() -> Bool {
+    private mutating func mergeDuplicates() -> Bool {
         var twins = DuplicateEntityFinder()
         for name in order {
             guard let object = objects[name] else { continue }
@@ -288,7 +288,7 @@ struct EntityDiscovery {
     ///   - unreadable: The places of the entity from which nothing can be read.
     ///   - isNamed: Whether objects hold the records of the entity by name.
     private func entity(
-        _ name: String, _ destinations: [(key: Place, value: String)], unreadable: [Place], isNamed: Bool
+        _ name: String, _ destinations: [(key: Member, value: String)], unreadable: [Member], isNamed: Bool
     ) -> InferredEntity? {
         guard let object = objects[name] else { return nil }
         let key = key(of: name)
@@ -358,7 +358,7 @@ struct SeenObjects {
     }
 
     /// Whether inconsistent objects are so frequent that the IDs do not identify rows.
-    var areUnsound: Bool { mixesKinds || contradictions * 20 > repeats }
+    var areInconsistent: Bool { mixesKinds || contradictions * 20 > repeats }
 
     /// Returns whether another place has an object with the same ID and inconsistent values.
     func contradicts(_ other: SeenObjects) -> Bool {

@@ -8,14 +8,14 @@ struct EntityDraft {
     var members: [(name: String, member: InferredMember)] = []
     private(set) var left: [String] = []
     let inferred: InferredEntity
-    var taken = UniqueNames()
+    var usedNames = UniqueNames()
     private let idKeys: IDKeys
     /// The case of its keys, if it is not snake_case.
     let rule: KeyCase?
     /// Attribute name → index. Relationship name in lower case → index. Member name → indices.
-    var attributePlaces: [String: Int] = [:]
-    private var relationshipPlaces: [String: Int] = [:]
-    var memberPlaces: [String: [Int]] = [:]
+    var attributeIndexes: [String: Int] = [:]
+    private var relationshipIndexes: [String: Int] = [:]
+    var memberIndexes: [String: [Int]] = [:]
     var notes: [InferenceNote] = []
     /// The attribute for the names under which objects hold the records; empty if there is none.
     private(set) var nameAttribute = ""
@@ -27,7 +27,7 @@ struct EntityDraft {
         entity = SyncModel.Entity(inferred.name, keys: spelling.own(inferred.name))
         rule = entity.keys ?? spelling.ofModel
         // An attribute with one of these names would become the primary key.
-        if inferred.key.isEmpty { taken = UniqueNames(["id", "remoteID"]) }
+        if inferred.key.isEmpty { usedNames = UniqueNames(["id", "remoteID"]) }
         idKeys = IDKeys(of: inferred)
         let order = inferred.key + inferred.object.keys.filter { !inferred.key.contains($0) }
         for key in order {
@@ -42,7 +42,7 @@ struct EntityDraft {
         let parts = inferred.key.compactMap { key in keys.first { $0.value == [key] }?.key }
         if parts.count > 1 { entity.primaryKey = SyncModel.PrimaryKey(parts) }
         guard let name = inferred.nameOfNames else { return }
-        nameAttribute = taken.take(name)
+        nameAttribute = usedNames.reserve(name)
         entity.attributes.append(SyncModel.Attribute(nameAttribute, .string))
     }
 
@@ -60,10 +60,10 @@ struct EntityDraft {
 
     private mutating func addAttribute(_ member: InferredMember, _ type: AttributeType) {
         let isKey = inferred.key == [member.key]
-        let name = taken.take(Inflection.memberName(member.key))
-        attributePlaces[name] = entity.attributes.count
+        let name = usedNames.reserve(Inflection.memberName(member.key))
+        attributeIndexes[name] = entity.attributes.count
         var attribute = SyncModel.Attribute(name, type)
-        if !inferred.key.contains(member.key), member.value.isNullOnly { attribute.leaveTypeOpen() }
+        if !inferred.key.contains(member.key), member.value.isNullOnly { attribute.setTypeOpen() }
         entity.attributes.append(attribute)
         if isKey, name != "id" { entity.primaryKey = SyncModel.PrimaryKey(name) }
         record(name, member)
@@ -80,7 +80,7 @@ struct EntityDraft {
         let base = byID ? InferredNames.target(ofIDKey: member.key)?.name ?? member.key : member.key
         let plain = Inflection.memberName(base) + (byID && many ? "s" : "")
         if byID, isAmbiguous(member.key, plain) { return false }
-        if let place = relationshipPlaces[plain.lowercased()] {
+        if let place = relationshipIndexes[plain.lowercased()] {
             let known = entity.relationships[place]
             guard known.destination == target, known.isToMany == many, known.remoteKey == nil,
                 Self.isRead(member.key, by: known, rule)
@@ -89,7 +89,7 @@ struct EntityDraft {
             record(known.name, member)
             return true
         }
-        let name = taken.take(plain)
+        let name = usedNames.reserve(plain)
         var relationship = SyncModel.Relationship(name, to: target, many: many, ordered: member.isOrdered)
         if !Self.isRead(member.key, by: relationship, rule) {
             relationship.remoteKey = RemoteKeyPath.escaped(member.key)
@@ -100,21 +100,21 @@ struct EntityDraft {
     }
 
     private mutating func append(_ relationship: SyncModel.Relationship) {
-        relationshipPlaces[relationship.name.lowercased()] = entity.relationships.count
+        relationshipIndexes[relationship.name.lowercased()] = entity.relationships.count
         entity.relationships.append(relationship)
     }
 
     func relationship(_ name: String) -> SyncModel.Relationship? {
-        relationshipPlace(name).map { entity.relationships[$0] }
+        relationshipIndex(name).map { entity.relationships[$0] }
     }
 
-    func relationshipPlace(_ name: String) -> Int? {
-        relationshipPlaces[name.lowercased()].flatMap { entity.relationships[$0].name == name ? $0 : nil }
+    func relationshipIndex(_ name: String) -> Int? {
+        relationshipIndexes[name.lowercased()].flatMap { entity.relationships[$0].name == name ? $0 : nil }
     }
 
     private mutating func record(_ name: String, _ member: InferredMember) {
         keys[name, default: []].append(member.key)
-        memberPlaces[name, default: []].append(members.count)
+        memberIndexes[name, default: []].append(members.count)
         members.append((name, member))
     }
 
@@ -129,7 +129,7 @@ struct EntityDraft {
     /// Returns the to-one relationship to an entity that has one of these names and no inverse; nil if not exactly one
     /// does.
     func wayBack(to owner: String, names: [String]) -> String? {
-        let found = Set(names.map { $0.lowercased() }).compactMap { relationshipPlaces[$0] }
+        let found = Set(names.map { $0.lowercased() }).compactMap { relationshipIndexes[$0] }
             .map { entity.relationships[$0] }
             .filter { !$0.isToMany && $0.destination == owner && $0.inverse == nil }
         return found.count == 1 ? found[0].name : nil
@@ -142,7 +142,7 @@ struct EntityDraft {
             AttributeNaming.keys(for: SyncModel.Relationship(name, to: target), rule).contains(where: hasKey)
         }
         while isTaken(wish) { wish += "Owner" }
-        let name = taken.take(wish)
+        let name = usedNames.reserve(wish)
         append(SyncModel.Relationship(name, to: target, inverse: inverse))
         return name
     }
@@ -150,14 +150,14 @@ struct EntityDraft {
     /// Sets `keyedBy` of the relationships whose objects hold records by name.
     mutating func setNames(_ nameAttribute: (String) -> String?) {
         for (name, member) in members where inferred.keyed.contains(member.key) {
-            guard let place = relationshipPlaces[name.lowercased()] else { continue }
+            guard let place = relationshipIndexes[name.lowercased()] else { continue }
             entity.relationships[place].keyedBy = nameAttribute(entity.relationships[place].destination)
                 .map { .attribute($0) }
         }
     }
 
     mutating func setInverse(of relationship: String, to inverse: String) {
-        guard let place = relationshipPlaces[relationship.lowercased()] else { return }
+        guard let place = relationshipIndexes[relationship.lowercased()] else { return }
         entity.relationships[place].inverse = inverse
     }
 
@@ -174,16 +174,16 @@ extension EntityDraft {
         let compiled = try model.compiled.entity(named: entity.name)
         let names = model.compiled.names(of: compiled)
         for (name, keys) in keys.sorted(by: { $0.key < $1.key }) {
-            if try keepSpelling(of: name, keys, in: model) { isChanged = true }
+            if try setRemoteKeyForSpelling(of: name, keys, in: model) { isChanged = true }
             for key in keys {
                 let slot = names.attribute(forKey: key)?.slot
                 let found = slot.map { model.compiled[compiled.table].attributes[$0].name }
-                if let index = attributePlaces[name] {
+                if let index = attributeIndexes[name] {
                     if found != name, entity.attributes[index].remoteKey == nil {
                         entity.attributes[index].remoteKey = RemoteKeyPath.escaped(key)
                         isChanged = true
                     }
-                    for relationship in names.relationships(readFrom: key) where keepApart(relationship.index) {
+                    for relationship in names.relationships(readFrom: key) where setOwnRemoteKey(relationship.index) {
                         isChanged = true
                     }
                 } else if let found, rename(found) {
@@ -196,16 +196,16 @@ extension EntityDraft {
 
     /// Sets the remote key of a member that would otherwise be exported under another key. A relationship that is read
     /// from several keys stays as it is: with a remote key it would be read from one only.
-    private mutating func keepSpelling(of name: String, _ keys: [String], in model: SyncModel) throws -> Bool {
+    private mutating func setRemoteKeyForSpelling(of name: String, _ keys: [String], in model: SyncModel) throws -> Bool {
         guard let key = keys.first.map(RemoteKeyPath.escaped), keys.count == 1 else { return false }
-        if let index = attributePlaces[name] {
+        if let index = attributeIndexes[name] {
             guard entity.attributes[index].remoteKey == nil,
                 try model.remoteKey(forAttribute: name, of: entity.name) != key
             else { return false }
             entity.attributes[index].remoteKey = key
             return true
         }
-        guard let index = relationshipPlace(name), entity.relationships[index].remoteKey == nil, hasObjects(name)
+        guard let index = relationshipIndex(name), entity.relationships[index].remoteKey == nil, hasObjects(name)
         else { return false }
         guard (rule ?? .snake).key(for: name) != key else { return false }
         entity.relationships[index].remoteKey = key
@@ -215,11 +215,11 @@ extension EntityDraft {
     /// Returns whether the samples have objects for a relationship. Relationships are exported as objects, so IDs alone
     /// do not count.
     private func hasObjects(_ name: String) -> Bool {
-        (memberPlaces[name] ?? []).contains { members[$0].member.value.objects > 0 }
+        (memberIndexes[name] ?? []).contains { members[$0].member.value.objects > 0 }
     }
 
     /// Makes a relationship whose keys include the key of an attribute read from its first key only.
-    private mutating func keepApart(_ relationship: Int) -> Bool {
+    private mutating func setOwnRemoteKey(_ relationship: Int) -> Bool {
         guard let own = keys[entity.relationships[relationship].name]?.first,
             entity.relationships[relationship].remoteKey == nil
         else { return false }
@@ -229,8 +229,8 @@ extension EntityDraft {
 
     /// Renames an attribute whose keys include the key of a relationship.
     private mutating func rename(_ name: String) -> Bool {
-        guard let index = attributePlaces[name], let own = keys[name]?.first else { return false }
-        let other = taken.take(name + "Value")
+        guard let index = attributeIndexes[name], let own = keys[name]?.first else { return false }
+        let other = usedNames.reserve(name + "Value")
         entity.attributes[index].name = other
         entity.attributes[index].remoteKey = RemoteKeyPath.escaped(own)
         if let parts = entity.primaryKey?.parts {
@@ -239,9 +239,9 @@ extension EntityDraft {
             entity.primaryKey = SyncModel.PrimaryKey(other)
         }
         keys[other] = keys.removeValue(forKey: name)
-        attributePlaces[other] = attributePlaces.removeValue(forKey: name)
-        memberPlaces[other] = memberPlaces.removeValue(forKey: name)
-        for place in memberPlaces[other] ?? [] { members[place].name = other }
+        attributeIndexes[other] = attributeIndexes.removeValue(forKey: name)
+        memberIndexes[other] = memberIndexes.removeValue(forKey: name)
+        for place in memberIndexes[other] ?? [] { members[place].name = other }
         return true
     }
 }
@@ -259,11 +259,11 @@ extension EntityDraft {
         }
     }
 
-    var remarks: [InferenceNote] {
-        var remarks: [InferenceNote] = []
-        if let keys = entity.keys { remarks.append(.init(entity.name, "keys are written in \(keys.word)")) }
+    var notesWithKeys: [InferenceNote] {
+        var all: [InferenceNote] = []
+        if let keys = entity.keys { all.append(.init(entity.name, "keys are written in \(keys.word)")) }
         if isKeyless {
-            remarks.append(
+            all.append(
                 .init(
                     entity.name,
                     "keyless: \(inferred.object.count) objects without an ID; each belongs to the row that contains it")
@@ -273,14 +273,14 @@ extension EntityDraft {
             let missing = inferred.object.count - found
             let lack = missing > 0 ? ", \(missing) without it, which a sync skips" : ""
             let key = inferred.key.map { "'\($0)'" }.joined(separator: ", ")
-            remarks.append(.init(entity.name, "\(inferred.object.count) objects with the key \(key)\(lack)"))
+            all.append(.init(entity.name, "\(inferred.object.count) objects with the key \(key)\(lack)"))
         }
-        remarks += members.map { .init("\(entity.name).\($0.name)", evidence($0.member, $0.name)) }
+        all += members.map { .init("\(entity.name).\($0.name)", evidence($0.member, $0.name)) }
         if !nameAttribute.isEmpty {
-            remarks.append(.init("\(entity.name).\(nameAttribute)", "string: the member names of the objects"))
+            all.append(.init("\(entity.name).\(nameAttribute)", "string: the member names of the objects"))
         }
-        remarks += left.map { .init(entity.name, "the key '\($0)' is excluded: it has no usable values") }
-        return remarks + notes
+        all += left.map { .init(entity.name, "the key '\($0)' is excluded: it has no usable values") }
+        return all + notes
     }
 
     private func evidence(_ member: InferredMember, _ name: String) -> String {
@@ -293,7 +293,7 @@ extension EntityDraft {
         ]
         let found = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
         guard let relationship = relationship(name) else {
-            let type = attributePlaces[name].map { entity.attributes[$0].type.rawValue } ?? ""
+            let type = attributeIndexes[name].map { entity.attributes[$0].type.rawValue } ?? ""
             return "\(type): \(found)"
         }
         return

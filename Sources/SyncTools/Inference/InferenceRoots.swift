@@ -9,29 +9,29 @@ struct InferenceRoots {
     var types: [String: String] {
         Dictionary(resources.objects.map { ($0.entity, $0.type) }, uniquingKeysWith: { first, _ in first })
     }
-    private(set) var remarks: [InferenceNote] = []
-    private var places: [String: Int] = [:]
+    private(set) var notes: [InferenceNote] = []
+    private var indexes: [String: Int] = [:]
     private var resources = SampleResources()
 
     mutating func observe(_ sample: InferenceSample) throws {
         guard sample.form != .jsonAPI else { return try observe(resources: sample) }
         let records = try SampleRecords(sample)
         for entity in records.lists {
-            if places[entity] == nil { add(entity, ObservedObject(entity: entity)) }
+            if indexes[entity] == nil { add(entity, ObservedObject(entity: entity)) }
             if let keys = sample.keys { named[entity] = keys }
         }
         for (entity, lists) in Dictionary(grouping: sample.entities, by: \.value).sorted(by: { $0.key < $1.key })
         where lists.count > 1 {
             let names = lists.map { "'\($0.key)'" }.sorted().joined(separator: " and ")
-            remarks.append(.init(entity, "merged from the lists \(names): records with the same key are one row"))
+            notes.append(.init(entity, "merged from the lists \(names): records with the same key are one row"))
         }
         try records.forEach { record in
-            guard let place = places[record.entity] else { return }
+            guard let place = indexes[record.entity] else { return }
             let object = objects[place].object
             let isSure = sample.entities.isEmpty
             let keys = sample.keys.flatMap { isSure || record.value.keyText(of: $0) != nil ? $0 : nil }
             object.observe(record.value, primaryKey: keys)
-            guard record.isLone, object.id(of: record.value, keys) == nil else { return }
+            guard record.isLoneObject, object.id(of: record.value, keys) == nil else { return }
             object.listPaths += record.listPaths
             if sample.form == .json { object.shape = PayloadFormatDetector(of: record.value) }
         }
@@ -41,7 +41,7 @@ struct InferenceRoots {
         try resources.observe(sample)
         // Resources that are only referenced become entities through the referencing resources.
         for found in resources.objects where found.object.count > 0 {
-            if places[found.entity] == nil { add(found.entity, found.object) }
+            if indexes[found.entity] == nil { add(found.entity, found.object) }
             named[found.entity] = ["id"]
         }
         if resources.objects.isEmpty {
@@ -51,7 +51,7 @@ struct InferenceRoots {
     }
 
     private mutating func add(_ entity: String, _ object: ObservedObject) {
-        places[entity] = objects.count
+        indexes[entity] = objects.count
         objects.append((entity, object))
     }
 }
@@ -60,7 +60,7 @@ struct InferenceRoots {
 /// name of a key, else keys with unique values.
 struct RootKeys {
     private let samples: [InferenceSample]
-    private(set) var remarks: [InferenceNote] = []
+    private(set) var notes: [InferenceNote] = []
 
     init(_ samples: [InferenceSample]) { self.samples = samples }
 
@@ -80,7 +80,7 @@ struct RootKeys {
                 throw missing(named, in: object, of: entity, ". The keys are \(Self.list(object.keys))")
             }
         }
-        if let key = wordedKey(of: object) { return try sound(key, in: object, of: entity) }
+        if let key = wordedKey(of: object) { return try consistentKey(key, in: object, of: entity) }
         if samples.contains(where: \.admitsNoKey) { return nil }
         if let shape = object.shape {
             throw missing(["id"], in: object, of: entity, "").looking(like: shape.likelyForm)
@@ -98,10 +98,10 @@ struct RootKeys {
 
     /// Checks that a key identifies records. If its values identify different records, their type becomes part of the
     /// key, or another key is searched for.
-    private mutating func sound(_ key: String, in object: ObservedObject, of entity: String) throws -> [String] {
+    private mutating func consistentKey(_ key: String, in object: ObservedObject, of entity: String) throws -> [String] {
         guard object.things.contradictions > 0 else { return [key] }
         if object.things.mixesKinds, let type = ["type", "__typename"].first(where: { isKind($0, object) }) {
-            remarks.append(
+            notes.append(
                 .init(
                     key: "'\(type)' and '\(key)': one '\(key)' occurs with several types", of: entity))
             return [type, key]
@@ -128,7 +128,7 @@ struct RootKeys {
         if case .unique(let keys) = outcome {
             let evidence = "\(Self.list(keys)) \(keys.count > 1 ? "are" : "is") unique in all \(count(object))"
             if samples.contains(where: \.sample.infersKey) {
-                remarks.append(.init(key: "inferred from values: \(evidence)", of: entity))
+                notes.append(.init(key: "inferred from values: \(evidence)", of: entity))
                 return keys
             }
             let option = keys.map { ShellWord.quoted($0) }.joined(separator: ",")

@@ -92,7 +92,7 @@ struct SampleRecords {
         /// The index of its list.
         var list: Int
         /// Whether the record is the whole payload, outside of an array.
-        var isLone: Bool
+        var isLoneObject: Bool
         /// The key paths of lists inside the record, if the record is the whole payload.
         var listPaths: [[String]] = []
     }
@@ -116,27 +116,27 @@ struct SampleRecords {
         try options.checkLayout()
         if !options.entities.isEmpty {
             let paths = options.entities.map { sample.keyPath + $0.path }
-            form = .places(.lists(at: paths, labels: paths.map { $0.joined(separator: ".") }))
+            form = .locations(.lists(at: paths, labels: paths.map { $0.joined(separator: ".") }))
             lists = options.entities.map(\.entity)
         } else {
             lists = [sample.entity]
             switch sample.form {
-            case _ where sample.keyedBy != nil: form = .places(.members(at: sample.keyPath))
-            case .json: form = .places(.list(at: sample.keyPath))
+            case _ where sample.keyedBy != nil: form = .locations(.members(at: sample.keyPath))
+            case .json: form = .locations(.list(at: sample.keyPath))
             case .ndjson: form = .ndjson
-            case .jsonAPI: form = .places(.jsonAPI)
-            case .graphQL: form = .places(.graphQL(at: sample.keyPath))
+            case .jsonAPI: form = .locations(.jsonAPI)
+            case .graphQL: form = .locations(.graphQL(at: sample.keyPath))
             }
         }
     }
 
     /// Calls a closure for each record.
     func forEach(_ body: (Record) throws -> Void) throws {
-        guard let piece = try piece() else { return }
+        guard let piece = try chunk() else { return }
         try piece.bytes.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
             var reader = JSONReader(form: form)
-            reader.read(bytes, at: piece.place, isLast: piece.isLast)
+            reader.read(bytes, at: piece.location, isLast: piece.isLast)
             var tape = JSONTape()
             while try reader.next(into: &tape) {
                 try body(record(&reader, tape, bytes))
@@ -153,8 +153,8 @@ struct SampleRecords {
             value = .object([.init(key, .string(tape.text(at: reader.nameToken, in: bytes)))] + members)
         }
         if let pruning = sample.prunings[entity] { value = pruning.pruned(value) }
-        var record = Record(entity: entity, value: value, list: list, isLone: reader.isLoneObject)
-        guard record.isLone else { return record }
+        var record = Record(entity: entity, value: value, list: list, isLoneObject: reader.isLoneObject)
+        guard record.isLoneObject else { return record }
         if sample.form == .json, sample.entities.isEmpty {
             record.listPaths = tape.listPaths(in: bytes).map { sample.keyPath + $0 }
         }
@@ -165,11 +165,11 @@ struct SampleRecords {
     }
 
     /// Returns the whole sample, or the complete records in its first bytes; nil if there are none.
-    private func piece() throws -> JSONChunk? {
+    private func chunk() throws -> JSONChunk? {
         guard let size = sample.size, size < sample.json.count else {
-            return JSONChunk(bytes: sample.json, place: .init(), isLast: true)
+            return JSONChunk(bytes: sample.json, location: .init(), isLast: true)
         }
-        var splitter = RecordChunker(form: form, pieceSize: size)
+        var splitter = RecordChunker(form: form, chunkSize: size)
         return try sample.json.withUnsafeBytes { bytes in
             var start = bytes[..<max(1, size)]
             return try splitter.next(from: &start)
@@ -207,7 +207,7 @@ extension JSONValue {
 struct SampleResources {
     /// By type: the entity, and its observed resources.
     private(set) var objects: [(type: String, entity: String, object: ObservedObject)] = []
-    private var places: [String: Int] = [:]
+    private var indexes: [String: Int] = [:]
     private var names = UniqueNames()
 
     /// Observes all resources of a sample. The first resource of the primary data is of the entity of the sample.
@@ -217,20 +217,20 @@ struct SampleResources {
         try records.forEach { record in
             if first == nil, record.list == 0, case .string(let type)? = record.value["type"] { first = type }
         }
-        if let first, places[first] == nil { add(first, named: sample.entity) }
+        if let first, indexes[first] == nil { add(first, named: sample.entity) }
         try records.forEach { observe($0.value) }
     }
 
     /// Returns the entity of a type.
     private mutating func entity(of type: String) -> String {
-        if let place = places[type] { return objects[place].entity }
+        if let place = indexes[type] { return objects[place].entity }
         return add(type, named: Inflection.entityName(type, isList: true))
     }
 
     @discardableResult
     private mutating func add(_ type: String, named name: String) -> String {
-        let entity = names.take(name)
-        places[type] = objects.count
+        let entity = names.reserve(name)
+        indexes[type] = objects.count
         objects.append((type, entity, ObservedObject(entity: entity)))
         return entity
     }

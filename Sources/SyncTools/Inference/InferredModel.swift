@@ -15,7 +15,7 @@ public struct InferredModel: Sendable {
     /// The inferred model. ``SyncModel/schemaFile()`` returns it as a schema file.
     public let model: SyncModel
     /// Notes about the guesses, in the order of the model.
-    public let remarks: [InferenceNote]
+    public let notes: [InferenceNote]
     /// The JSON keys of the members.
     let origins: [InferredOrigin]
 
@@ -47,7 +47,7 @@ public struct InferredModel: Sendable {
         }
         let assembly = try InferredModelBuilder(entities, links: discovery.links)
         model = assembly.model
-        remarks = assembly.remarks + roots.remarks + found.remarks + discovery.remarks
+        notes = assembly.notes + roots.notes + found.notes + discovery.notes
         origins = assembly.origins
     }
 }
@@ -73,7 +73,7 @@ extension SyncModel {
 /// A guess about a part of a model, with its evidence.
 public struct InferenceNote: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The entity or member: `User`, `User.age`.
-    public var place: String
+    public var path: String
     /// The guess and its evidence: `integer: 120 values, 3 null`.
     public var message: String
 
@@ -82,7 +82,7 @@ public struct InferenceNote: Sendable, Hashable, Codable, CustomStringConvertibl
 
     /// Creates a note.
     public init(_ place: String, _ message: String) {
-        self.place = place
+        self.path = place
         self.message = message
     }
 
@@ -92,13 +92,13 @@ public struct InferenceNote: Sendable, Hashable, Codable, CustomStringConvertibl
     }
 
     /// The place and the message: `User.age: integer: 120 values, 3 null`.
-    public var description: String { "\(place): \(message)" }
+    public var description: String { "\(path): \(message)" }
 }
 
 /// Builds a model from inferred entities: names, keys, inverses.
 struct InferredModelBuilder {
     private(set) var model: SyncModel
-    private(set) var remarks: [InferenceNote]
+    private(set) var notes: [InferenceNote]
     private(set) var origins: [InferredOrigin]
 
     /// Builds the model.
@@ -126,7 +126,7 @@ struct InferredModelBuilder {
         }
         origins = drafts.flatMap(\.origins)
         let rule = spelling.ofModel.map { InferenceNote("keys", "written in \($0.word)") }
-        remarks = [rule].compactMap(\.self) + drafts.sorted { $0.entity.name < $1.entity.name }.flatMap(\.remarks)
+        notes = [rule].compactMap(\.self) + drafts.sorted { $0.entity.name < $1.entity.name }.flatMap(\.notesWithKeys)
     }
 
     /// Returns the model with the resource type of each entity.

@@ -172,18 +172,18 @@ enum InferredInverses {
 
 /// Returns names that are unique, ignoring case.
 struct UniqueNames {
-    private var taken: Set<String>
+    private var used: Set<String>
     /// Name → the next number.
     private var numbers: [String: Int] = [:]
 
-    init(_ taken: some Sequence<String> = []) { self.taken = Set(taken.map { $0.lowercased() }) }
+    init(_ taken: some Sequence<String> = []) { self.used = Set(taken.map { $0.lowercased() }) }
 
     /// Returns a unique name: `name`, or else `name2`, `name3` …
-    mutating func take(_ name: String) -> String {
+    mutating func reserve(_ name: String) -> String {
         let folded = name.lowercased()
-        if taken.insert(folded).inserted { return name }
+        if used.insert(folded).inserted { return name }
         var number = numbers[folded] ?? 2
-        while !taken.insert("\(folded)\(number)").inserted { number += 1 }
+        while !used.insert("\(folded)\(number)").inserted { number += 1 }
         numbers[folded] = number + 1
         return "\(name)\(number)"
     }

@@ -7,7 +7,7 @@ struct KeySearch {
     enum Outcome: Equatable {
         case unique([String])
         /// `alone` is the number of records with unique values of the best keys.
-        case nearest([String], alone: Int)
+        case nearest([String], uniqueRecords: Int)
         /// One record is no evidence.
         case tooFew
         /// No key is a possible primary key.
@@ -67,7 +67,7 @@ struct KeySearch {
         for size in 1...3 {
             if size == 2 {
                 try countValues()
-                keepBestColumns()
+                selectBestColumns()
                 candidates = []
                 for index in columns.indices { candidates.append(([index], 0)) }
             }
@@ -121,7 +121,7 @@ struct KeySearch {
     }
 
     /// Keeps the columns with the most values, and drops constant ones.
-    private mutating func keepBestColumns() {
+    private mutating func selectBestColumns() {
         let varied = columns.filter { $0.values > 1 }
         let kept = Set(varied.sorted { $0.values > $1.values }.prefix(Self.mostColumns).map(\.key))
         columns = varied.filter { kept.contains($0.key) }
@@ -131,15 +131,15 @@ struct KeySearch {
         guard !columns.isEmpty else { return .none }
         let last = candidates.sorted { $0.firstRepeat > $1.firstRepeat }.prefix(Self.mostCompared).map(\.columns)
         let compared = last + columns.indices.map { [$0] }.filter { !last.contains($0) }.prefix(Self.mostCompared)
-        let alone = try aloneCounts(of: compared)
+        let alone = try uniqueRecordCounts(of: compared)
         let best = zip(compared, alone).min { left, right in
             left.1 != right.1 ? left.1 > right.1 : isBetter(left.0, right.0)
         }
         guard let best else { return .none }
-        return .nearest(best.0.map { columns[$0].key }, alone: best.1)
+        return .nearest(best.0.map { columns[$0].key }, uniqueRecords: best.1)
     }
 
-    private func aloneCounts(of combinations: [[Int]]) throws -> [Int] {
+    private func uniqueRecordCounts(of combinations: [[Int]]) throws -> [Int] {
         var counts: [Int] = []
         var rest = combinations[...]
         while !rest.isEmpty {

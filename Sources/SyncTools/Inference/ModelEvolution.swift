@@ -10,13 +10,13 @@ public struct ModelEvolution: Sendable {
     /// The extended model.
     public private(set) var model: SyncModel
     /// Notes about additions and widened types, in the order found; empty if the samples need none.
-    public private(set) var remarks: [InferenceNote] = []
+    public private(set) var notes: [InferenceNote] = []
 
     private var entities: [SyncModel.Entity]
     /// Entity → index; entity → attribute → index; entity → used names.
-    private var places: [String: Int]
-    private var attributePlaces: [String: [String: Int]] = [:]
-    private var taken: [String: UniqueNames] = [:]
+    private var indexes: [String: Int]
+    private var attributeIndexes: [String: [String: Int]] = [:]
+    private var usedNames: [String: UniqueNames] = [:]
     private let origins: [String: [InferredOrigin]]
     private let inferred: InferredModel
     /// Inferred entity → the existing or added entity of the model.
@@ -59,17 +59,17 @@ public struct ModelEvolution: Sendable {
         self.hasValues = hasValues
         self.model = model
         entities = model.entities
-        places = Dictionary(model.entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        indexes = Dictionary(model.entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         inferred = try InferredModel(from: samples)
         origins = Dictionary(grouping: inferred.origins, by: \.entity)
-        for entity in samples.flatMap(\.rootEntities) { pair(entity, with: entity) }
+        for entity in samples.flatMap(\.rootEntities) { match(entity, with: entity) }
         while let next = open.popLast() { try extend(next) }
         for (entity, names) in replaced { update(entity) { $0.attributes.removeAll { names.contains($0.name) } } }
-        guard !remarks.isEmpty else { return }
+        guard !notes.isEmpty else { return }
         self.model = try model.replacing(entities: entities)
     }
 
-    private mutating func pair(_ inferred: String, with entity: String) {
+    private mutating func match(_ inferred: String, with entity: String) {
         guard counterparts[inferred] == nil else { return }
         counterparts[inferred] = entity
         open.append(inferred)
@@ -100,7 +100,7 @@ public struct ModelEvolution: Sendable {
         guard try !isRead(origin.key, of: entity) else { return }
         var added = SyncModel.Attribute(
             unusedName(attribute.name, in: entity), attribute.type, sourceType: attribute.sourceType)
-        place(&added.remoteKey, added.name, for: origin.key, of: entity)
+        setRemoteKey(&added.remoteKey, added.name, for: origin.key, of: entity)
         update(entity) { $0.attributes.append(added) }
         addNote("\(entity).\(added.name)", "\(added.type), new")
     }
@@ -108,8 +108,8 @@ public struct ModelEvolution: Sendable {
     private mutating func widen(_ name: String, of entity: String, to found: SyncModel.Attribute) {
         let type = found.type
         var owner: String? = entity
-        while let current = owner, let index = places[current] {
-            if let place = attributePlace(name, of: current, at: index) {
+        while let current = owner, let index = indexes[current] {
+            if let place = attributeIndex(name, of: current, at: index) {
                 let attribute = entities[index].attributes[place]
                 if attribute.isTypeOpen {
                     entities[index].attributes[place].type = type
@@ -129,13 +129,13 @@ public struct ModelEvolution: Sendable {
         }
     }
 
-    private mutating func attributePlace(_ name: String, of entity: String, at index: Int) -> Int? {
+    private mutating func attributeIndex(_ name: String, of entity: String, at index: Int) -> Int? {
         // Attributes that are added later are not widened.
-        if attributePlaces[entity] == nil {
+        if attributeIndexes[entity] == nil {
             let places = entities[index].attributes.enumerated().map { ($1.name, $0) }
-            attributePlaces[entity] = Dictionary(places, uniquingKeysWith: { first, _ in first })
+            attributeIndexes[entity] = Dictionary(places, uniquingKeysWith: { first, _ in first })
         }
-        return attributePlaces[entity]?[name]
+        return attributeIndexes[entity]?[name]
     }
 
     /// Returns a type that can store values of both types; nil if the first type can.
@@ -163,7 +163,7 @@ public struct ModelEvolution: Sendable {
         throws
     {
         if let known = try self.relationship(for: origin.key, of: entity) {
-            pair(relationship.destination, with: known.destination)
+            match(relationship.destination, with: known.destination)
             return
         }
         guard try !isRead(origin.key, of: entity) else { return }
@@ -194,14 +194,14 @@ public struct ModelEvolution: Sendable {
 
     /// Returns whether an attribute that the entity itself declares had only null values so far.
     private func isOpen(_ attribute: String, of entity: String) -> Bool {
-        places[entity].map { entities[$0].attributes.contains { $0.name == attribute && $0.isTypeOpen } } ?? false
+        indexes[entity].map { entities[$0].attributes.contains { $0.name == attribute && $0.isTypeOpen } } ?? false
     }
 
     /// Returns the entity of the model for an inferred entity, and adds it if there is none.
     private mutating func destination(_ name: String) throws -> String {
         if let known = counterparts[name] { return known }
-        guard let found = inferred.model.entity(named: name), places[name] == nil else {
-            pair(name, with: name)
+        guard let found = inferred.model.entity(named: name), indexes[name] == nil else {
+            match(name, with: name)
             return name
         }
         counterparts[name] = name
@@ -209,7 +209,7 @@ public struct ModelEvolution: Sendable {
         added.relationships = []
         let spelling = found.keys ?? inferred.model.keys
         added.keys = spelling == model.keys ? nil : spelling ?? .snake
-        places[name] = entities.count
+        indexes[name] = entities.count
         entities.append(added)
         addNote(name, "new, with \(TruncatedList(added.attributes.map(\.name)).text)")
         let keyed = Set((origins[name] ?? []).map(\.member))
@@ -237,14 +237,14 @@ public struct ModelEvolution: Sendable {
     }
 
     private mutating func unusedName(_ name: String, in entity: String) -> String {
-        if taken[entity] == nil { taken[entity] = UniqueNames(names(around: entity)) }
-        return taken[entity]?.take(name) ?? name
+        if usedNames[entity] == nil { usedNames[entity] = UniqueNames(names(around: entity)) }
+        return usedNames[entity]?.reserve(name) ?? name
     }
 
     /// Returns the names of all members of an entity and of the entities in its table.
     private func names(around entity: String) -> [String] {
         let own =
-            places[entity].map { entities[$0].attributes.map(\.name) + entities[$0].relationships.map(\.name) } ?? []
+            indexes[entity].map { entities[$0].attributes.map(\.name) + entities[$0].relationships.map(\.name) } ?? []
         guard let compiled = model.compiled.entityID(entity).map({ model.compiled.entities[$0] }) else { return own }
         return model.compiled[compiled.table].entities.reduce(into: own) { names, relative in
             let found = model.compiled.entities[relative]
@@ -253,7 +253,7 @@ public struct ModelEvolution: Sendable {
     }
 
     /// Sets the remote key of an attribute whose name is not read from the key, or not exported under it.
-    private func place(_ remoteKey: inout String?, _ name: String, for key: String, of entity: String) {
+    private func setRemoteKey(_ remoteKey: inout String?, _ name: String, for key: String, of entity: String) {
         let alone = [(0, SyncModel.Attribute("id", .integer)), (1, SyncModel.Attribute(name, .string))]
         let rule = try? rule(of: entity)
         let names = EntityKeyMap(alone, [], lineage: ["Sample"], keys: rule)
@@ -267,10 +267,10 @@ public struct ModelEvolution: Sendable {
     }
 
     private mutating func update(_ entity: String, _ change: (inout SyncModel.Entity) -> Void) {
-        if let index = places[entity] { change(&entities[index]) }
+        if let index = indexes[entity] { change(&entities[index]) }
     }
 
-    private mutating func addNote(_ place: String, _ message: String) { remarks.append(.init(place, message)) }
+    private mutating func addNote(_ place: String, _ message: String) { notes.append(.init(place, message)) }
 }
 
 // Attributes with only null values in the samples so far.
@@ -282,7 +282,7 @@ extension SyncModel.Attribute {
     /// the first values.
     var isTypeOpen: Bool { type == .json && sourceType == Self.open }
 
-    mutating func leaveTypeOpen() {
+    mutating func setTypeOpen() {
         type = .json
         sourceType = Self.open
     }

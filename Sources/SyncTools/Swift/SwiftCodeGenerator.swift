@@ -19,7 +19,7 @@ public struct SwiftCodeGenerator: Sendable, Hashable {
     /// The generated source code.
     public let text: String
     /// Notes about parts of the model that the types do not express.
-    public let remarks: [String]
+    public let notes: [String]
 
     /// Generates the types of a model.
     ///
@@ -27,7 +27,7 @@ public struct SwiftCodeGenerator: Sendable, Hashable {
     public init(_ model: SyncModel, form: Form = .macros, namespace: String? = nil) {
         var writer = SwiftWriter(model, form)
         text = writer.source(in: namespace)
-        remarks = writer.remarks
+        notes = writer.notes
     }
 }
 
@@ -45,19 +45,19 @@ enum SwiftName {
     ]
 
     /// Types that the generated source uses.
-    private static let takenTypes: Set<String> = [
+    private static let reservedTypes: Set<String> = [
         "Bool", "Columns", "Data", "Date", "Decimal", "Double", "Entity", "EntityRecord", "Int", "JSONValue",
         "Protocol",
         "RelatedRows", "RowNumber", "String", "SyncModel", "Type", "URL", "UUID",
     ]
 
     /// Members that `@Entity` adds to a type, and names with a special meaning in Swift.
-    private static let takenMembers: Set<String> = [
+    private static let reservedMembers: Set<String> = [
         "databaseTableName", "entityName", "self", "syncEntity", "syncID", "syncKey", "syncProperties",
     ]
 
     /// Returns the name of a member in a type that defines the model: mostly the same name.
-    static func member(_ name: String) -> String { takenMembers.contains(name) ? name + "Value" : name }
+    static func member(_ name: String) -> String { reservedMembers.contains(name) ? name + "Value" : name }
 
     /// Returns a property name, in backticks if needed.
     static func property(_ name: String) -> String {
@@ -69,7 +69,7 @@ enum SwiftName {
         var plain = String(name.filter { $0.isLetter || $0.isNumber || $0 == "_" })
         if plain.first?.isNumber ?? true { plain = "Entity" + plain }
         plain = plain.prefix(1).uppercased() + plain.dropFirst()
-        return takenTypes.contains(plain) || keywords.contains(plain) ? plain + "Row" : plain
+        return reservedTypes.contains(plain) || keywords.contains(plain) ? plain + "Row" : plain
     }
 
     static func literal(_ text: String) -> String {
@@ -95,7 +95,7 @@ enum SwiftName {
 struct SwiftWriter {
     private let model: SyncModel
     private let form: SwiftCodeGenerator.Form
-    private(set) var remarks: [String] = []
+    private(set) var notes: [String] = []
 
     init(_ model: SyncModel, _ form: SwiftCodeGenerator.Form) {
         self.model = model
@@ -189,7 +189,7 @@ struct SwiftWriter {
         if attribute.isPrimaryKey { marks.append("@PrimaryKey") }
         let name = SwiftName.member(attribute.name)
         let isRenamed = name != attribute.name
-        if isRenamed { remarkRenamed(attribute.name, of: entity) }
+        if isRenamed { addRenamedNote(attribute.name, of: entity) }
         let known = isRenamed ? try? model.remoteKey(forAttribute: attribute.name, of: entity.name) : nil
         if let key = attribute.remoteKey ?? known { marks.append("@RemoteKey(\(SwiftName.literal(key)))") }
         if !attribute.isExportable { marks.append("@NotExported") }
@@ -205,11 +205,11 @@ struct SwiftWriter {
         if attribute.type == .transformable { marks.append("@Stored(as: .transformable)") }
         let isKey = isKey(attribute, of: entity)
         if isKey, !attribute.isOptional {
-            remarks.append(
+            notes.append(
                 "\(entity.name).\(attribute.name): the Swift code does not express that the key must not be nil")
         }
         if let source = attribute.sourceType {
-            remarks.append(
+            notes.append(
                 "\(entity.name).\(attribute.name): the Swift code does not include the source type '\(source)'")
         }
         let isOptional = attribute.isOptional && !isKey
@@ -224,8 +224,8 @@ struct SwiftWriter {
         return compiled.keySlots.contains { model.compiled[compiled.table].attributes[$0].name == attribute.name }
     }
 
-    private mutating func remarkRenamed(_ name: String, of entity: SyncModel.Entity) {
-        remarks.append(
+    private mutating func addRenamedNote(_ name: String, of entity: SyncModel.Entity) {
+        notes.append(
             "\(entity.name).\(name): is renamed to '\(SwiftName.member(name))', because Swift reserves its name"
         )
     }
@@ -233,7 +233,7 @@ struct SwiftWriter {
     private mutating func relationship(_ relationship: SyncModel.Relationship, of entity: SyncModel.Entity) -> String {
         let name = SwiftName.member(relationship.name)
         let isRenamed = name != relationship.name
-        if isRenamed { remarkRenamed(relationship.name, of: entity) }
+        if isRenamed { addRenamedNote(relationship.name, of: entity) }
         var said: [String] = []
         if let inverse = relationship.inverse {
             said.append("inverse: \(SwiftName.literal(SwiftName.member(inverse)))")

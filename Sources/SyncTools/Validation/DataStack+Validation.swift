@@ -124,7 +124,7 @@ extension [SyncDiagnostic] {
     ) throws {
         let compiled = try model.compiled.entity(named: entity)
         var walk = PayloadValidator(
-            model.compiled, hasParent: hasParent, findingPlacesOf: result.unresolved)
+            model.compiled, hasParent: hasParent, locating: result.unresolved)
         try json.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
             let layout = try PayloadLayout(options, of: compiled, in: model.compiled)
@@ -138,7 +138,7 @@ extension [SyncDiagnostic] {
                 let list = layout.lists[reader.list]
                 walk.examineRoot(
                     tape, at: reader.recordToken, of: model.compiled.entities[list.entity], bytes,
-                    index: reader.recordIndex, root: layout.isPlain ? nil : .init(reader.recordPlace, tape),
+                    index: reader.recordIndex, root: layout.isPlain ? nil : .init(reader.tokenLocation, tape),
                     nameSlot: reader.nameToken < 0 ? -1 : list.nameSlot)
             }
         }

@@ -35,9 +35,9 @@ struct KeyNameValidator {
 
     /// Returns all attributes and relationships with the keys that they may be read from.
     private func owners(in entity: CompiledEntity) -> [(String, [String])] {
-        let tree = model[entity.table]
+        let hierarchy = model[entity.table]
         let rule = model.rules(of: entity).keys
-        let attributes = entity.slots.map { tree.attributes[$0] }.map { attribute in
+        let attributes = entity.slots.map { hierarchy.attributes[$0] }.map { attribute in
             (
                 attribute.name,
                 [
@@ -129,7 +129,7 @@ struct ConversionValidator {
 
     init(_ model: SyncModel) { self.model = model }
 
-    var findings: [SyncDiagnostic] { missing + leftOut }
+    var findings: [SyncDiagnostic] { missing + notExported }
 
     private var missing: [SyncDiagnostic] {
         model.missingTransformers.map { missing in
@@ -144,7 +144,7 @@ struct ConversionValidator {
     }
 
     /// Findings for omitted members, once for a member that subentities inherit.
-    private var leftOut: [SyncDiagnostic] {
+    private var notExported: [SyncDiagnostic] {
         var seen: Set<String> = []
         return model.compiled.entities.flatMap { entity -> [SyncDiagnostic] in
             let key = ExportShapeKey(entity: entity.id, destination: entity.id, isNested: false)
@@ -160,7 +160,7 @@ struct ConversionValidator {
 }
 
 /// Finds the attribute or relationship whose name is most similar to a key.
-struct NearestName {
+struct SimilarNameFinder {
     /// The longest key to compare.
     private static let maximumLength = 200
 

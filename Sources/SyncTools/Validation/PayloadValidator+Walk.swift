@@ -62,7 +62,7 @@ extension PayloadValidator {
         var previous = -1
         var token = object + 1
         var links: [Int: Linking] = [:]
-        let destinations = kindsBeside(tape, object: object, table: table, of: entity, bytes)
+        let destinations = siblingKinds(tape, object: object, table: table, of: entity, bytes)
         while token < Int(tape.tokens[object].next) {
             let text = tape.tokens[token]
             let entry = keyTables.entry(text, table, after: previous, bytes)
@@ -78,7 +78,7 @@ extension PayloadValidator {
                     fill(slot, of: entity, from: first, Filling(slot: slot, key: key, value: token + 1), tape, bytes)
                 case .relationship(let index, _), .ids(let index, _):
                     let hop = entity.relationships[index]
-                    taken.insert(Taken(entity: hop.owner, name: hop.name))
+                    givenRelationships.insert(RelationshipName(entity: hop.owner, name: hop.name))
                     if !hop.isToMany { compare(index, of: entity, key, tape, at: token + 1, &links, bytes) }
                     // A value of an unknown entity is not read. The plan reports it.
                     guard let kind = destinations[index, default: model.entities[hop.destination]] else { continue }
@@ -156,7 +156,7 @@ extension PayloadValidator {
     }
 
     /// Returns the entity that a type member beside each relationship gives; nil if the type is unknown.
-    private mutating func kindsBeside(
+    private mutating func siblingKinds(
         _ tape: JSONTape, object: Int, table: Int, of entity: CompiledEntity, _ bytes: Bytes
     ) -> [Int: CompiledEntity?] {
         guard !kinds.isEmpty else { return [:] }
@@ -184,7 +184,7 @@ extension PayloadValidator {
     ) {
         switch tape.tokens[value].kind {
         case .object:
-            guard let list = placedList(tape, at: value, hop, bytes) else {
+            guard let list = nestedList(tape, at: value, hop, bytes) else {
                 // The plan reports that the value does not fit.
                 if hop.isToMany, hop.relationship.keyedBy != nil { return }
                 return examine(tape, record: value, of: destination, bytes)
@@ -230,12 +230,12 @@ extension PayloadValidator {
     private mutating func recordReference(
         _ tape: JSONTape, value: Int, by hop: CompiledRelationship, of entity: CompiledEntity, _ bytes: Bytes
     ) {
-        guard references.isWanted(hop.name, of: entity.id) else { return }
+        guard references.isRequested(hop.name, of: entity.id) else { return }
         let (path, tables) = (path, keyTables.all)
         references.add(tape.value(at: value, in: bytes), by: hop, of: entity.id, at: path.text(bytes, tables))
     }
 
-    private func placedList(
+    private func nestedList(
         _ tape: JSONTape, at value: Int, _ hop: CompiledRelationship, _ bytes: Bytes
     ) -> NestedListLayout? {
         guard hop.isToMany else { return nil }

@@ -48,16 +48,16 @@ struct PayloadValidator {
         set { keyTables.readsConnections = newValue }
     }
     /// The relationships for which the payload has a key.
-    var taken: Set<Taken> = []
+    var givenRelationships: Set<RelationshipName> = []
     /// By index of the finding: the name that is most similar to an unmapped key.
     private var likely: [Int: Likely] = [:]
-    private var nearest: NearestName
+    private var nearest: SimilarNameFinder
     private var findings: [SyncDiagnostic] = []
     /// The index of each finding.
     private var indexes: [Seen: Int] = [:]
 
     /// A relationship, by the entity that declares it.
-    struct Taken: Hashable {
+    struct RelationshipName: Hashable {
         let entity: Int
         let name: String
     }
@@ -74,16 +74,16 @@ struct PayloadValidator {
     }
 
     init(
-        _ model: CompiledModel, hasParent: Bool, findingPlacesOf unresolved: [SyncResult.UnresolvedReference]
+        _ model: CompiledModel, hasParent: Bool, locating unresolved: [SyncResult.UnresolvedReference]
     ) {
         self.model = model
         self.hasParent = hasParent
         keyTables = KeyTables(model)
         kinds = DiscriminatorResolver(model)
         filled = Array(repeating: nil, count: model.entities.count)
-        keys = model.trees.map { Array(repeating: .none, count: $0.attributes.count) }
+        keys = model.hierarchies.map { Array(repeating: .none, count: $0.attributes.count) }
         references = PendingReferenceLocator(unresolved, in: model)
-        nearest = NearestName(model)
+        nearest = SimilarNameFinder(model)
     }
 
     /// Returns the findings, with the diagnostics of a plan of the same payload.
@@ -107,7 +107,7 @@ struct PayloadValidator {
     /// member.
     private var advised: [SyncDiagnostic] {
         var findings = findings
-        for (index, likely) in likely where !isTaken(likely) {
+        for (index, likely) in likely where !isGiven(likely) {
             findings[index].suggestion = "did you mean '\(likely.name)'? If so, set its remoteKey to '\(likely.key)'"
         }
         return findings
@@ -115,13 +115,13 @@ struct PayloadValidator {
 
     /// Returns whether a key of any entity of the hierarchy is read into the member, because entities share inherited
     /// members.
-    private func isTaken(_ likely: Likely) -> Bool {
+    private func isGiven(_ likely: Likely) -> Bool {
         let entity = model.entities[likely.entity]
         if let slot = entity.slotByName[likely.name] {
             return keys[entity.table.index][slot] != .none
         }
         guard let hop = entity.relationship(named: likely.name) else { return true }
-        return taken.contains(Taken(entity: hop.owner, name: hop.name))
+        return givenRelationships.contains(RelationshipName(entity: hop.owner, name: hop.name))
     }
 
     private var neverSeen: [SyncDiagnostic] {
@@ -260,14 +260,14 @@ struct PendingReferenceLocator {
 
     private let model: CompiledModel
     private var relationships: Set<Relationship> = []
-    private var wanted: Set<Reference> = []
+    private var requested: Set<Reference> = []
     private var paths: [Reference: String] = [:]
 
     init(_ unresolved: [SyncResult.UnresolvedReference], in model: CompiledModel) {
         self.model = model
         for reference in unresolved {
             guard let found = self.reference(reference) else { continue }
-            wanted.insert(found)
+            requested.insert(found)
             relationships.insert(Relationship(entity: found.entity, name: found.relationship))
         }
     }
@@ -279,7 +279,7 @@ struct PendingReferenceLocator {
     }
 
     /// Returns whether the path of any reference of a relationship is needed.
-    func isWanted(_ relationship: String, of entity: Int) -> Bool {
+    func isRequested(_ relationship: String, of entity: Int) -> Bool {
         !relationships.isEmpty && relationships.contains(Relationship(entity: entity, name: relationship))
     }
 
@@ -289,7 +289,7 @@ struct PendingReferenceLocator {
     ) {
         let reference = Reference(
             entity: entity, relationship: hop.name, target: key(id, model.entities[hop.destination]))
-        if wanted.remove(reference) != nil { paths[reference] = path() }
+        if requested.remove(reference) != nil { paths[reference] = path() }
     }
 
     private func key(_ id: JSONValue, _ entity: CompiledEntity) -> String {

@@ -35,7 +35,7 @@ extension Sync {
         let call = SyncCall(entity, stack, nil, parent, .all, options)
         if let parent {
             // Errors in the parent's entity or relationship must come before the insertion of the parent.
-            _ = try call.staging()
+            _ = try call.graphBuilder()
             try PlaceholderParent(stack: stack).make(model.compiled.entity(named: parent.entity), id: parent.id)
         }
         return try await validate(json, call)

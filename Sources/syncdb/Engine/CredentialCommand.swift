@@ -77,8 +77,8 @@ final class PipedProcess {
         while true {
             let status = reap()
             // All output of an ended program is in the pipes.
-            for piece in Self.pieces(of: errors) { try? FileHandle.standardError.write(contentsOf: piece) }
-            for piece in Self.pieces(of: output) where printed.count < Self.mostBytes { printed += piece }
+            for piece in Self.readableData(of: errors) { try? FileHandle.standardError.write(contentsOf: piece) }
+            for piece in Self.readableData(of: output) where printed.count < Self.mostBytes { printed += piece }
             if let status { return End(status: status, output: printed) }
             let rest = Self.milliseconds(until: end)
             guard rest > 0 else { return nil }
@@ -101,7 +101,7 @@ final class PipedProcess {
 
     /// Returns the data that a stream has ready. The number of reads is limited, so that a child process with endless
     /// output cannot block it.
-    private static func pieces(of stream: Int32) -> [Data] {
+    private static func readableData(of stream: Int32) -> [Data] {
         var pieces: [Data] = []
         var bytes = [UInt8](repeating: 0, count: 4096)
         for _ in 0..<64 {
@@ -129,13 +129,13 @@ final class PipedProcess {
     }
 
     /// Marks all open files of this process as not inherited.
-    private static func keepOpenFiles() {
+    private static func closeInheritedFilesOnExec() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? []
         for file in names.compactMap({ Int32($0) }) where file > STDERR_FILENO { _ = fcntl(file, F_SETFD, FD_CLOEXEC) }
     }
 
     private static func start(_ arguments: [String], output: Int32, errors: Int32) -> pid_t? {
-        keepOpenFiles()
+        closeInheritedFilesOnExec()
         #if canImport(Darwin)
             var actions: posix_spawn_file_actions_t?
             var attributes: posix_spawnattr_t?

@@ -77,21 +77,21 @@ struct Reset: AsyncParsableCommand, EngineCommand {
     }
 
     private func show(_ before: Contents, _ after: Contents) throws {
-        let (rows, unsent) = (before.rows - after.rows, before.unsent - after.unsent)
+        let (rows, unsent) = (before.rows - after.rows, before.unsentRows - after.unsentRows)
         switch (kind, json) {
         case (.relink, false): try Terminal.write("reset cursors: the next pull is complete")
         case (.relink, true): try Terminal.write(json: #"{"reset": "cursors"}"#)
-        case (.local, false): try Terminal.write(Self.text(rows: rows, unsent: unsent))
+        case (.local, false): try Terminal.write(Self.text(rows: rows, unsentRows: unsent))
         case (.local, true): try Terminal.write(json: #"{"reset": "local", "rows": \#(rows), "unsent": \#(unsent)}"#)
         case (.remote, false):
-            try Terminal.write("reset remote: the next sync sends \(Self.count(after.unsent, "row")) as new")
-        case (.remote, true): try Terminal.write(json: #"{"reset": "remote", "pending": \#(after.unsent)}"#)
+            try Terminal.write("reset remote: the next sync sends \(Self.count(after.unsentRows, "row")) as new")
+        case (.remote, true): try Terminal.write(json: #"{"reset": "remote", "pending": \#(after.unsentRows)}"#)
         }
     }
 
-    private static func text(rows: Int, unsent: Int) -> TerminalText {
+    private static func text(rows: Int, unsentRows: Int) -> TerminalText {
         "reset local: \(count(rows, "row")) deleted"
-            + (unsent == 0 ? "" : "; pending changes of \(count(unsent, "row")) deleted")
+            + (unsentRows == 0 ? "" : "; pending changes of \(count(unsentRows, "row")) deleted")
     }
 
     private static func count(_ number: Int, _ name: String) -> String { "\(number) \(name)\(number == 1 ? "" : "s")" }
@@ -99,12 +99,12 @@ struct Reset: AsyncParsableCommand, EngineCommand {
     /// The number of rows of a database, and the number of rows with pending changes, including deleted rows.
     private struct Contents {
         var rows = 0
-        let unsent: Int
+        let unsentRows: Int
 
         init(_ stack: DataStack) async throws {
             // The count of an entity includes its subentities.
             for entity in stack.model.entities where entity.parent == nil { rows += try await stack.count(entity.name) }
-            unsent = try await stack.unsentEdits()
+            unsentRows = try await stack.unsentEdits()
         }
     }
 }

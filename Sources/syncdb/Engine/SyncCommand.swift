@@ -171,7 +171,7 @@ struct EngineRunOptions: ParsableArguments {
         let engine = try command.engine(stack) { settings in
             settings.patience = .milliseconds(wait?.milliseconds ?? 30_000)
             settings.earlierWaits = now ? .none : .asked
-            settings.deletionLimit = (maxDelete ?? .standard).guardValue
+            settings.deletionLimit = (maxDelete ?? .standard).limit
         }
         let watch = RunProgress(engine, isQuiet: quiet)
         defer { watch.cancel() }
@@ -187,11 +187,11 @@ struct EngineRunOptions: ParsableArguments {
             await watch.end()
             // Everything except the deletions was done.
             _ = try await show(engine.lastReport ?? SyncReport(), of: engine, since: start, isComplete: false)
-            throw HintedError(error: error, hint: SyncError.guardHint)
+            throw HintedError(error: error, hint: SyncError.deletionLimitHint)
         }
         await watch.end()
         let status = try await show(report, of: engine, since: start)
-        if status.contains(where: { $0.parked > 0 || $0.conflicts > 0 }) { throw ExitCode(ExitStatus.waiting.rawValue) }
+        if status.contains(where: { $0.parked > 0 || $0.conflicts > 0 }) { throw ExitCode(ExitStatus.blockedOrConflicting.rawValue) }
     }
 
     /// Prints the report of a run.

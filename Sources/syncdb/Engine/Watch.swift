@@ -84,7 +84,7 @@ struct Watch: AsyncParsableCommand, InputCommand {
 /// Shows the progress and delays of an engine run: on the progress line, or on standard error without a terminal.
 struct RunProgress {
     /// Shorter delays are not printed to standard error without a terminal.
-    private static let leastRemark = Duration.seconds(1)
+    private static let minimumReportedWait = Duration.seconds(1)
 
     private let display: ProgressDisplay?
     private let task: Task<Void, Never>?
@@ -102,19 +102,19 @@ struct RunProgress {
                 for await event in events {
                     switch event {
                     case .finished, .failed: return
-                    case .waiting(let time, let reason): Self.tell(time, reason, display)
+                    case .waiting(let time, let reason): Self.report(time, reason, display)
                     case .phase, .pulled, .pushed: ProgressLine(event).map { display?.show($0) }
                     }
                 }
             }
     }
 
-    private static func tell(_ time: Duration, _ reason: String, _ display: ProgressDisplay?) {
+    private static func report(_ time: Duration, _ reason: String, _ display: ProgressDisplay?) {
         let seconds = Int((Double(time.components.seconds) + Double(time.components.attoseconds) * 1e-18).rounded(.up))
         let text = TerminalText("waiting \(seconds) s: \(reason)")
         if let display {
             display.say(text)
-        } else if time >= leastRemark {
+        } else if time >= minimumReportedWait {
             Terminal.writeError(text)
         }
     }

@@ -60,7 +60,7 @@ enum PayloadSource {
             start.append(more)
             progress(start.count, 0)
         }
-        reader.putBack(start)
+        reader.unread(start)
         return .chunks(ByteBuffers(reader: reader))
     }
 
@@ -211,7 +211,7 @@ final class ByteReader: @unchecked Sendable {
     }
 
     /// Puts bytes back. They are read again first.
-    func putBack(_ bytes: Data) { lock.withLock { front = bytes } }
+    func unread(_ bytes: Data) { lock.withLock { front = bytes } }
 
     private func readPlain() throws -> Data? {
         guard start.isEmpty else {

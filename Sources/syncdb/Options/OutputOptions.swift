@@ -18,7 +18,7 @@ struct OutputOptions {
         let printer = ResultPrinter(result: result, model: model, limit: list.limit, style: color.style)
         let rows = withRows ? printer.rows : ""
         try Terminal.write((rows.isEmpty ? "" : rows + "\n\n") + printer.summary)
-        for remark in printer.remarks { Terminal.writeError(remark) }
+        for remark in printer.notes { Terminal.writeError(remark) }
     }
 
     /// Reads all files, and shows progress.

@@ -37,7 +37,7 @@ struct PayloadOptions {
     var options: SyncOptions {
         var options = SyncOptions(
             scope: rules.scope.scope, payloadKind: rules.delta ? .delta : .snapshot, isStrict: rules.strict,
-            deletionLimit: (rules.maxDelete ?? .standard).guardValue,
+            deletionLimit: (rules.maxDelete ?? .standard).limit,
             deletesBesideUnread: rules.deletesBesideUnread)
         options.keyedBy = layout.names
         options.keyPath = rules.key.map { $0.split(separator: ".").map(String.init) } ?? []
@@ -261,20 +261,20 @@ struct OperationList: ExpressibleByArgument {
 /// The argument of `--max-delete 20` or `--max-delete 10%`.
 struct MaximumDeletion: ExpressibleByArgument {
     /// The deletion limit; nil for no limit.
-    let guardValue: DeletionLimit?
+    let limit: DeletionLimit?
 
     /// The default of the option.
-    static let standard = MaximumDeletion(guardValue: .half)
+    static let standard = MaximumDeletion(limit: .half)
 
-    private init(guardValue: DeletionLimit?) { self.guardValue = guardValue }
+    private init(limit: DeletionLimit?) { self.limit = limit }
 
     init?(argument: String) {
         if argument.hasSuffix("%") {
             guard let percent = Double(argument.dropLast()), (0...100).contains(percent) else { return nil }
-            guardValue = percent == 100 ? nil : .fraction(percent / 100)
+            limit = percent == 100 ? nil : .fraction(percent / 100)
         } else {
             guard let rows = Int(argument), rows >= 0 else { return nil }
-            guardValue = .rows(rows)
+            limit = .rows(rows)
         }
     }
 }

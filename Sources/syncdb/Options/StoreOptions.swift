@@ -37,7 +37,7 @@ struct StoreOptions {
         let model = inferred.model
         if !isQuiet {
             Terminal.writeError(Self.note(model))
-            for remark in inferred.remarks where key.inferKey && remark.isAboutKey {
+            for remark in inferred.notes where key.inferKey && remark.isAboutKey {
                 Terminal.writeError("note: \(remark.description)")
             }
         }
@@ -81,8 +81,8 @@ struct StoreOptions {
             else { return false }
             return try stack.count(entity, where: .attribute(attribute) != nil) > 0
         }
-        let remarks = isQuiet ? [] : TruncatedList(found.remarks).lines({ "evolved: \($0)" }, hint: nil)
-        return ModelSelection(model: found.model, remarks: remarks)
+        let remarks = isQuiet ? [] : TruncatedList(found.notes).lines({ "evolved: \($0)" }, hint: nil)
+        return ModelSelection(model: found.model, notes: remarks)
     }
 
     /// The number of bytes of JSON that are sampled for the suggestion of `--evolve`. A small sample keeps it fast.
@@ -101,7 +101,7 @@ struct StoreOptions {
         let size = Self.glance / max(1, payloads.count)
         let isWhole = payloads.allSatisfy { ($0.data?.count ?? 0) <= size }
         let found = try? ModelEvolution(of: model, by: samples(payloads, as: options, size: size))
-        let additions = found?.remarks ?? []
+        let additions = found?.notes ?? []
         guard !additions.isEmpty else {
             if !isWhole { Terminal.writeError("note: use --evolve to add unmapped keys and wider types to the model") }
             return
@@ -226,11 +226,11 @@ struct ModelOptions: ParsableArguments {
 struct ModelSelection {
     let model: SyncModel
     /// Notes about what the JSON added to the model, one a line.
-    var remarks: [TerminalText] = []
+    var notes: [TerminalText] = []
 
     /// Prints the notes. They are true only after the migration of the database.
     func announce() {
-        for line in remarks { Terminal.writeError(line) }
+        for line in notes { Terminal.writeError(line) }
     }
 }
 

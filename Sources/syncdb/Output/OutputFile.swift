@@ -9,7 +9,7 @@ struct OutputFile {
     typealias Write = @Sendable (Data) throws -> Void
 
     /// The kind of a path, which decides how it is written.
-    private enum Place {
+    private enum Destination {
         /// An open file descriptor of this process: `/dev/stdout`, `/dev/fd/3`.
         case descriptor(Int32)
         /// A pipe or a device.
@@ -19,7 +19,7 @@ struct OutputFile {
     }
 
     private let path: String
-    private let place: Place
+    private let destination: Destination
 
     /// Checks the path of an output.
     ///
@@ -27,10 +27,10 @@ struct OutputFile {
     /// - Throws: ``SyncError`` `unreadableFile` if the file cannot be written, or if the command reads it.
     init(_ path: String, besides inputs: CommandInputs) throws {
         self.path = path
-        place = try Self.reporting(path) { try Self.place(path, besides: inputs) }
+        destination = try Self.reporting(path) { try Self.destination(path, besides: inputs) }
     }
 
-    private static func place(_ path: String, besides inputs: CommandInputs) throws -> Place {
+    private static func destination(_ path: String, besides inputs: CommandInputs) throws -> Destination {
         let status = try FileStatus.find(path)
         if let reason = inputs.reason(against: path, status) { throw failure(path, reason) }
         if let descriptor = try OpenDescriptor.number(of: path) { return .descriptor(descriptor) }
@@ -47,7 +47,7 @@ struct OutputFile {
     /// - Throws: The error of the closure; `unreadableFile` if the file cannot be written. A regular file is then
     ///   unchanged.
     func write(_ body: (@escaping Write) async throws -> Void) async throws {
-        switch place {
+        switch destination {
         case .descriptor(let descriptor):
             try await write(to: { dup(descriptor) }, body)
         case .stream:
@@ -56,20 +56,20 @@ struct OutputFile {
             let draft = try draft(beside: target, status)
             defer { draft.remove() }
             try await write(to: { open(draft.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666) }, body)
-            try Self.reporting(path) { try AtomicFileWriter(of: target.path, status).put(draft.path) }
+            try Self.reporting(path) { try AtomicFileWriter(of: target.path, status).replace(draft.path) }
         }
     }
 
     /// Creates the temporary file in the folder of the target, from where it can be renamed, or elsewhere if that
     /// folder is not writable.
-    private func draft(beside target: ResolvedPath, _ status: FileStatus?) throws -> DraftFolder {
+    private func draft(beside target: ResolvedPath, _ status: FileStatus?) throws -> TemporaryFolder {
         do {
-            return try DraftFolder(in: target.folder)
+            return try TemporaryFolder(in: target.folder)
         } catch let failure as SystemError {
             guard status != nil else {
                 throw Self.failure(path, "cannot create a file in its folder: \(failure.message)")
             }
-            return try Self.reporting(path) { try DraftFolder(in: FileManager.default.temporaryDirectory.path) }
+            return try Self.reporting(path) { try TemporaryFolder(in: FileManager.default.temporaryDirectory.path) }
         }
     }
 
@@ -123,8 +123,8 @@ struct AtomicFileWriter {
     ///
     /// - Parameter draft: The file with the new bytes, which may be moved.
     /// - Throws: ``SystemError``.
-    func put(_ draft: String) throws {
-        if let status, !canStandFor(status, draft) { return try overwrite(with: draft) }
+    func replace(_ draft: String) throws {
+        if let status, !matchOwnership(status, draft) { return try overwrite(with: draft) }
         if rename(draft, path) == 0 { return }
         // The target may be on another file system, or be a mount point.
         guard status != nil, [EXDEV, EBUSY, EACCES, EPERM].contains(errno) else { throw SystemError() }
@@ -133,7 +133,7 @@ struct AtomicFileWriter {
 
     /// Sets the owner and mode of the draft to those of the existing file, and returns whether the draft can replace
     /// it.
-    private func canStandFor(_ status: FileStatus, _ draft: String) -> Bool {
+    private func matchOwnership(_ status: FileStatus, _ draft: String) -> Bool {
         guard status.linkCount == 1, !hasAttributes, let made = FileStatus(at: draft) else { return false }
         if (made.owner, made.group) != (status.owner, status.group), chown(draft, status.owner, status.group) != 0 {
             return false

@@ -29,11 +29,11 @@ struct ResultPrinter {
     var rows: TerminalText {
         let printer = ChangePrinter(style: style, names: names, limit: limit)
         let rows = entities.flatMap { name, changes in
-            listed(places(changes.inserted), of: changes.insertedCount) {
+            listed(indices(changes.inserted), of: changes.insertedCount) {
                 printer.inserted(name, changes.inserted[$0], changes.insertedRows?[$0])
             }
                 + listed(changes.updated, of: changes.updatedCount) { printer.updated(name, $0) }
-                + listed(places(changes.deleted), of: changes.deletedCount) {
+                + listed(indices(changes.deleted), of: changes.deletedCount) {
                     printer.deleted(name, changes.deleted[$0], changes.deletedRows?[$0])
                 }
         }
@@ -43,7 +43,7 @@ struct ResultPrinter {
         return (rows + links).joined(separator: "\n")
     }
 
-    private func places(_ keys: [PrimaryKeyValue]) -> [Int] { Array(keys.indices) }
+    private func indices(_ keys: [PrimaryKeyValue]) -> [Int] { Array(keys.indices) }
 
     /// The attributes and to-one relationships of each entity, without its key.
     private var names: [String: [String]] {
@@ -90,7 +90,7 @@ struct ResultPrinter {
     }
 
     /// Notes about skipped values, pending references and repairs.
-    var remarks: [TerminalText] {
+    var notes: [TerminalText] {
         let isKept = { (diagnostic: SyncDiagnostic) in diagnostic.kind == .deletionsSkipped }
         let diagnostics = result.diagnostics.filter { !isKept($0) }
         let kept = result.diagnostics.filter(isKept).map { kept -> TerminalText in

@@ -97,19 +97,19 @@ extension RowFormat {
 /// A buffer for the text of rows, which is written in chunks.
 struct RowOutput {
     /// The size of a chunk in bytes. Larger chunks are not written faster.
-    private static let pieceSize = 65_536
+    private static let bufferSize = 65_536
 
     var bytes: [UInt8] = []
     private let write: OutputFile.Write
 
     init(_ write: @escaping OutputFile.Write) {
         self.write = write
-        bytes.reserveCapacity(2 * Self.pieceSize)
+        bytes.reserveCapacity(2 * Self.bufferSize)
     }
 
     /// Writes the buffer if it is large. It is called between rows, so that a chunk contains complete characters.
     mutating func passOn() throws {
-        if bytes.count >= Self.pieceSize { try flush() }
+        if bytes.count >= Self.bufferSize { try flush() }
     }
 
     mutating func flush() throws {

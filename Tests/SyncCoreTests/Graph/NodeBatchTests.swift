@@ -12,7 +12,7 @@ struct NodeBatchTests {
         _ values: [PackedValue], into node: NodeID, of batch: inout NodeBatch, _ permission: AllowedOperations = .full,
         mention: Int32 = -1
     ) {
-        values.withUnsafeBufferPointer { batch.merge($0, into: node, permission: permission, mention: mention) }
+        values.withUnsafeBufferPointer { batch.merge($0, into: node, permission: permission, occurrence: mention) }
     }
 
     /// Returns the values of each version of a node. Absent values are nil.
@@ -62,7 +62,7 @@ struct NodeBatchTests {
         merge([.integer(2), .absent], into: 0, of: &batch, mention: 7)
         #expect(versions(0, batch) == [[1, nil], [2, nil]])
         let first = batch.nodes[0].firstVersion
-        #expect(batch.mention(ofVersion: first) == 4 && batch.mention(ofVersion: batch.version(after: first)) == 7)
+        #expect(batch.occurrence(ofVersion: first) == 4 && batch.occurrence(ofVersion: batch.version(after: first)) == 7)
     }
 
     @Test("Absorbing a node merges its versions in document order", arguments: [false, true])
@@ -86,6 +86,6 @@ struct NodeBatchTests {
         second.position = 1
         let nodes = [first, second, first].map { batch.node(ownedBy: $0, entity: 2) }
         #expect(nodes.map(\.node) == [0, 1, 0] && nodes.map(\.isNew) == [true, true, false])
-        #expect(batch.nodes.map(\.ownerPlace) == [0, 1] && batch.owners == [first, second])
+        #expect(batch.nodes.map(\.ownerIndex) == [0, 1] && batch.owners == [first, second])
     }
 }

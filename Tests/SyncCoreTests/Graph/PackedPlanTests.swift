@@ -31,7 +31,7 @@ struct PackedPlanTests {
         {
             .init(
                 first: NodeID(number), second: NodeID(number + 1), sequence: UInt32(number),
-                position: number.isMultiple(of: 2) ? Int32(number) : -1, mention: mention, saidBy: end,
+                position: number.isMultiple(of: 2) ? Int32(number) : -1, occurrence: mention, assertedBy: end,
                 isListed: number.isMultiple(of: 3), isByID: number.isMultiple(of: 4),
                 kind: .init(entity: kind, end: end))
         }
@@ -46,8 +46,8 @@ struct PackedPlanTests {
             #expect(assertion.sequence == UInt32(number))
             let position: Int32 = number == 11 ? 4 : number.isMultiple(of: 2) ? Int32(number) : -1
             #expect(assertion.position == position)
-            #expect(assertion.mention == (number == 10 ? 7 : -1))
-            #expect(assertion.saidBy == (number == 10 || number == 11 ? .second : .first))
+            #expect(assertion.occurrence == (number == 10 ? 7 : -1))
+            #expect(assertion.assertedBy == (number == 10 || number == 11 ? .second : .first))
             #expect(assertion.isListed == number.isMultiple(of: 3) && assertion.isByID == number.isMultiple(of: 4))
             #expect(assertion.kind(at: .second) == (number == 11 ? 3 : nil) && assertion.kind(at: .first) == nil)
         }
@@ -60,10 +60,10 @@ struct PackedPlanTests {
             for kind in [.unlink, .delete] as [LinkBatch.Replacement.Kind] {
                 for mention in [-1, 0, 1 << 28] as [Int32] {
                     let replacement = LinkBatch.Replacement(
-                        node: 3, end: end, kind: kind, sequence: 9, mention: mention)
-                    #expect(replacement.end == end && replacement.kind == kind && replacement.mention == mention)
+                        node: 3, end: end, kind: kind, sequence: 9, occurrence: mention)
+                    #expect(replacement.end == end && replacement.kind == kind && replacement.occurrence == mention)
                     let other = replacement.with(end: end.other, kind: .unlink)
-                    #expect(other.end == end.other && other.kind == .unlink && other.mention == mention)
+                    #expect(other.end == end.other && other.kind == .unlink && other.occurrence == mention)
                     #expect(other.node == 3 && other.sequence == 9)
                 }
             }

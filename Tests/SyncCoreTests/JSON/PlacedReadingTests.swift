@@ -6,9 +6,9 @@ import Testing
 @Suite("Documents with several record locations")
 struct PlacedReadingTests {
     static let forms: [JSONReader.Form] = [
-        .places(.members(at: [])), .places(.members(at: ["a", "b"])), .places(.jsonAPI), .places(.graphQL(at: [])),
-        .places(.graphQL(at: ["viewer", "users"])),
-        .places(.lists(at: [["users"], ["data", "companies"]], labels: ["users", "data.companies"])),
+        .locations(.members(at: [])), .locations(.members(at: ["a", "b"])), .locations(.jsonAPI), .locations(.graphQL(at: [])),
+        .locations(.graphQL(at: ["viewer", "users"])),
+        .locations(.lists(at: [["users"], ["data", "companies"]], labels: ["users", "data.companies"])),
     ]
 
     static let documents = [
@@ -45,7 +45,7 @@ struct PlacedReadingTests {
         func read(_ reader: inout JSONReader, _ bytes: UnsafeBufferPointer<UInt8>) throws {
             var tape = JSONTape()
             while try reader.next(into: &tape) {
-                let place = reader.recordPlace
+                let place = reader.tokenLocation
                 let name = place.name < 0 ? "" : tape.text(at: place.name, in: bytes)
                 found.append("\(place.list)[\(place.index)]\(name) \(tape.value(at: place.token, in: bytes))")
             }
@@ -59,12 +59,12 @@ struct PlacedReadingTests {
                 }
                 return "\(found)"
             }
-            var splitter = RecordChunker(form: form, pieceSize: cutting.piece)
+            var splitter = RecordChunker(form: form, chunkSize: cutting.piece)
             var reader = JSONReader(form: form)
             func readPiece(_ piece: JSONChunk) throws {
                 try piece.bytes.withUnsafeBytes { raw in
                     let bytes = raw.bindMemory(to: UInt8.self)
-                    reader.read(bytes, at: piece.place, isLast: piece.isLast)
+                    reader.read(bytes, at: piece.location, isLast: piece.isLast)
                     try read(&reader, bytes)
                 }
             }
@@ -99,7 +99,7 @@ struct PlacedReadingTests {
     @Test("A document with many keyed records is cut between records")
     func cutsBetweenRecords() throws {
         let members = (0..<200).map { "\"k\($0)\": {\"id\": \($0)}" }.joined(separator: ",\n")
-        var splitter = RecordChunker(form: .places(.members(at: [])), pieceSize: 50)
+        var splitter = RecordChunker(form: .locations(.members(at: [])), chunkSize: 50)
         var pieces = 0
         var largest = 0
         var text = "{\(members)}"

@@ -6,7 +6,7 @@ func readPieces(
     _ bytes: [UInt8], chunks: [Int], pieceSize: Int, form: JSONReader.Form = .json,
     maximumDepth: Int = 512
 ) throws -> (records: [JSONValue], pieces: Int) {
-    var splitter = RecordChunker(form: form, pieceSize: pieceSize, maximumDepth: maximumDepth)
+    var splitter = RecordChunker(form: form, chunkSize: pieceSize, maximumDepth: maximumDepth)
     var reader = JSONReader(form: form, maximumDepth: maximumDepth)
     var records: [JSONValue] = []
     var pieces = 0
@@ -15,7 +15,7 @@ func readPieces(
         try piece.bytes.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
             var tape = JSONTape()
-            reader.read(bytes, at: piece.place, isLast: piece.isLast)
+            reader.read(bytes, at: piece.location, isLast: piece.isLast)
             while try reader.next(into: &tape) { records.append(tape.value(at: 0, in: bytes)) }
         }
     }

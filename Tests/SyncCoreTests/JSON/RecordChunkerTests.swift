@@ -54,7 +54,7 @@ struct RecordChunkerTests {
         ])
     func longRecordsTakeFewSteps(_ text: String) throws {
         for size in [1, 64, 4096] {
-            var splitter = RecordChunker(pieceSize: size)
+            var splitter = RecordChunker(chunkSize: size)
             var bytes = text
             try bytes.withUTF8 { bytes in
                 var rest = UnsafeRawBufferPointer(bytes)[...]
@@ -101,7 +101,7 @@ struct RecordChunkerTests {
     func chunkedKeyPathEqualsWhole(_ text: String, _ keyPath: [String]) {
         for chunk in Self.sizes {
             for size in Self.sizes {
-                expectSame(Array(text.utf8), .places(.list(at: keyPath)), chunks: [chunk], pieceSize: size)
+                expectSame(Array(text.utf8), .locations(.list(at: keyPath)), chunks: [chunk], pieceSize: size)
             }
         }
     }
@@ -127,7 +127,7 @@ struct RecordChunkerTests {
                 }
             }
             let isNDJSON = random.next(2) != 0
-            let form: JSONReader.Form = isNDJSON ? .ndjson : .places(.list(at: random.next(3) == 0 ? ["id"] : []))
+            let form: JSONReader.Form = isNDJSON ? .ndjson : .locations(.list(at: random.next(3) == 0 ? ["id"] : []))
             let chunks = (0..<3).map { _ in 1 + random.next(40) }
             expectSame(bytes, form, chunks: chunks, pieceSize: 1 + random.next(80))
         }
@@ -153,7 +153,7 @@ struct RecordChunkerTests {
         let cases = texts.map { ($0, JSONReader.Form.json) } + [long, "{}\n" + long, "}" + long].map { ($0, .ndjson) }
         for (text, form) in cases {
             let bytes = Array(text.utf8)
-            var splitter = RecordChunker(form: form, pieceSize: 1000)
+            var splitter = RecordChunker(form: form, chunkSize: 1000)
             let piece = bytes.withUnsafeBytes { raw in
                 var rest = raw[...]
                 return try? splitter.next(from: &rest)
@@ -166,7 +166,7 @@ struct RecordChunkerTests {
     @Test("A record over the maximum size is rejected with its location")
     func rejectsOversizedRecord() {
         let bytes = Array("[{},\n{},{\"a\":\"\(String(repeating: "x", count: 5000))\"}]".utf8)
-        var splitter = RecordChunker(pieceSize: 4, maximumSize: 1000)
+        var splitter = RecordChunker(chunkSize: 4, maximumSize: 1000)
         let error = #expect(throws: SyncError.self) {
             try bytes.withUnsafeBytes { raw in
                 var rest = raw[...]

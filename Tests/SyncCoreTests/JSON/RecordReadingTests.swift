@@ -44,7 +44,7 @@ struct RecordReadingTests {
     @Test(
         "An empty document is rejected in every form", arguments: ["", " ", "\r\n\t \n", "\u{FEFF}", "\u{FEFF}\n"])
     func rejectsEmptyDocuments(_ text: String) {
-        for form in [JSONReader.Form.json, .ndjson, .places(.list(at: ["a", "b"]))] {
+        for form in [JSONReader.Form.json, .ndjson, .locations(.list(at: ["a", "b"]))] {
             let error = #expect(throws: SyncError.self) { try readRecords(text, form: form) }
             #expect(summary(of: error) == "noRecords")
         }
@@ -86,7 +86,7 @@ struct RecordReadingTests {
 
     @Test("The records at a key path are read", arguments: keyPaths)
     func readsKeyPaths(_ text: String, _ keyPath: [String], _ count: Int) throws {
-        #expect(try readRecords(text, form: .places(.list(at: keyPath))).count == count)
+        #expect(try readRecords(text, form: .locations(.list(at: keyPath))).count == count)
     }
 
     static let missingKeyPaths: [(String, [String], String)] = [
@@ -108,14 +108,14 @@ struct RecordReadingTests {
 
     @Test("A key path without records, or a malformed document around it, is rejected", arguments: missingKeyPaths)
     func rejectsBadKeyPaths(_ text: String, _ keyPath: [String], _ expected: String) {
-        let error = #expect(throws: SyncError.self) { try readRecords(text, form: .places(.list(at: keyPath))) }
+        let error = #expect(throws: SyncError.self) { try readRecords(text, form: .locations(.list(at: keyPath))) }
         #expect(summary(of: error) == expected)
     }
 
     @Test("The error for a missing key path names the keys that exist")
     func missingKeyPathNamesKeys() {
         let error = #expect(throws: SyncError.self) {
-            try readRecords(#"{"users":[],"total":0}"#, form: .places(.list(at: ["people"])))
+            try readRecords(#"{"users":[],"total":0}"#, form: .locations(.list(at: ["people"])))
         }
         for name in ["people", "users", "total"] { #expect(error?.message.contains("'\(name)'") == true) }
     }
@@ -132,13 +132,13 @@ struct RecordReadingTests {
         // The root array, the record and the objects of a key path count as levels.
         #expect(try readRecords("{\"a\":\(nested(511))}").count == 1)
         #expect(try readRecords("[{\"a\":\(nested(510))}]").count == 1)
-        #expect(try readRecords("{\"k\":[{\"a\":\(nested(509))}]}", form: .places(.list(at: ["k"]))).count == 1)
+        #expect(try readRecords("{\"k\":[{\"a\":\(nested(509))}]}", form: .locations(.list(at: ["k"]))).count == 1)
         for (text, keyPath, column) in [
             ("{\"a\":\(nested(512))}", [], 5 + 512), ("[{\"a\":\(nested(511))}]", [], 6 + 511),
             ("{\"k\":[{\"a\":\(nested(510))}]}", ["k"], 11 + 510), ("{\"z\":\(nested(512)),\"k\":[]}", ["k"], 5 + 512),
             ("{\"k\":[],\"z\":\(nested(512))}", ["k"], 12 + 512),
         ] as [(String, [String], Int)] {
-            let error = #expect(throws: SyncError.self) { try readRecords(text, form: .places(.list(at: keyPath))) }
+            let error = #expect(throws: SyncError.self) { try readRecords(text, form: .locations(.list(at: keyPath))) }
             #expect(summary(of: error) == "nestingTooDeep 1:\(column)")
         }
     }

@@ -75,10 +75,10 @@ struct LinkCase: CustomTestStringConvertible, Sendable {
 
     private func pairs(_ said: ResolvedJoinRows) -> Set<Pair> {
         var found = Set(
-            said.pairs.filter { !$0.onlyKeeps }.map { Pair(first: $0.first.index, second: $0.second.index) })
+            said.rows.filter { !$0.onlyPreserves }.map { Pair(first: $0.first.index, second: $0.second.index) })
         for pair in stored {
             let (first, second) = (NodeID(pair.first), NodeID(pair.second))
-            let stays = said.index(of: first, second) != nil || said.staysStored(first, second)
+            let stays = said.index(of: first, second) != nil || said.preserves(first, second)
             if stays { found.insert(pair) }
         }
         return found
@@ -90,17 +90,17 @@ struct LinkCase: CustomTestStringConvertible, Sendable {
         let model = try SyncModel(schema: Self.schema(kind)).compiled
         let link = try #require(model.links.first)
         let presence: [RowState] = [.stored, .new, .stored, .missing]
-        let rows = LinkAssertions.Rows(presence: presence, entities: [])
+        let rows = LinkAssertions.Rows(states: presence, entities: [])
         // Record 0 is effective. Record 1, nested in it, is not.
         var records = EffectiveRecords([Self.mention(parent: -1), Self.mention(parent: 0)])
-        records.counts = [true, false]
+        records.effectiveOccurrences = [true, false]
         return LinkAssertions(batch, of: link, in: model, records, first: rows, second: rows)
     }
 
     private static func mention(parent: Int32) -> PayloadGraph.RecordOccurrence {
         .init(
             table: 0, parent: parent, node: 0, permission: .full,
-            mark: .init(offset: 0, length: 0, table: 0, index: 0))
+            location: .init(offset: 0, length: 0, table: 0, index: 0))
     }
 
     private var batch: LinkBatch {
@@ -117,11 +117,11 @@ struct LinkCase: CustomTestStringConvertible, Sendable {
             batch.assertions.append(
                 .init(
                     first: NodeID(first), second: NodeID(second), sequence: sequence, position: Int32(position),
-                    mention: mention, saidBy: end, isListed: position >= 0, isByID: byID))
+                    occurrence: mention, assertedBy: end, isListed: position >= 0, isByID: byID))
         }
         func replace(_ end: CompiledAssociation.End, _ node: Int, _ kind: LinkBatch.Replacement.Kind) {
             batch.replacements.append(
-                .init(node: NodeID(node), end: end, kind: kind, sequence: sequence, mention: 0))
+                .init(node: NodeID(node), end: end, kind: kind, sequence: sequence, occurrence: 0))
         }
         switch statement {
         case .to(.first, let first, let second, let byID): assert(first, second, by: .first, byID: byID)

@@ -7,19 +7,19 @@ struct LinkRuleTests {
     @Test("A link holds unless one of its ends is replaced later", arguments: [-1, 0, 1, 2, 3], [-1, 0, 1, 2, 3])
     func linkHoldsUntilAnEndIsReplaced(first: Int64, second: Int64) {
         #expect(
-            LinkRule.stands(said: 2, kept: LinkRule.never, first: first, second: second) == (max(first, second) <= 2))
+            LinkRule.holds(asserted: 2, preserved: LinkRule.never, firstReplaced: first, secondReplaced: second) == (max(first, second) <= 2))
         let isUntouched = first < 0 && second < 0
         #expect(
-            LinkRule.stands(said: LinkRule.never, kept: LinkRule.never, first: first, second: second) == isUntouched)
+            LinkRule.holds(asserted: LinkRule.never, preserved: LinkRule.never, firstReplaced: first, secondReplaced: second) == isUntouched)
         let isKept = [first, second].allSatisfy { $0 < 0 || $0 == 3 }
-        #expect(LinkRule.stands(said: LinkRule.never, kept: 3, first: first, second: second) == isKept)
+        #expect(LinkRule.holds(asserted: LinkRule.never, preserved: 3, firstReplaced: first, secondReplaced: second) == isKept)
     }
 
     @Test("A link stays if the last list at each end keeps it", arguments: [-1, 0, 1, 2, 3], [-1, 0, 1, 2, 3])
     func linkStaysIfBothLastListsKeepIt(first: Int64, second: Int64) {
         let isKept = (first < 0 || first == 1) && (second < 0 || second == 3)
         #expect(
-            LinkRule.stands(said: LinkRule.never, keptByFirst: 1, keptBySecond: 3, first: first, second: second)
+            LinkRule.holds(asserted: LinkRule.never, preservedByFirst: 1, preservedBySecond: 3, firstReplaced: first, secondReplaced: second)
                 == isKept)
     }
 
@@ -114,9 +114,9 @@ struct LinkRuleTests {
         ).statements(kind)
         let awaited =
             kind == .toOne
-            ? ResolvedForeignKeyTargets(statements, stored: Self.nothing).awaited : ResolvedJoinRows(statements).awaited
+            ? ResolvedForeignKeyTargets(statements, stored: Self.nothing).pending : ResolvedJoinRows(statements).pending
         #expect(awaited.map { [$0.first, $0.second] } == [[0, 3], [3, 2]])
-        #expect(awaited.map(\.position) == [-1, 1] && awaited.map(\.saidBy) == [.first, .second])
+        #expect(awaited.map(\.position) == [-1, 1] && awaited.map(\.assertedBy) == [.first, .second])
     }
 
     @Test("A pending reference replaces each end that has at most one link")
@@ -124,7 +124,7 @@ struct LinkRuleTests {
         let said: [LinkCase.Statement] = [.to(.first, 0, 3), .to(.first, 1, 3, byID: false), .list(2, [0])]
         func claimed(_ kind: LinkCase.Kind) throws -> [[Bool]] {
             let ends = try LinkCase("", said, is: []).statements(kind).replacedEndsWithPending()
-            return [ends.first, ends.second].map { end in (0..<4).map { end.speaks(of: NodeID($0)) } }
+            return [ends.first, ends.second].map { end in (0..<4).map { end.isReplaced(NodeID($0)) } }
         }
         #expect(try claimed(.toOne) == [[true, true, false, false], [false, false, true, false]])
         #expect(try claimed(.oneToOne) == [[true, true, false, false], [false, false, true, true]])
@@ -149,7 +149,7 @@ struct LinkRuleTests {
     func joinRowTakesPositionsFromLastLists() throws {
         let pairs = try ResolvedJoinRows(
             LinkCase("", [.list(2, [1, 0]), .listAtFirst(0, [1, 2]), .list(2, [0, 1])], is: []).statements(.toMany)
-        ).pairs
+        ).rows
         let places = Set(pairs.map { [$0.first.number, $0.second.number, $0.firstPosition, $0.secondPosition] })
         #expect(places == [[0, 1, 0, -1], [0, 2, 1, 0], [1, 2, -1, 1]])
     }
@@ -159,7 +159,7 @@ struct LinkRuleTests {
         for count in [3, 40] {
             let said = (0..<count).map { LinkCase.Statement.to(.first, $0 % 3, ($0 + 1) % 3) }
             let pairs = try ResolvedJoinRows(LinkCase("", said, is: []).statements(.toMany))
-            #expect(pairs.pairs.count == 3)
+            #expect(pairs.rows.count == 3)
             #expect(pairs.holds(0, 1) && pairs.holds(2, 0) && !pairs.holds(1, 0) && pairs.index(of: nil, 0) == nil)
         }
     }
@@ -174,8 +174,8 @@ struct LinkRuleTests {
         #expect(end.sequence(of: 1) == 4 && end.deletes(at: 1) && end.nodes == [1])
         end.record(1, 4, deletes: false)
         #expect(!end.deletes(at: 1))
-        #expect(end.sequence(of: 0) == LinkRule.never && !end.speaks(of: nil) && !end.deletes(at: nil))
-        #expect(!end.speaks(of: .nowhere) && !end.speaks(of: .unmentioned) && end.speaks(of: LinkTarget(1)))
-        #expect(ReplacedEnd().isEmpty && !ReplacedEnd().speaks(of: 7) && !ReplacedEnd().deletes(at: 7))
+        #expect(end.sequence(of: 0) == LinkRule.never && !end.isReplaced(nil) && !end.deletes(at: nil))
+        #expect(!end.isReplaced(.nowhere) && !end.isReplaced(.unmatched) && end.isReplaced(LinkTarget(1)))
+        #expect(ReplacedEnd().isEmpty && !ReplacedEnd().isReplaced(7) && !ReplacedEnd().deletes(at: 7))
     }
 }

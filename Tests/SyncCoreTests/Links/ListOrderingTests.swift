@@ -44,7 +44,7 @@ struct ListOrderingTests {
             let list = LinkTarget(NodeID(0))
             let none = rows.map { _ in LinkTarget.nowhere }
             var columns = ListOrdering.Rows(
-                lists: rows.map { _ in list }, positions: rows.map { _ in -1 }, presence: rows.map { _ in .stored },
+                lists: rows.map { _ in list }, positions: rows.map { _ in -1 }, states: rows.map { _ in .stored },
                 storedLists: none, storedPositions: rows.map { _ in nil })
             for (index, row) in rows.enumerated() {
                 switch row {
@@ -56,23 +56,23 @@ struct ListOrderingTests {
                     columns.storedPositions[index] = place
                     columns.storedLists[index] = list
                 case .joins(let place): columns.storedPositions[index] = place
-                case .new: columns.presence[index] = .new
+                case .new: columns.states[index] = .new
                 case .leaves(let place):
                     columns.lists[index] = .nowhere
                     columns.storedPositions[index] = place
                     columns.storedLists[index] = list
-                case .missing: columns.presence[index] = .missing
+                case .missing: columns.states[index] = .missing
                 case .elsewhere(let place):
-                    columns.lists[index] = .unmentioned
+                    columns.lists[index] = .unmatched
                     columns.storedPositions[index] = place
-                    columns.storedLists[index] = .unmentioned
+                    columns.storedLists[index] = .unmatched
                 }
             }
             var ends = ListEnds(count: 1)
-            if let reserved { ends.take(reserved, in: NodeID(0)) }
+            if let reserved { ends.reserve(reserved, in: NodeID(0)) }
             var replaced = ReplacedEnd(count: 1)
             if isReplaced { replaced.record(NodeID(0), 1, deletes: false) }
-            return ListOrdering.places(of: columns, reserved: ends, replaced: replaced) { $0.map { _ in end } }
+            return ListOrdering.positions(of: columns, reserved: ends, replaced: replaced) { $0.map { _ in end } }
         }
     }
 
@@ -134,10 +134,10 @@ struct ListOrderingTests {
         let lists: [Int] = [0, 1, 2, 0, 2]
         let targets = lists.map { LinkTarget(NodeID($0)) }
         let rows = ListOrdering.Rows(
-            lists: targets, positions: [0, -1, -1, -1, -1], presence: [.stored, .stored, .new, .new, .new],
+            lists: targets, positions: [0, -1, -1, -1, -1], states: [.stored, .stored, .new, .new, .new],
             storedLists: [.nowhere, targets[1], .nowhere, .nowhere, .nowhere], storedPositions: [nil, 5, nil, nil, nil])
         var asked: [[NodeID]] = []
-        let places = ListOrdering.places(of: rows, reserved: ListEnds(count: 3), replaced: ReplacedEnd()) { lists in
+        let places = ListOrdering.positions(of: rows, reserved: ListEnds(count: 3), replaced: ReplacedEnd()) { lists in
             asked.append(lists)
             return [7]
         }
@@ -161,7 +161,7 @@ struct ListOrderingTests {
     @Test("Rows without a position follow the named, reserved and stored positions")
     func newRowsComeLast() {
         var reserved = ListEnds(count: 4)
-        reserved.take(5, in: NodeID(1))
+        reserved.reserve(5, in: NodeID(1))
         var places: [Int64?] = [nil, 2, nil, nil, nil, nil, 3]
         var asked: [[NodeID]] = []
         ListOrdering.append(&places, in: [0, 0, 1, 0, 2, 2, 3].map { NodeID($0) }, reserved: reserved) { lists in
@@ -189,7 +189,7 @@ struct ListOrderingTests {
         ]
         let assertions = said.map { position, end in
             LinkBatch.Assertion(
-                first: NodeID(0), second: NodeID(1), sequence: 1, position: position, mention: -1, saidBy: end,
+                first: NodeID(0), second: NodeID(1), sequence: 1, position: position, occurrence: -1, assertedBy: end,
                 isListed: true, isByID: true)
         }
         let first = ListEnds(reserving: assertions, at: .first, count: 2)

@@ -29,7 +29,7 @@ struct PayloadGraphBuilderTests {
             inEntity: entity, of: SyncModel(schema: Self.schema), parent: nil,
             operations: operations,
             options: SyncOptions())
-        return try staging.stage(Data(json.utf8), options: SyncOptions()).plan
+        return try staging.map(Data(json.utf8), options: SyncOptions()).plan
     }
 
     /// Describes the nodes of an entity by key or owner, and values.
@@ -39,7 +39,7 @@ struct PayloadGraphBuilderTests {
         return plan.withTexts { pool in
             batch.nodes.map { node in
                 let name = RowKey(node.key, pool).map { "\($0.recordKey(nil))" }
-                let owner = node.ownerPlace.map { batch.owners[$0] }
+                let owner = node.ownerIndex.map { batch.owners[$0] }
                 let values =
                     !node.isGiven
                     ? []
@@ -105,10 +105,10 @@ struct PayloadGraphBuilderTests {
     @Test("Occurrences are tracked only if operations are restricted")
     func occurrencesAreTrackedIfRestricted() throws {
         let json = #"[{"id": 1, "company": {"id": 7}}]"#
-        #expect(try plan(json).mentions.isEmpty)
+        #expect(try plan(json).occurrences.isEmpty)
         let restricted = try plan(json, operations: [.insert])
-        #expect(restricted.mentions.map(\.parent) == [-1, 0])
-        #expect(restricted.mentions.map(\.permission) == [.insert, .full])
+        #expect(restricted.occurrences.map(\.parent) == [-1, 0])
+        #expect(restricted.occurrences.map(\.permission) == [.insert, .full])
     }
 
     @Test("Records without a key and unmapped keys are reported")

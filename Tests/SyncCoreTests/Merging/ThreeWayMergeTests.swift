@@ -37,7 +37,7 @@ struct ConflictOutcomeTests {
         _ policy: ConflictPolicy = .lastWriterWins, edited: Int64, changed: Int64?, known: Int64? = nil,
         now: Int64 = 1_000_000, clock: Int64 = 0
     ) -> ConflictOutcome {
-        ConflictOutcome(policy, edited: edited, changed: changed, known: known, now: now, clock: clock)
+        ConflictOutcome(policy, editTime: edited, changed: changed, known: known, now: now, clock: clock)
     }
 
     @Test(
@@ -50,16 +50,16 @@ struct ConflictOutcomeTests {
             #expect(ruling(.manual, edited: edited, changed: changed).winner == .open)
         }
         #expect(
-            [.clientWins, .serverWins, .manual].map { ruling($0, edited: 2, changed: changed).why }
+            [.clientWins, .serverWins, .manual].map { ruling($0, edited: 2, changed: changed).reason }
                 == ["clientWins", "serverWins", "manual"])
     }
 
     @Test("The later change wins, and the service wins a tie")
     func laterChangeWins() {
         #expect(
-            ruling(edited: 501, changed: 500) == ConflictOutcome(winner: .local, why: "the local edit is later"))
+            ruling(edited: 501, changed: 500) == ConflictOutcome(winner: .local, reason: "the local edit is later"))
         #expect(
-            ruling(edited: 499, changed: 500) == ConflictOutcome(winner: .remote, why: "the remote edit is later"))
+            ruling(edited: 499, changed: 500) == ConflictOutcome(winner: .remote, reason: "the remote edit is later"))
         #expect(ruling(edited: 500, changed: 500).winner == .remote)
     }
 
@@ -67,7 +67,7 @@ struct ConflictOutcomeTests {
     func serviceWinsWithoutTime() {
         #expect(
             ruling(edited: 999_999, changed: nil)
-                == ConflictOutcome(winner: .remote, why: "serverWins: the service's record has no time"))
+                == ConflictOutcome(winner: .remote, reason: "serverWins: the service's record has no time"))
     }
 
     @Test("The time of an edit is converted to the service's clock", arguments: [-3_600_000, 3_600_000] as [Int64])

@@ -57,10 +57,10 @@ struct PagedImportTests {
     @Test("The import state is lent to one page at a time")
     func lendsStateToOnePage() {
         let run = PagedImport()
-        var memory = run.take()
+        var memory = run.checkOutState()
         memory.rootRecords = 7
-        #expect(run.take().rootRecords == 0)
-        run.put(memory)
-        #expect(run.take().rootRecords == 7)
+        #expect(run.checkOutState().rootRecords == 0)
+        run.checkInState(memory)
+        #expect(run.checkOutState().rootRecords == 7)
     }
 }

@@ -34,7 +34,7 @@ struct ManyEntitiesTests {
             SyncModel.Entity("E\($0)", parent: "Parent", attributes: [SyncModel.Attribute("own\($0)", .string)])
         }
         let model = try SyncModel(entities: children + [parent])
-        #expect(model.compiled.trees.count == 1)
+        #expect(model.compiled.hierarchies.count == 1)
         #expect(try model.compiled.entity(named: "Parent").family.count == count + 1)
         #expect(try model.compiled.entity(named: "E7").slots.count == 202)
     }

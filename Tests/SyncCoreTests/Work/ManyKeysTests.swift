@@ -25,7 +25,7 @@ struct ManyKeysTests {
     private func plan(_ text: String, _ model: SyncModel) throws -> PayloadGraph {
         try PayloadGraphBuilder(
             inEntity: "User", of: model, parent: nil, operations: .all, options: SyncOptions()
-        ).stage(Data(text.utf8), options: SyncOptions()).plan
+        ).map(Data(text.utf8), options: SyncOptions()).plan
     }
 
     private func record(_ count: Int = count, _ members: (Int) -> String) -> String {

@@ -17,7 +17,7 @@ struct PredicateStore {
         self.layout = layout
         try queue.write { db in
             PredicateSQL.install(in: db)
-            for tree in layout.model.trees { try db.execute(sql: Self.table(tree, layout)) }
+            for tree in layout.model.hierarchies { try db.execute(sql: Self.table(tree, layout)) }
             for case .joinTable(let name, let first, let second, _, _) in layout.links {
                 try db.execute(sql: "CREATE TABLE \"\(name)\" (\"\(first)\", \"\(second)\")")
             }
@@ -45,7 +45,7 @@ struct PredicateStore {
 
     private static func table(_ tree: EntityHierarchy, _ layout: StoreLayout) -> String {
         let table = layout[tree.id]
-        var columns = table.hasHiddenKey ? ["\"sync_id\" INTEGER PRIMARY KEY"] : []
+        var columns = table.hasSurrogateKey ? ["\"sync_id\" INTEGER PRIMARY KEY"] : []
         if table.hasEntityColumn { columns.append("\"sync_entity\" TEXT NOT NULL") }
         for (slot, attribute) in tree.attributes.enumerated() {
             let type =

@@ -44,7 +44,7 @@ struct CountedOperationsTests {
     ) throws -> (names: [String], result: SyncResult) {
         let staging = try PayloadGraphBuilder(
             inEntity: entity, of: stack.model, parent: nil, operations: .all, options: options)
-        let payload = try staging.stage(Data(json.utf8), options: options)
+        let payload = try staging.map(Data(json.utf8), options: options)
         return try stack.write { db in
             let session = CountingSession(SQLiteSession(try stack.watch.visit(db, isOwn: true), stack.layout))
             let request = SyncRequest(predicate: predicate, options: options)

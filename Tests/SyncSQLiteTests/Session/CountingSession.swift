@@ -15,9 +15,9 @@ final class CountingSession: StoreSession {
         return try operation()
     }
 
-    var memory: [String: Int] {
-        get { session.memory }
-        set { session.memory = newValue }
+    var scratch: [String: Int] {
+        get { session.scratch }
+        set { session.scratch = newValue }
     }
 
     func begin(_ plan: PayloadGraph, _ tables: SyncTables, _ steps: ProgressReporter) throws {
@@ -28,28 +28,28 @@ final class CountingSession: StoreSession {
         try count { try session.end(awaits: awaits) }
     }
 
-    func makeRoom(forInserting rows: Int) throws {
-        try count { try session.makeRoom(forInserting: rows) }
+    func reserveCapacity(forInserting rows: Int) throws {
+        try count { try session.reserveCapacity(forInserting: rows) }
     }
 
     func checkLinks() throws {
         try count { try session.checkLinks() }
     }
 
-    func notifyObservers(of tables: [TableID], andPairs: Bool) throws {
-        try count { try session.notifyObservers(of: tables, andPairs: andPairs) }
+    func notifyObservers(of tables: [TableID], andLinks: Bool) throws {
+        try count { try session.notifyObservers(of: tables, andLinks: andLinks) }
     }
 
-    func meet(_ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter) throws {
-        try count { try session.meet(table, pass, watch) }
+    func match(_ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter) throws {
+        try count { try session.match(table, pass, watch) }
     }
 
-    func meet(_ rows: [(node: NodeID, key: RowKey)], _ table: SyncTable, _ pass: MatchPass) throws {
-        try count { try session.meet(rows, table, pass) }
+    func match(_ rows: [(node: NodeID, key: RowKey)], _ table: SyncTable, _ pass: MatchPass) throws {
+        try count { try session.match(rows, table, pass) }
     }
 
-    func compare(_ said: inout ResolvedJoinRows, _ link: CompiledAssociation, coversAll: Bool) throws -> JoinTableDiff {
-        try count { try session.compare(&said, link, coversAll: coversAll) }
+    func diff(_ said: inout ResolvedJoinRows, _ link: CompiledAssociation, coversAll: Bool) throws -> JoinTableDiff {
+        try count { try session.diff(&said, link, coversAll: coversAll) }
     }
 
     func rows(withKeys keys: [RowKey], of entity: CompiledEntity) throws -> [RowKey?] {
@@ -94,8 +94,8 @@ final class CountingSession: StoreSession {
         try count { try session.update(nodes, table) }
     }
 
-    func refine(_ rows: [(key: RowKey, entity: CompiledEntity, added: [Int])], in table: TableID) throws {
-        try count { try session.refine(rows, in: table) }
+    func setEntities(of rows: [(key: RowKey, entity: CompiledEntity, added: [Int])], in table: TableID) throws {
+        try count { try session.setEntities(of: rows, in: table) }
     }
 
     func delete(_ rows: [StoredRow]) throws {
@@ -117,14 +117,14 @@ final class CountingSession: StoreSession {
         try count { try session.nextPositions(in: owners, link, end) }
     }
 
-    func preservedPositions(in owners: [RowKey], _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws
+    func reservedPositions(in owners: [RowKey], _ link: CompiledAssociation, _ end: CompiledAssociation.End) throws
         -> [[Int64]]
     {
-        try count { try session.preservedPositions(in: owners, link, end) }
+        try count { try session.reservedPositions(in: owners, link, end) }
     }
 
-    func setTargets(_ changes: [ForeignKeyUpdate], _ link: CompiledAssociation) throws {
-        try count { try session.setTargets(changes, link) }
+    func setForeignKeys(_ changes: [ForeignKeyUpdate], _ link: CompiledAssociation) throws {
+        try count { try session.setForeignKeys(changes, link) }
     }
 
     func insert(_ pairs: [NodeLink], _ places: [LinkPositions], _ link: CompiledAssociation) throws {
@@ -140,9 +140,9 @@ final class CountingSession: StoreSession {
     }
 
     func setPositions(
-        _ places: [(pair: JoinKey, place: Int64)], _ link: CompiledAssociation, _ end: CompiledAssociation.End
+        _ positions: [(key: JoinKey, position: Int64)], _ link: CompiledAssociation, _ end: CompiledAssociation.End
     ) throws {
-        try count { try session.setPositions(places, link, end) }
+        try count { try session.setPositions(positions, link, end) }
     }
 
     func danglingLinks() throws -> [DanglingJoinRows] {
@@ -157,16 +157,16 @@ final class CountingSession: StoreSession {
         try count { try session.removeDangling(links) }
     }
 
-    func rememberedReferences() throws -> [PositionedReference] {
-        try count { try session.rememberedReferences() }
+    func pendingReferences() throws -> [PositionedReference] {
+        try count { try session.pendingReferences() }
     }
 
-    func remember(_ references: [PositionedReference]) throws {
-        try count { try session.remember(references) }
+    func insertPendingReferences(_ references: [PositionedReference]) throws {
+        try count { try session.insertPendingReferences(references) }
     }
 
-    func forget(_ references: [PendingReference]) throws {
-        try count { try session.forget(references) }
+    func deletePendingReferences(_ references: [PendingReference]) throws {
+        try count { try session.deletePendingReferences(references) }
     }
 
     func deletePendingReferences(of rows: [StoredRow]) throws {
@@ -177,16 +177,16 @@ final class CountingSession: StoreSession {
         try count { try session.deletePendingReferencesOfNewNodes() }
     }
 
-    func marks(of rows: [StoredRow], in table: String) throws -> [RowFlags] {
-        try count { try session.marks(of: rows, in: table) }
+    func rowFlags(of rows: [StoredRow], in table: String) throws -> [RowFlags] {
+        try count { try session.rowFlags(of: rows, in: table) }
     }
 
-    func move(_ marks: inout RowFlagTable, to table: String?) throws -> String {
-        try count { try session.move(&marks, to: table) }
+    func moveRowFlags(_ marks: inout RowFlagTable, to table: String?) throws -> String {
+        try count { try session.moveRowFlags(&marks, to: table) }
     }
 
-    func dropMarks(in table: String) throws {
-        try count { try session.dropMarks(in: table) }
+    func dropRowFlags(in table: String) throws {
+        try count { try session.dropRowFlags(in: table) }
     }
 
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import SyncStore
 
 @Suite("Ways of matching rows")
-struct MeetingRoutesTests {
+struct MatchingRoutesTests {
     private static let payload = #"""
         [{"id": 30, "name": "c", "shelf_id": 2}, {"id": 10, "name": "a", "shelf_id": 2}, {"id": 20, "name": "x"},
          {"id": 40, "name": "d"}]
@@ -24,19 +24,19 @@ struct MeetingRoutesTests {
             INSERT INTO Song (id, name, shelfID, sync_shelf_order)
               VALUES (10, 'a', 2, 5), (20, 'b', 1, NULL), (30, 'c', 2, 0);
             """
-        try MeetingStore.with(rows + more, Self.payload) { store in
+        try MatchingStore.with(rows + more, Self.payload) { store in
             let songs = try store.table("Song")
-            try store.session.meet(songs, .both, .none(songs))
-            #expect(songs.met.presence == [.stored, .stored, .stored, .missing])
+            try store.session.match(songs, .both, .none(songs))
+            #expect(songs.matches.rowStates == [.stored, .stored, .stored, .missing])
             #expect((0..<4).map { songs.differing($0) } == [[], [], ["name"], []])
             let relationship = try #require(try store.model.entity(named: "Song").relationship(named: "shelf"))
             let shelf = try #require(songs.foreignKey(relationship.link))
             #expect(
-                songs.met.foreignKeys[shelf].targets == [
-                    LinkTarget(NodeID(0)), LinkTarget(NodeID(0)), .unmentioned, .nowhere,
+                songs.matches.foreignKeys[shelf].targets == [
+                    LinkTarget(NodeID(0)), LinkTarget(NodeID(0)), .unmatched, .nowhere,
                 ])
-            #expect(songs.met.foreignKeys[shelf].places == [0, 5, nil, nil])
-            #expect(songs.met.isScanned == isScanned && songs.met.strays.rows.isEmpty)
+            #expect(songs.matches.foreignKeys[shelf].positions == [0, 5, nil, nil])
+            #expect(songs.matches.isScanned == isScanned && songs.matches.unmatchedRows.rows.isEmpty)
         }
     }
 
@@ -52,13 +52,13 @@ struct MeetingRoutesTests {
     @Test("Distant keys of a large table are looked up one by one")
     func looksUpDistantKeys() throws {
         let sparse = #"[{"id": 3000, "name": "c"}, {"id": 10, "name": "a"}, {"id": 20, "name": "x"}]"#
-        try MeetingStore.with(
+        try MatchingStore.with(
             "INSERT INTO Shelf (id) VALUES (2); INSERT INTO Song (id, name) VALUES (10, 'a'), (3000, 'b');"
                 + Self.more(100...200), sparse
         ) { store in
             let songs = try store.table("Song")
-            try store.session.meet(songs, .both, .none(songs))
-            #expect(songs.met.presence == [.stored, .stored, .missing] && !songs.met.isScanned)
+            try store.session.match(songs, .both, .none(songs))
+            #expect(songs.matches.rowStates == [.stored, .stored, .missing] && !songs.matches.isScanned)
             #expect((0..<3).map { songs.differing($0) } == [["name"], [], []])
         }
     }
@@ -66,13 +66,13 @@ struct MeetingRoutesTests {
     @Test("Rows with text keys are matched in a small and in a large table", arguments: [0, 100])
     func matchesTextKeys(more: Int) throws {
         let rows = (0..<more).map { "INSERT INTO Album (code, name) VALUES ('m\($0)', 'x');" }.joined()
-        try MeetingStore.with(
+        try MatchingStore.with(
             "INSERT INTO Album (code, name) VALUES ('b', 'B'), ('a', 'A');" + rows,
             #"[{"code": "a", "name": "A"}, {"code": "c"}, {"code": "b", "name": null}]"#, of: "Album"
         ) { store in
             let albums = try store.table("Album")
-            try store.session.meet(albums, .both, .none(albums))
-            #expect(albums.met.presence == [.stored, .missing, .stored] && albums.met.isScanned == (more == 0))
+            try store.session.match(albums, .both, .none(albums))
+            #expect(albums.matches.rowStates == [.stored, .missing, .stored] && albums.matches.isScanned == (more == 0))
             #expect((0..<3).map { albums.differing($0) } == [[], [], ["name"]])
         }
     }
@@ -81,15 +81,15 @@ struct MeetingRoutesTests {
         "Rows under surrogate keys are matched by their primary key, separately for each entity", arguments: [0, 100])
     func matchesSurrogateKeys(more: Int) throws {
         let rows = (0..<more).map { "INSERT INTO Media (sync_entity, code) VALUES ('Film', \($0 + 100));" }.joined()
-        try MeetingStore.with(
+        try MatchingStore.with(
             """
             INSERT INTO Media (sync_id, sync_entity, code) VALUES (7, 'Film', 2), (8, 'Film', 1);
             INSERT INTO Media (sync_id, sync_entity, isbn) VALUES (9, 'Book', '1');
             """ + rows, #"[{"code": 1}, {"code": 3}, {"code": 2}]"#, of: "Film"
         ) { store in
             let media = try store.table("Film")
-            try store.session.meet(media, .both, .none(media))
-            #expect(media.met.presence == [.stored, .missing, .stored])
+            try store.session.match(media, .both, .none(media))
+            #expect(media.matches.rowStates == [.stored, .missing, .stored])
             #expect((0..<3).map { media.rowKey(NodeID($0)) } == [.integer(8), nil, .integer(7)])
             #expect(media.node(of: .integer(9)) == nil)
         }
@@ -97,15 +97,15 @@ struct MeetingRoutesTests {
 
     @Test("Rows that are matched through their owners are read by row key")
     func readsOwnedRowsByRowKey() throws {
-        try MeetingStore.with(
+        try MatchingStore.with(
             "INSERT INTO Booklet (sync_id, pages) VALUES (4, 8), (5, 16)",
             #"[{"id": 1, "booklet": {"pages": 9}}, {"id": 2, "booklet": {"pages": 16}}]"#
         ) { store in
             let booklets = try store.table("Booklet")
-            try store.session.meet(booklets, .both, .none(booklets))
-            #expect(booklets.met.presence == [.missing, .missing])
-            try store.session.meet([(NodeID(1), .integer(5)), (NodeID(0), .integer(4))], booklets, .both)
-            #expect(booklets.met.presence == [.stored, .stored])
+            try store.session.match(booklets, .both, .none(booklets))
+            #expect(booklets.matches.rowStates == [.missing, .missing])
+            try store.session.match([(NodeID(1), .integer(5)), (NodeID(0), .integer(4))], booklets, .both)
+            #expect(booklets.matches.rowStates == [.stored, .stored])
             #expect(booklets.differing(0) == ["pages"] && booklets.differing(1) == [])
         }
     }

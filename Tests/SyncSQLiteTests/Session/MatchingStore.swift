@@ -6,7 +6,7 @@ import SyncCore
 @testable import SyncStore
 
 /// A store whose rows are matched with a payload of songs.
-enum MeetingStore {
+enum MatchingStore {
     private static let schema = """
         { "entities": {
           "Shelf": { "attributes": { "id": "integer" },
@@ -38,7 +38,7 @@ extension UnmatchedRowFilter {
     /// A filter that collects no unmatched rows.
     static func none(_ table: SyncTable) -> UnmatchedRowFilter {
         UnmatchedRowFilter(
-            watched: table.tree.foreignKeys.map { _ in false }, scope: nil, coversAll: false, keeping: nil)
+            watched: table.hierarchy.foreignKeys.map { _ in false }, scope: nil, coversAll: false, keeping: nil)
     }
 
     /// A filter that collects unmatched rows that reference nodes, or that are in scope.
@@ -47,13 +47,13 @@ extension UnmatchedRowFilter {
         keeping: (([UnmatchedRows.Row]) throws -> [UnmatchedRows.Row])? = nil
     ) -> UnmatchedRowFilter {
         UnmatchedRowFilter(
-            watched: table.tree.foreignKeys.map { _ in true }, scope: scope, coversAll: coversAll, keeping: keeping)
+            watched: table.hierarchy.foreignKeys.map { _ in true }, scope: scope, coversAll: coversAll, keeping: keeping)
     }
 }
 
 extension SyncTable {
     /// Returns the names of the columns in which a node differs from its row.
     func differing(_ node: Int) -> [String] {
-        met.changed.columns(met.changed.mask(of: NodeID(node))).map(column).compactMap(name)
+        matches.changed.columns(matches.changed.mask(of: NodeID(node))).map(column).compactMap(name)
     }
 }

@@ -10,9 +10,9 @@ struct RowMatcherTests {
     /// Returns the columns in which song 1 differs from a payload.
     private func differing(_ values: String, _ json: String) throws -> [String] {
         var found: [String] = []
-        try MeetingStore.with("INSERT INTO Song (id, name, length, price, extra, made) VALUES (1, \(values))", json) {
+        try MatchingStore.with("INSERT INTO Song (id, name, length, price, extra, made) VALUES (1, \(values))", json) {
             let songs = try $0.table("Song")
-            try $0.session.meet(songs, .both, .none(songs))
+            try $0.session.match(songs, .both, .none(songs))
             found = songs.differing(0).sorted()
         }
         return found
@@ -48,45 +48,45 @@ struct RowMatcherTests {
 
     @Test("Rows are matched first, and compared when the effective values are known")
     func matchesBeforeComparing() throws {
-        try MeetingStore.with(
+        try MatchingStore.with(
             "INSERT INTO Song (id, name) VALUES (1, 'a'), (2, 'a')",
             #"[{"id": 1, "name": "b"}, {"id": 2, "name": "b"}]"#
         ) { store in
             let songs = try store.table("Song")
-            try store.session.meet(songs, .compare, .none(songs))
-            #expect(songs.met.presence == [.missing, .missing] && !songs.met.changed.contains(NodeID(0)))
-            try store.session.meet(songs, .meet, .none(songs))
-            #expect(songs.met.presence == [.stored, .stored] && !songs.met.changed.contains(NodeID(0)))
-            songs.refuseNew(NodeID(1))
-            try store.session.meet(songs, .compare, .none(songs))
+            try store.session.match(songs, .diff, .none(songs))
+            #expect(songs.matches.rowStates == [.missing, .missing] && !songs.matches.changed.contains(NodeID(0)))
+            try store.session.match(songs, .match, .none(songs))
+            #expect(songs.matches.rowStates == [.stored, .stored] && !songs.matches.changed.contains(NodeID(0)))
+            songs.skipNew(NodeID(1))
+            try store.session.match(songs, .diff, .none(songs))
             #expect(songs.differing(0) == ["name"] && songs.differing(1) == [])
         }
     }
 
     @Test("A row of another entity is reported, and its node gets the stored entity")
     func reportsEntityMismatch() throws {
-        try MeetingStore.with(
+        try MatchingStore.with(
             "INSERT INTO Animal (id, sync_entity) VALUES (1, 'Cat'), (2, 'Dog'), (3, 'Animal')",
             #"[{"id": 1}, {"id": 2}, {"id": 3}, {"id": 4}]"#, of: "Dog"
         ) { store in
             let animals = try store.table("Animal")
-            try store.session.meet(animals, .both, .none(animals))
+            try store.session.match(animals, .both, .none(animals))
             let kinds = try ["Cat", "Dog", "Animal", "Dog"].map { try store.model.entity(named: $0).id }
             #expect((0..<4).map { animals.entity(of: NodeID($0)) } == kinds)
-            #expect(animals.met.mismatches.map(\.node) == [NodeID(0), NodeID(2)])
-            #expect(animals.met.mismatches.map(\.entity) == [kinds[0], kinds[2]])
+            #expect(animals.matches.mismatches.map(\.node) == [NodeID(0), NodeID(2)])
+            #expect(animals.matches.mismatches.map(\.entity) == [kinds[0], kinds[2]])
         }
     }
 
     @Test("A row of an entity that the model lacks is rejected")
     func rejectsUnknownEntity() throws {
-        try MeetingStore.with(
+        try MatchingStore.with(
             "PRAGMA ignore_check_constraints = 1; INSERT INTO Animal (id, sync_entity) VALUES (1, 'Bird')",
             #"[{"id": 1}]"#, of: "Dog"
         ) { store in
             let animals = try store.table("Animal")
-            #expect(throws: SyncError.self) { try store.session.meet(animals, .both, .none(animals)) }
-            #expect(animals.met.presence.count == 1)
+            #expect(throws: SyncError.self) { try store.session.match(animals, .both, .none(animals)) }
+            #expect(animals.matches.rowStates.count == 1)
         }
     }
 }

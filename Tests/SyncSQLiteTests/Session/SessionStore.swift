@@ -23,7 +23,7 @@ struct SessionStore {
         let plan = try payload.map { entity, json in
             let staging = try PayloadGraphBuilder(
                 inEntity: entity, of: model, parent: nil, operations: .all, options: SyncOptions())
-            return try staging.stage(Data(json.utf8), options: SyncOptions()).plan
+            return try staging.map(Data(json.utf8), options: SyncOptions()).plan
         }
         let said = plan ?? PayloadGraph(model: stack.layout.model, entity: 0, operations: [], payload: Data())
         try stack.write { db in

@@ -51,7 +51,7 @@ struct StoredLinksTests {
         /// Adds a song to a list.
         func add(_ list: Int64, _ song: Int64) throws -> Bool {
             let (id, end) = try link("List", "songs")
-            return try links.add(TrackedLinks.pair(.integer(list), .integer(song), end), id)
+            return try links.add(TrackedLinks.key(.integer(list), .integer(song), end), id)
         }
 
         /// Puts a song on a shelf.
@@ -120,7 +120,7 @@ struct StoredLinksTests {
             #expect(try !store.add(1, 3))
             #expect(try store.targets("List", 1, "songs") == [3, 1])
             #expect(try store.targets("Song", 3, "lists") == [1, 2])
-            let pair = TrackedLinks.pair(.integer(1), .integer(3), end)
+            let pair = TrackedLinks.key(.integer(1), .integer(3), end)
             #expect(try store.links.remove(pair, id))
             #expect(try !store.links.remove(pair, id))
             try store.write()
@@ -139,11 +139,11 @@ struct StoredLinksTests {
                 if entity == "Shelf" { try store.put(song, on: 1) } else { #expect(try store.add(1, song)) }
             }
             try store.write()
-            try store.links.takePlace(0, of: .integer(3), in: .integer(1), id, end)
+            try store.links.moveToPosition(0, of: .integer(3), in: .integer(1), id, end)
             try store.write()
             #expect(try store.targets(entity, 1, "songs") == [3, 1, 2])
-            #expect(try store.links.list(of: .integer(1), id, end).map(\.place) == [0, 1, 2])
-            try store.links.setPlace(7, of: .integer(1), in: .integer(1), id, end)
+            #expect(try store.links.list(of: .integer(1), id, end).map(\.position) == [0, 1, 2])
+            try store.links.setPosition(7, of: .integer(1), in: .integer(1), id, end)
             try store.write()
             #expect(try store.targets(entity, 1, "songs") == [3, 2, 1])
             #expect(try store.store.session.nextPositions(in: [.integer(1)], store.store.model[id], end) == [8])
@@ -153,7 +153,7 @@ struct StoredLinksTests {
             try store.store.db.execute(sql: "UPDATE \(table) = NULL WHERE \(song) = 3")
             store.links.removeAll()
             #expect(try store.targets(entity, 1, "songs") == [2, 1, 3])
-            #expect(try store.links.list(of: .integer(1), id, end).map(\.place) == [2, 7, nil])
+            #expect(try store.links.list(of: .integer(1), id, end).map(\.position) == [2, 7, nil])
         }
     }
 
@@ -180,15 +180,15 @@ struct StoredLinksTests {
             let reference = PendingReference(
                 owner: StoredRow(table: list.table, key: .integer(1)), ownerEntity: list.id, relationship: "songs",
                 targetEntity: try store.store.model.entity(named: "Song").id, target: .integer(9))
-            #expect(try session.preservedPositions(in: [.integer(1)], link, end) == [[]])
-            try session.remember([PositionedReference(reference, at: 4)])
-            #expect(try session.preservedPositions(in: [.integer(2), .integer(1)], link, end) == [[], [4]])
+            #expect(try session.reservedPositions(in: [.integer(1)], link, end) == [[]])
+            try session.insertPendingReferences([PositionedReference(reference, at: 4)])
+            #expect(try session.reservedPositions(in: [.integer(2), .integer(1)], link, end) == [[], [4]])
             #expect(try session.nextPositions(in: [.integer(2), .integer(1)], link, end) == [0, 5])
             #expect(try store.add(1, 2) && store.add(2, 2))
             try store.write()
             #expect(try store.listed() == ["1 2 5", "2 2 0"])
-            try session.forget([reference])
-            #expect(try session.preservedPositions(in: [.integer(1)], link, end) == [[]])
+            try session.deletePendingReferences([reference])
+            #expect(try session.reservedPositions(in: [.integer(1)], link, end) == [[]])
         }
     }
 
@@ -198,7 +198,7 @@ struct StoredLinksTests {
             let (id, end) = try store.link("List", "songs")
             try store.store.db.execute(sql: "INSERT INTO List_songs (listID, songID) VALUES (1, 3), (2, 1)")
             let asked = [(1, 3), (3, 1), (2, 1), (2, 3)].map {
-                TrackedLinks.pair(.integer($0.0), .integer($0.1), end)
+                TrackedLinks.key(.integer($0.0), .integer($0.1), end)
             }
             #expect(try store.store.session.stored(asked, store.store.model[id]) == [asked[0], asked[2]])
         }

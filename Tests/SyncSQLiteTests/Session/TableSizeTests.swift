@@ -27,7 +27,7 @@ struct TableSizeTests {
             Models.links(), "INSERT INTO Company (id) VALUES (1), (2), (3), (4)"
         ) { store in
             #expect(try store.session.size(of: "\"Company\"", limit: 3) == .large)
-            #expect(store.session.memory == ["\"Company\"": 3])
+            #expect(store.session.scratch == ["\"Company\"": 3])
             try store.db.execute(sql: "DELETE FROM Company WHERE id > 2")
             #expect(try store.session.size(of: "\"Company\"", limit: 3) == .large)
             #expect(try store.session.size(of: "\"Company\"", limit: 2) == .large)

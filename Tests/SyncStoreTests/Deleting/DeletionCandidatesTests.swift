@@ -13,33 +13,33 @@ struct DeletionCandidatesTests {
     @Test("Deletion candidates are found by their reason")
     func findsCandidatesByReason() {
         var leaving = DeletionCandidates()
-        leaving[row(1)].leftOut.insert(shelf)
+        leaving[row(1)].unlisted.insert(shelf)
         leaving[row(2)].unlinked.insert(shelf)
-        leaving[row(3)].mended.insert("shelf")
+        leaving[row(3)].repairedRelationships.insert("shelf")
         leaving.addOutOfScope([row(1), row(4)])
-        #expect(leaving.leftOut == [row(1)])
+        #expect(leaving.unlisted == [row(1)])
         #expect(leaving.rows(where: \.isOutOfScope) == [row(1), row(4)])
-        #expect(leaving.rows { !$0.unlinked.isEmpty } == [row(2)] && leaving.rows { !$0.mended.isEmpty } == [row(3)])
-        #expect(leaving[row(1)].leftOut == [shelf] && leaving[row(5)].leftOut.isEmpty)
+        #expect(leaving.rows { !$0.unlinked.isEmpty } == [row(2)] && leaving.rows { !$0.repairedRelationships.isEmpty } == [row(3)])
+        #expect(leaving[row(1)].unlisted == [shelf] && leaving[row(5)].unlisted.isEmpty)
     }
 
     @Test("A candidate that keeps one link is not deleted, and returns its other links to remove")
     func keptCandidateReturnsOtherLinks() {
         var leaving = DeletionCandidates()
-        leaving[row(1)].leftOut = [shelf]
+        leaving[row(1)].unlisted = [shelf]
         leaving[row(1)].unlinked = [list, shelf]
-        #expect(leaving.keep(shelf, of: row(1)) == [list])
-        #expect(leaving.leftOut.isEmpty && leaving[row(1)].unlinked == [list])
-        #expect(leaving.keep(shelf, of: row(1)) == [])
+        #expect(leaving.preserveLink(shelf, of: row(1)) == [list])
+        #expect(leaving.unlisted.isEmpty && leaving[row(1)].unlinked == [list])
+        #expect(leaving.preserveLink(shelf, of: row(1)) == [])
     }
 
     @Test("A candidate is kept only if every list that omits it keeps it")
     func candidateIsKeptByEveryList() {
         var leaving = DeletionCandidates()
-        leaving[row(1)].leftOut = [shelf, list]
+        leaving[row(1)].unlisted = [shelf, list]
         leaving[row(1)].unlinked = [list]
-        #expect(leaving.keep(shelf, of: row(1)) == [] && leaving.leftOut == [row(1)])
-        #expect(leaving.keep(list, of: row(1)) == [] && leaving.leftOut.isEmpty)
+        #expect(leaving.preserveLink(shelf, of: row(1)) == [] && leaving.unlisted == [row(1)])
+        #expect(leaving.preserveLink(list, of: row(1)) == [] && leaving.unlisted.isEmpty)
         #expect(leaving[row(1)].unlinked.isEmpty)
     }
 
@@ -47,8 +47,8 @@ struct DeletionCandidatesTests {
     func keepingIgnoresUnlinkedRows() {
         var leaving = DeletionCandidates()
         leaving[row(1)].unlinked = [shelf, list]
-        #expect(leaving.keep(shelf, of: row(1)) == [] && leaving[row(1)].unlinked == [list])
-        #expect(leaving.keep(shelf, of: row(2)) == [])
+        #expect(leaving.preserveLink(shelf, of: row(1)) == [] && leaving[row(1)].unlinked == [list])
+        #expect(leaving.preserveLink(shelf, of: row(2)) == [])
     }
 
     @Test("Orphans are returned once, and later orphans are returned again")

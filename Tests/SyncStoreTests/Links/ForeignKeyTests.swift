@@ -26,7 +26,7 @@ struct ForeignKeyTests {
         let songs = try SongLinks()
         songs.fill(7, with: [1])
         try songs.put(1, on: 8)
-        songs.links.forget([try songs.model.row("Shelf", .integer(8))])
+        songs.links.removeRows([try songs.model.row("Shelf", .integer(8))])
         #expect(try songs.links.target(of: .integer(1), songs.shelf.id) == nil)
         #expect(try songs.written() == ["set targets of 1"])
         #expect(songs.store.pairs(songs.shelf).isEmpty)

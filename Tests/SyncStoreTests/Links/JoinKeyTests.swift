@@ -4,7 +4,7 @@ import Testing
 @testable import SyncStore
 
 @Suite("Single join row changes")
-struct PairTests {
+struct JoinKeyTests {
     @Test("A join row is added once, at the end of both lists")
     func addsJoinRowsOnce() throws {
         let songs = try SongLinks()
@@ -79,7 +79,7 @@ struct PairTests {
         for song in [2, 1] as [Int64] {
             for end in [CompiledAssociation.End.first, .second] {
                 let pair = JoinKey.of(1, song)
-                try songs.links.setPlace(10 + song, of: pair.row(end.other), in: pair.row(end), songs.lists.id, end)
+                try songs.links.setPosition(10 + song, of: pair.row(end.other), in: pair.row(end), songs.lists.id, end)
             }
         }
         #expect(
@@ -96,10 +96,10 @@ struct PairTests {
         let songs = try SongLinks()
         songs.store.link(1, 5, songs.lists, LinkPositions(first: 0, second: 0))
         songs.store.link(2, 5, songs.lists, LinkPositions(first: 0, second: 1))
-        try songs.links.setPlace(7, of: .integer(5), in: .integer(1), songs.lists.id, .first)
-        try songs.links.setPlace(7, of: .integer(5), in: .integer(2), songs.lists.id, .first)
+        try songs.links.setPosition(7, of: .integer(5), in: .integer(1), songs.lists.id, .first)
+        try songs.links.setPosition(7, of: .integer(5), in: .integer(2), songs.lists.id, .first)
         #expect(try songs.links.add(.of(1, 6), songs.lists.id))
-        songs.links.forget([try songs.model.row("List", .integer(1)), try songs.model.row("Tag", .integer(2))])
+        songs.links.removeRows([try songs.model.row("List", .integer(1)), try songs.model.row("Tag", .integer(2))])
         #expect(try songs.links.targets(of: .integer(6), songs.lists.id, from: .second) == [])
         #expect(try songs.written() == ["set places of 2–5 at first"])
     }

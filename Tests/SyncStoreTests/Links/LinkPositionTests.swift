@@ -4,16 +4,16 @@ import Testing
 @testable import SyncStore
 
 @Suite("Single position changes")
-struct LinkPlaceTests {
+struct LinkPositionTests {
     private func places(_ songs: SongLinks, _ shelf: Int64 = 7) throws -> [Int64?] {
-        try songs.links.list(of: .integer(shelf), songs.shelf.id, .second).map(\.place)
+        try songs.links.list(of: .integer(shelf), songs.shelf.id, .second).map(\.position)
     }
 
     @Test("A row that takes a used position shifts the row there and all behind it")
     func usedPositionShiftsRows() throws {
         let songs = try SongLinks()
         songs.fill(7, with: [1, 2, 3, 4])
-        try songs.links.takePlace(1, of: .integer(4), in: .integer(7), songs.shelf.id, .second)
+        try songs.links.moveToPosition(1, of: .integer(4), in: .integer(7), songs.shelf.id, .second)
         #expect(try songs.songs(7) == songs.keys(1, 4, 2, 3) && places(songs) == [0, 1, 2, 3])
         #expect(try songs.written() == ["set targets of 2, 3, 4"])
         #expect(songs.store.pairs(songs.shelf) == ["1–7 at -, 0", "2–7 at -, 2", "3–7 at -, 3", "4–7 at -, 1"])
@@ -25,7 +25,7 @@ struct LinkPlaceTests {
         songs.fill(7, with: [1, 2])
         songs.store.link(3, 7, songs.shelf, LinkPositions(second: 9))
         songs.store.link(4, 7, songs.shelf)
-        try songs.links.takePlace(4, of: .integer(1), in: .integer(7), songs.shelf.id, .second)
+        try songs.links.moveToPosition(4, of: .integer(1), in: .integer(7), songs.shelf.id, .second)
         #expect(try songs.songs(7) == songs.keys(2, 1, 3, 4) && places(songs) == [1, 4, 9, nil])
         #expect(try songs.written() == ["set targets of 1"])
     }
@@ -35,12 +35,12 @@ struct LinkPlaceTests {
         let songs = try SongLinks()
         songs.fill(7, with: [1, 2])
         songs.store.link(1, 5, songs.tags)
-        try songs.links.takePlace(0, of: .integer(1), in: .integer(7), songs.shelf.id, .second)
-        try songs.links.takePlace(0, of: .integer(9), in: .integer(7), songs.shelf.id, .second)
-        try songs.links.takePlace(-1, of: .integer(2), in: .integer(7), songs.shelf.id, .second)
-        try songs.links.takePlace(0, of: .integer(7), in: .integer(2), songs.shelf.id, .first)
-        try songs.links.setPlace(5, of: .integer(9), in: .integer(7), songs.shelf.id, .second)
-        try songs.links.setPlace(5, of: .integer(5), in: .integer(1), songs.tags.id, .first)
+        try songs.links.moveToPosition(0, of: .integer(1), in: .integer(7), songs.shelf.id, .second)
+        try songs.links.moveToPosition(0, of: .integer(9), in: .integer(7), songs.shelf.id, .second)
+        try songs.links.moveToPosition(-1, of: .integer(2), in: .integer(7), songs.shelf.id, .second)
+        try songs.links.moveToPosition(0, of: .integer(7), in: .integer(2), songs.shelf.id, .first)
+        try songs.links.setPosition(5, of: .integer(9), in: .integer(7), songs.shelf.id, .second)
+        try songs.links.setPosition(5, of: .integer(5), in: .integer(1), songs.tags.id, .first)
         #expect(try songs.written() == [])
     }
 
@@ -51,10 +51,10 @@ struct LinkPlaceTests {
         songs.store.keep([4, 2], in: .integer(7), songs.shelf, .second)
         try songs.put(2, on: 7)
         #expect(try places(songs) == [0, 5])
-        songs.links.keep(8, in: .integer(7), songs.shelf.id, .second)
+        songs.links.reservePosition(8, in: .integer(7), songs.shelf.id, .second)
         try songs.put(3, on: 7)
         #expect(try places(songs) == [0, 5, 9])
-        songs.links.release(8, in: .integer(7), songs.shelf.id, .second)
+        songs.links.releasePosition(8, in: .integer(7), songs.shelf.id, .second)
         try songs.put(3, on: 7)
         #expect(try places(songs) == [0, 5, 6])
     }

@@ -50,10 +50,10 @@ struct LinkReadingTests {
     @Test("Preserved positions are loaded in one operation, for ordered lists only")
     func loadsPreservedPositionsOfOrderedLists() throws {
         let songs = try SongLinks()
-        try songs.links.loadPreservedPositions(in: songs.keys(7, 8, 7), songs.shelf.id, .second)
-        try songs.links.loadPreservedPositions(in: songs.keys(8, 9), songs.shelf.id, .second)
-        try songs.links.loadPreservedPositions(in: songs.keys(1), songs.shelf.id, .first)
-        try songs.links.loadPreservedPositions(in: songs.keys(1), songs.tags.id, .first)
+        try songs.links.loadReservedPositions(in: songs.keys(7, 8, 7), songs.shelf.id, .second)
+        try songs.links.loadReservedPositions(in: songs.keys(8, 9), songs.shelf.id, .second)
+        try songs.links.loadReservedPositions(in: songs.keys(1), songs.shelf.id, .first)
+        try songs.links.loadReservedPositions(in: songs.keys(1), songs.tags.id, .first)
         #expect(songs.store.takeOperations() == ["kept places of 7, 8", "kept places of 9"])
     }
 

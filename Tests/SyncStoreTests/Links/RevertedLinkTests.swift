@@ -4,7 +4,7 @@ import Testing
 @testable import SyncStore
 
 @Suite("Reverted foreign keys")
-struct TakenBackTests {
+struct RevertedLinkTests {
     @Test("A foreign key that is set and reverted is not written", arguments: [false, true])
     func revertedForeignKeyIsNotWritten(isStored: Bool) throws {
         let songs = try SongLinks()

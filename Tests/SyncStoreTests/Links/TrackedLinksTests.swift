@@ -10,7 +10,7 @@ struct TrackedLinksTests {
     }
 
     private func link(_ row: Int64, _ other: Int64, at place: Int64? = nil, otherAt: Int64? = nil) -> StoredLink {
-        StoredLink(row: .integer(row), other: .integer(other), place: place, otherPlace: otherAt)
+        StoredLink(row: .integer(row), other: .integer(other), position: place, otherPosition: otherAt)
     }
 
     @Test("A list is sorted by position, then by key, with missing positions last")
@@ -20,8 +20,8 @@ struct TrackedLinksTests {
             [link(9, 1), link(9, 5, at: 2), link(9, 4, at: 0), link(9, 3, at: 2), link(9, 2)], of: [.integer(9)],
             .second)
         #expect(list(memory, 9) == [.integer(4), .integer(3), .integer(5), .integer(1), .integer(2)])
-        #expect(memory.list(of: .integer(9), .second).map(\.place) == [0, 2, 2, nil, nil])
-        #expect(memory.places(in: .integer(9), .second).compactMap(\.self).sorted() == [0, 2, 2])
+        #expect(memory.list(of: .integer(9), .second).map(\.position) == [0, 2, 2, nil, nil])
+        #expect(memory.positions(in: .integer(9), .second).compactMap(\.self).sorted() == [0, 2, 2])
         #expect(list(memory, 4, .first) == [.integer(9)])
     }
 
@@ -38,9 +38,9 @@ struct TrackedLinksTests {
     func rowWithoutLinksHasNoPositions() {
         let memory = TrackedLinks()
         memory.record([link(9, 1)], of: [.integer(9), .integer(8)], .second)
-        #expect(memory.places(in: .integer(8), .second) == [] && memory.places(in: .integer(9), .second) == [nil])
+        #expect(memory.positions(in: .integer(8), .second) == [] && memory.positions(in: .integer(9), .second) == [nil])
         #expect(memory.isLoaded(.integer(8), .second) && !memory.isLoaded(.integer(8), .first))
-        #expect(memory.knows(.of(7, 8)) && !memory.knows(.of(8, 7)))
+        #expect(memory.isKnown(.of(7, 8)) && !memory.isKnown(.of(8, 7)))
     }
 
     @Test("Loaded links do not overwrite changes")
@@ -53,7 +53,7 @@ struct TrackedLinksTests {
         memory.record([link(1, 9, otherAt: 0), link(2, 9, otherAt: 1)], of: [.integer(1), .integer(2)], .first)
         memory.record([.of(1, 9)], stored: [.of(1, 9)])
         #expect(list(memory, 9) == [.integer(2), .integer(3)])
-        #expect(memory.list(of: .integer(9), .second).map(\.place) == [5, 6])
+        #expect(memory.list(of: .integer(9), .second).map(\.position) == [5, 6])
     }
 
     @Test("A change remembers the stored state, however often it changes")
@@ -69,7 +69,7 @@ struct TrackedLinksTests {
             return
         }
         #expect(places == LinkPositions(first: 3, second: 4) && memory.changed.count == 2)
-        memory.markWritten()
+        memory.clearChanges()
         #expect(memory.changed.isEmpty && list(memory, 9) == [.integer(2)])
     }
 
@@ -77,12 +77,12 @@ struct TrackedLinksTests {
     func lookedUpJoinRowsHaveNoPositions() {
         let memory = TrackedLinks()
         memory.record([.of(1, 9), .of(2, 9)], stored: [.of(1, 9)])
-        #expect(memory.knows(.of(1, 9)) && memory.knows(.of(2, 9)) && !memory.knows(.of(3, 9)))
+        #expect(memory.isKnown(.of(1, 9)) && memory.isKnown(.of(2, 9)) && !memory.isKnown(.of(3, 9)))
         #expect(memory.contains(.of(1, 9)) && !memory.contains(.of(2, 9)))
-        #expect(memory.places[.of(1, 9)] == LinkPositions())
+        #expect(memory.positions[.of(1, 9)] == LinkPositions())
         memory.record([link(1, 9, otherAt: 3)], of: [.integer(1)], .first)
         memory.record([.of(1, 9)], stored: [.of(1, 9)])
-        #expect(memory.places[.of(1, 9)] == LinkPositions(second: 3))
+        #expect(memory.positions[.of(1, 9)] == LinkPositions(second: 3))
     }
 
     @Test("Forgetting a row drops its join rows and their changes, and no others")
@@ -92,25 +92,25 @@ struct TrackedLinksTests {
         memory.set(.of(1, 9), LinkPositions(second: 2))
         memory.set(.of(1, 8), LinkPositions(second: 0))
         memory.set(.of(2, 9), LinkPositions(second: 3))
-        memory.forget(.integer(1), .first)
+        memory.removeRow(.integer(1), .first)
         #expect(list(memory, 9) == [.integer(2)] && list(memory, 8).isEmpty)
         #expect(Set(memory.changed.keys) == [.of(2, 9)])
-        memory.forget(.integer(2), .second)
+        memory.removeRow(.integer(2), .second)
         #expect(list(memory, 9) == [.integer(2)])
-        memory.forget(.integer(9), .second)
-        #expect(memory.places.isEmpty && memory.changed.isEmpty)
+        memory.removeRow(.integer(9), .second)
+        #expect(memory.positions.isEmpty && memory.changed.isEmpty)
     }
 
     @Test("Positions are reserved only if the preserved positions were loaded")
     func reservesOnlyIfLoaded() {
         let memory = TrackedLinks()
-        memory.keep(3, in: .integer(9), .second)
-        #expect(memory.preservedPositions(.integer(9), .second) == nil)
-        memory.setPreserved([1, 4, 1], in: .integer(9), .second)
-        memory.keep(6, in: .integer(9), .second)
-        memory.release(1, in: .integer(9), .second)
-        memory.release(5, in: .integer(9), .second)
-        #expect(memory.preservedPositions(.integer(9), .second) == [4, 1, 6])
-        #expect(memory.preservedPositions(.integer(9), .first) == nil)
+        memory.reserve(3, in: .integer(9), .second)
+        #expect(memory.reservedPositions(.integer(9), .second) == nil)
+        memory.setReservedPositions([1, 4, 1], in: .integer(9), .second)
+        memory.reserve(6, in: .integer(9), .second)
+        memory.releasePosition(1, in: .integer(9), .second)
+        memory.releasePosition(5, in: .integer(9), .second)
+        #expect(memory.reservedPositions(.integer(9), .second) == [4, 1, 6])
+        #expect(memory.reservedPositions(.integer(9), .first) == nil)
     }
 }

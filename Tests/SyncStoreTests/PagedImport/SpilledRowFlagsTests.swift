@@ -16,7 +16,7 @@ struct SpilledRowFlagsTests {
         try marks.load([row(3), row(1), row(2)], from: "run")
         try marks.load([], from: "run")
         #expect(store.takeOperations() == ["marks of 2, 3 in run", "marks of 1 in run"])
-        let found = try [1, 2, 3].map { try marks.mark(of: row($0), from: "run") }
+        let found = try [1, 2, 3].map { try marks.rowFlags(of: row($0), from: "run") }
         #expect(found == [[.mentioned], [.counted, .listed], []])
         #expect(store.takeOperations() == [])
     }
@@ -25,7 +25,7 @@ struct SpilledRowFlagsTests {
     func readsOnDemand() throws {
         let store = FakeStore()
         store.marks = [row(1): [.root]]
-        #expect(try SpilledRowFlags(store).mark(of: row(1), from: "run") == [.root])
+        #expect(try SpilledRowFlags(store).rowFlags(of: row(1), from: "run") == [.root])
         #expect(store.takeOperations() == ["marks of 1 in run"])
     }
 }

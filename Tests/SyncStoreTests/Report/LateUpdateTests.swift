@@ -52,7 +52,7 @@ struct LateUpdateTests {
     func sortsRowsOutsidePayload() throws {
         let changes = try changes { report, table, row in
             report.unchanged([NodeID(0)], table)
-            for key in [9, 8] as [Int64] { report.updated(row(key), ["shelf"], inPlan: .unmentioned) }
+            for key in [9, 8] as [Int64] { report.updated(row(key), ["shelf"], inPlan: .notGiven) }
         }
         #expect(changes.unchangedCount == 1 && changes.updatedCount == 2)
         #expect(changes.updated.map(\.key) == [.integer(8), .integer(9)])
@@ -61,7 +61,7 @@ struct LateUpdateTests {
     @Test("Rows that are deleted in the end do not count as updated")
     func deletedRowsAreNotUpdated() throws {
         let changes = try changes { report, _, row in
-            for key in [9, 8, 7] as [Int64] { report.updated(row(key), ["shelf"], inPlan: .unmentioned) }
+            for key in [9, 8, 7] as [Int64] { report.updated(row(key), ["shelf"], inPlan: .notGiven) }
             report.deleted(row(9), isRoot: false)
             report.deleted(row(8), isRoot: false)
         }

@@ -18,7 +18,7 @@ struct OmissionTests {
     func readsRepeatedRowOnce() throws {
         let (store, model) = (FakeStore(), try SongModel.model().compiled)
         let row = try model.row("Song", .integer(1))
-        try PreviousValues(store, model, RowIdentityCache(store, model)).keep([row, row])
+        try PreviousValues(store, model, RowIdentityCache(store, model)).capture([row, row])
         #expect(store.takeOperations() == ["identities of 1", "values of 1"])
     }
 }

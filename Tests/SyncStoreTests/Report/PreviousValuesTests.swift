@@ -48,9 +48,9 @@ struct PreviousValuesTests {
     @Test("Previous values are those before the first write")
     func keepsValuesBeforeFirstWrite() throws {
         let row = try put(1, "a", length: 0.1, shelf: 7)
-        try history.keep([row])
+        try history.capture([row])
         try put(1, "b", length: 0.1, shelf: 7)
-        try history.keep([row])
+        try history.capture([row])
         try put(1, "c", shelf: 8)
         let changes = try result { $0.updated = [.init(key: .integer(1), changed: ["name", "shelf", "length"])] }
         #expect(
@@ -62,7 +62,7 @@ struct PreviousValuesTests {
     @Test("Values are reported for changed properties only")
     func reportsChangedPropertiesOnly() throws {
         let row = try put(1, "a", shelf: 7)
-        try history.keep([row])
+        try history.capture([row])
         try put(1, nil, shelf: 8)
         let changes = try result { $0.updated = [.init(key: .integer(1), changed: ["name"])] }
         #expect(changes.updated.first?.values == ["name": .init(old: "a", new: nil)])
@@ -72,7 +72,7 @@ struct PreviousValuesTests {
     @Test("Deleted rows have all their previous values")
     func deletedRowsHaveAllValues() throws {
         let rows = try [put(1, "a", shelf: 7), put(2, nil, length: 2.5)]
-        try history.keep(rows)
+        try history.capture(rows)
         store.values = [:]
         let changes = try result { $0.deleted = [.integer(1), .integer(2), .integer(3)] }
         #expect(
@@ -94,8 +94,8 @@ struct PreviousValuesTests {
     @Test("Previous values are read in one operation, each row once")
     func readsEachRowOnce() throws {
         let rows = try [put(1, "a"), put(2, "b"), put(3, "c")]
-        try history.keep(rows.prefix(2))
-        try history.keep(rows)
+        try history.capture(rows.prefix(2))
+        try history.capture(rows)
         #expect(store.takeOperations().filter { $0.hasPrefix("values") } == ["values of 1, 2", "values of 3"])
     }
 

@@ -38,7 +38,7 @@ struct ReportedRowsTests {
         let result = try report { report, tables, model in
             let songs = try tables[model.entity(named: "Song").table]
             let shelves = try tables[model.entity(named: "Shelf").table]
-            songs.refuseNew(NodeID(0))
+            songs.skipNew(NodeID(0))
             report.updated(NodeID(0), songs, ["shelf"])
             report.updated(NodeID(1), songs, ["name", "shelf"])
             report.unchanged([NodeID(2)], songs)
@@ -57,8 +57,8 @@ struct ReportedRowsTests {
     func countsRowsOfStoredEntity() throws {
         let result = try report { report, tables, model in
             let songs = try tables[model.entity(named: "Song").table]
-            songs.met.entities[2] = Int32(try model.entity(named: "Live").id)
-            songs.met.entities[0] = songs.met.entities[2]
+            songs.matches.entities[2] = Int32(try model.entity(named: "Live").id)
+            songs.matches.entities[0] = songs.matches.entities[2]
             report.unchanged([NodeID(1), NodeID(2)], songs)
             report.updated(NodeID(0), songs, [])
         }
@@ -74,7 +74,7 @@ struct ReportedRowsTests {
             report.inserted([NodeID(0)], songs)
             report.updated(NodeID(1), songs, ["name"])
             let song = try model.entity(named: "Song").id
-            report.updated(.init(entity: song, key: .integer(9)), ["shelf"], inPlan: .unmentioned)
+            report.updated(.init(entity: song, key: .integer(9)), ["shelf"], inPlan: .notGiven)
             report.updated(.init(entity: song, key: .integer(1)), ["shelf"], inPlan: .written)
             report.deleted(.init(entity: song, key: .integer(5)), isRoot: true)
         }
@@ -104,11 +104,11 @@ struct ReportedRowsTests {
         try SongModel.withTables(plan) { tables in
             let songs = try tables[plan.model.entity(named: "Song").table]
             let shelves = try tables[plan.model.entity(named: "Shelf").table]
-            songs.met.presence = [.missing, .new, .stored, .stored]
-            songs.met.changed.insert(0, of: NodeID(3))
-            shelves.met.presence = [.stored]
-            #expect((0..<4).map { songs.fate(of: NodeID($0)) } == [.unmentioned, .written, .unchanged, .written])
-            #expect(shelves.fate(of: NodeID(0)) == .unmentioned)
+            songs.matches.rowStates = [.missing, .new, .stored, .stored]
+            songs.matches.changed.insert(0, of: NodeID(3))
+            shelves.matches.rowStates = [.stored]
+            #expect((0..<4).map { songs.outcome(of: NodeID($0)) } == [.notGiven, .written, .unchanged, .written])
+            #expect(shelves.outcome(of: NodeID(0)) == .notGiven)
         }
     }
 }

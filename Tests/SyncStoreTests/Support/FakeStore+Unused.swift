@@ -9,14 +9,14 @@ extension FakeStore {
 
     func begin(_ plan: PayloadGraph, _ tables: SyncTables, _ steps: ProgressReporter) { unexpected() }
     func end(awaits: Bool) { unexpected() }
-    func makeRoom(forInserting count: Int) { unexpected() }
+    func reserveCapacity(forInserting count: Int) { unexpected() }
     func checkLinks() { unexpected() }
-    func notifyObservers(of tables: [TableID], andPairs: Bool) { unexpected() }
+    func notifyObservers(of tables: [TableID], andLinks: Bool) { unexpected() }
 
-    func meet(_ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter) { unexpected() }
-    func meet(_ rows: [(node: NodeID, key: RowKey)], _ table: SyncTable, _ pass: MatchPass) { unexpected() }
+    func match(_ table: SyncTable, _ pass: MatchPass, _ watch: UnmatchedRowFilter) { unexpected() }
+    func match(_ rows: [(node: NodeID, key: RowKey)], _ table: SyncTable, _ pass: MatchPass) { unexpected() }
 
-    func compare(_ said: inout ResolvedJoinRows, _ link: CompiledAssociation, coversAll: Bool) -> JoinTableDiff {
+    func diff(_ said: inout ResolvedJoinRows, _ link: CompiledAssociation, coversAll: Bool) -> JoinTableDiff {
         unexpected()
         return JoinTableDiff()
     }
@@ -48,7 +48,7 @@ extension FakeStore {
     func insert(_ nodes: [NodeID], _ table: SyncTable) { unexpected() }
     func update(_ nodes: [NodeID], _ table: SyncTable) { unexpected() }
 
-    func refine(_ rows: [(key: RowKey, entity: CompiledEntity, added: [Int])], in table: TableID) { unexpected() }
+    func setEntities(of rows: [(key: RowKey, entity: CompiledEntity, added: [Int])], in table: TableID) { unexpected() }
     func delete(_ rows: [StoredRow]) { unexpected() }
     func insert(_ pairs: [NodeLink], _ places: [LinkPositions], _ link: CompiledAssociation) { unexpected() }
 
@@ -64,20 +64,20 @@ extension FakeStore {
 
     func removeDangling(_ links: [AssociationID]) { unexpected() }
 
-    func rememberedReferences() -> [PositionedReference] {
+    func pendingReferences() -> [PositionedReference] {
         unexpected()
         return []
     }
 
-    func remember(_ references: [PositionedReference]) { unexpected() }
-    func forget(_ references: [PendingReference]) { unexpected() }
+    func insertPendingReferences(_ references: [PositionedReference]) { unexpected() }
+    func deletePendingReferences(_ references: [PendingReference]) { unexpected() }
     func deletePendingReferences(of rows: [StoredRow]) { unexpected() }
     func deletePendingReferencesOfNewNodes() { unexpected() }
 
-    func move(_ marks: inout RowFlagTable, to table: String?) -> String {
+    func moveRowFlags(_ marks: inout RowFlagTable, to table: String?) -> String {
         unexpected()
         return ""
     }
 
-    func dropMarks(in table: String) { unexpected() }
+    func dropRowFlags(in table: String) { unexpected() }
 }

@@ -14,7 +14,7 @@ final class FakeStore: StoreSession {
     var identities: [StoredRow: StoredIdentity] = [:]
     var values: [StoredRow: StoredValues] = [:]
     var marks: [StoredRow: RowFlags] = [:]
-    var memory: [String: Int] = [:]
+    var scratch: [String: Int] = [:]
 
     /// Returns the operations since the last call.
     func takeOperations() -> [String] {
@@ -43,7 +43,7 @@ final class FakeStore: StoreSession {
         record("links of \(rows.text) from \(end)")
         return rows.flatMap { row in
             (pairs[link.id] ?? [:]).filter { $0.key.row(end) == row }.map {
-                StoredLink(row: row, other: $0.row(end.other), place: $1[end], otherPlace: $1[end.other])
+                StoredLink(row: row, other: $0.row(end.other), position: $1[end], otherPosition: $1[end.other])
             }
         }
     }
@@ -61,21 +61,21 @@ final class FakeStore: StoreSession {
         }
     }
 
-    func preservedPositions(in owners: [RowKey], _ link: CompiledAssociation, _ end: CompiledAssociation.End)
+    func reservedPositions(in owners: [RowKey], _ link: CompiledAssociation, _ end: CompiledAssociation.End)
         -> [[Int64]]
     {
         record("kept places of \(owners.text)")
         return owners.map { kept[link.id]?[end]?[$0] ?? [] }
     }
 
-    func setTargets(_ changes: [ForeignKeyUpdate], _ link: CompiledAssociation) {
+    func setForeignKeys(_ changes: [ForeignKeyUpdate], _ link: CompiledAssociation) {
         record("set targets of \(changes.map(\.row).text)")
         for change in changes {
             let old = (pairs[link.id] ?? [:]).keys.filter { $0.first == change.row }
             for pair in old { pairs[link.id]?[pair] = nil }
             guard let target = change.target else { continue }
             pairs[link.id, default: [:]][JoinKey(first: change.row, second: target)] = LinkPositions(
-                second: change.place)
+                second: change.position)
         }
     }
 
@@ -83,7 +83,7 @@ final class FakeStore: StoreSession {
         record("insert \(pairs.map(\.rows).text)")
         for pair in pairs {
             #expect(self.pairs[link.id]?[pair.rows] == nil, "inserted twice")
-            self.pairs[link.id, default: [:]][pair.rows] = pair.places
+            self.pairs[link.id, default: [:]][pair.rows] = pair.positions
         }
     }
 
@@ -93,10 +93,10 @@ final class FakeStore: StoreSession {
     }
 
     func setPositions(
-        _ places: [(pair: JoinKey, place: Int64)], _ link: CompiledAssociation, _ end: CompiledAssociation.End
+        _ positions: [(key: JoinKey, position: Int64)], _ link: CompiledAssociation, _ end: CompiledAssociation.End
     ) {
-        record("set places of \(places.map(\.pair).text) at \(end)")
-        for (pair, place) in places { pairs[link.id]?[pair]?[end] = place }
+        record("set places of \(positions.map(\.key).text) at \(end)")
+        for (pair, position) in positions { pairs[link.id]?[pair]?[end] = position }
     }
 
     // MARK: Rows and flags
@@ -118,7 +118,7 @@ final class FakeStore: StoreSession {
         return rows.map { values[StoredRow(table: table, key: $0)] }
     }
 
-    func marks(of rows: [StoredRow], in table: String) -> [RowFlags] {
+    func rowFlags(of rows: [StoredRow], in table: String) -> [RowFlags] {
         record("marks of \(rows.map(\.key).text) in \(table)")
         return rows.map { marks[$0] ?? [] }
     }

@@ -40,7 +40,7 @@ enum SongModel {
         let staging = try PayloadGraphBuilder(
             inEntity: entity, of: model(), parent: nil, operations: operations,
             options: SyncOptions())
-        return try staging.stage(Data(json.utf8), options: SyncOptions()).plan
+        return try staging.map(Data(json.utf8), options: SyncOptions()).plan
     }
 
     /// Passes the tables of a sync to `body`. The texts of the payload are valid until `body` returns.

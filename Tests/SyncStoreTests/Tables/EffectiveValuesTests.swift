@@ -14,12 +14,12 @@ struct EffectiveValuesTests {
         let batch = plan[song.table]
         let node = NodeID(try #require(batch.nodes.firstIndex { $0.key.integer == key }))
         var values = EffectiveValues(batch)
-        if let counting { values.weigh(batch) { counting.contains($0) } }
+        if let counting { values.resolve(batch) { counting.contains($0) } }
         return try plan.withTexts { pool in
             try ["name", "length"].map { name in
                 let slot = values.slot(try #require(song.slotByName[name]), of: node, batch)
                 return RowKey(slot, pool).map { "\($0.recordKey(nil))" } ?? "\(slot.kind)"
-            } + [values.count(for: node) ? "counts" : "does not count"]
+            } + [values.exist(for: node) ? "counts" : "does not count"]
         }
     }
 
@@ -50,8 +50,8 @@ struct EffectiveValuesTests {
     func referencedRowHasNoValues() throws {
         let plan = try SongModel.plan(#"[{"id": 1, "shelf_id": 7}]"#)
         let values = EffectiveValues(plan[try plan.model.entity(named: "Shelf").table])
-        #expect(!values.count(for: NodeID(0)))
-        #expect(EffectiveValues(plan[try plan.model.entity(named: "Song").table]).count(for: NodeID(0)))
+        #expect(!values.exist(for: NodeID(0)))
+        #expect(EffectiveValues(plan[try plan.model.entity(named: "Song").table]).exist(for: NodeID(0)))
     }
 
     @Test("Records may be weighed again")
@@ -62,11 +62,11 @@ struct EffectiveValuesTests {
         let length = try #require(song.slotByName["length"])
         var values = EffectiveValues(batch)
         for _ in 0..<2 {
-            values.weigh(batch) { _ in true }
+            values.resolve(batch) { _ in true }
             #expect(values.slot(length, of: NodeID(0), batch).kind == .null)
             #expect(values.merged.count == 2 * batch.stride)
         }
-        values.weigh(batch) { $0 < 2 }
+        values.resolve(batch) { $0 < 2 }
         #expect(values.slot(length, of: NodeID(0), batch).real == 1.5 && values.merged.count == batch.stride)
     }
 }

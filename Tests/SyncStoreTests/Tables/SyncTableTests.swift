@@ -16,19 +16,19 @@ struct SyncTableTests {
     func findsColumnsByIndex() throws {
         try withTables("[]") { tables, model in
             for table in tables {
-                let (attributes, keys) = (table.tree.attributes.count, table.tree.foreignKeys.count)
-                #expect(table.met.changed.columnCount == attributes + 2 * keys)
+                let (attributes, keys) = (table.hierarchy.attributes.count, table.hierarchy.foreignKeys.count)
+                #expect(table.matches.changed.columnCount == attributes + 2 * keys)
                 let columns = (0..<attributes + 2 * keys).map(table.column)
                 let expected =
                     (0..<attributes).map { TableColumn.attribute($0) } + (0..<keys).map { .foreignKey($0) }
-                    + (0..<keys).map { .place($0) }
+                    + (0..<keys).map { .position($0) }
                 #expect(columns == expected)
                 #expect(columns.map(table.index) == Array(columns.indices))
             }
             let song = try tables[model.entity(named: "Song").table]
             let shelf = try #require(song.foreignKey(model.link("Song", "shelf").link.id))
-            #expect(song.name(of: .foreignKey(shelf)) == "shelf" && song.name(of: .place(shelf)) == nil)
-            #expect(song.name(of: .attribute(try #require(song.tree.keySlot))) == "id")
+            #expect(song.name(of: .foreignKey(shelf)) == "shelf" && song.name(of: .position(shelf)) == nil)
+            #expect(song.name(of: .attribute(try #require(song.hierarchy.keySlot))) == "id")
             #expect(try song.foreignKey(model.link("Song", "tags").link.id) == nil)
         }
     }
@@ -54,8 +54,8 @@ struct SyncTableTests {
     func unmatchedNodeHasNoSurrogateKey() throws {
         try withTables(#"[{"isbn": "a"}]"#, of: "Book") { tables, model in
             let media = try tables[model.entity(named: "Book").table]
-            #expect(media.hasHiddenKey && media.rowKey(NodeID(0)) == nil)
-            media.keys.meet(NodeID(0), hidden: 3)
+            #expect(media.hasSurrogateKey && media.rowKey(NodeID(0)) == nil)
+            media.keys.match(NodeID(0), surrogate: 3)
             #expect(media.rowKey(NodeID(0)) == .integer(3))
         }
     }
@@ -65,12 +65,12 @@ struct SyncTableTests {
         try withTables(#"[{"id": 1}, {"id": 2}, {"id": 3}]"#) { tables, model in
             let songs = try tables[model.entity(named: "Song").table]
             #expect(songs.nodes(.missing).count == 3 && !songs.isPresent(NodeID(0)))
-            songs.met.presence[0] = .stored
-            songs.met.presence[1] = .new
-            songs.refuseNew(NodeID(2))
+            songs.matches.rowStates[0] = .stored
+            songs.matches.rowStates[1] = .new
+            songs.skipNew(NodeID(2))
             #expect(songs.nodes(.stored) == [NodeID(0)] && songs.nodes(.new) == [NodeID(1)])
-            #expect(songs.nodes(.missing) == [NodeID(2)] && songs.refused == [NodeID(2)])
-            #expect(!songs.values.count(for: NodeID(2)) && songs.values.count(for: NodeID(1)))
+            #expect(songs.nodes(.missing) == [NodeID(2)] && songs.skippedNodes == [NodeID(2)])
+            #expect(!songs.values.exist(for: NodeID(2)) && songs.values.exist(for: NodeID(1)))
             #expect(songs.isPresent(NodeID(1)) && !songs.isPresent(NodeID(1), as: .stored))
         }
     }
@@ -79,12 +79,12 @@ struct SyncTableTests {
     func takesAndRestoresMatches() throws {
         try withTables(#"[{"id": 1}]"#) { tables, model in
             let songs = try tables[model.entity(named: "Song").table]
-            songs.met.changed.insert(0, of: NodeID(0))
+            songs.matches.changed.insert(0, of: NodeID(0))
             var met = songs.consumeMatches()
-            #expect(songs.met.presence.isEmpty && !songs.met.changed.contains(NodeID(0)))
-            met.presence[0] = .stored
-            songs.met = met
-            #expect(songs.isPresent(NodeID(0), as: .stored) && songs.met.changed.contains(NodeID(0)))
+            #expect(songs.matches.rowStates.isEmpty && !songs.matches.changed.contains(NodeID(0)))
+            met.rowStates[0] = .stored
+            songs.matches = met
+            #expect(songs.isPresent(NodeID(0), as: .stored) && songs.matches.changed.contains(NodeID(0)))
         }
     }
 
@@ -92,10 +92,10 @@ struct SyncTableTests {
     func dropsNodeOfSharedRow() throws {
         try withTables(#"[{"id": 1}, {"id": 2}]"#) { tables, model in
             let songs = try tables[model.entity(named: "Song").table]
-            songs.lend(.integer(1), to: NodeID(1))
+            songs.assign(.integer(1), to: NodeID(1))
             #expect(songs.isPresent(NodeID(1), as: .stored) && songs.rowKey(NodeID(1)) == .integer(1))
-            songs.drop(NodeID(1))
-            #expect(!songs.isPresent(NodeID(1)) && !songs.values.count(for: NodeID(1)))
+            songs.removeDuplicate(NodeID(1))
+            #expect(!songs.isPresent(NodeID(1)) && !songs.values.exist(for: NodeID(1)))
             #expect(songs.rowKey(NodeID(1)) == .integer(2))
         }
     }
@@ -108,15 +108,15 @@ struct SyncTableTests {
             let (owners, targets) = (tables[link.first.table], tables[link.second.table])
             let index = try #require(owners.foreignKey(link.id))
             if end == .first {
-                owners.met.foreignKeys[index].hiddenTargets = [41, 40]
+                owners.matches.foreignKeys[index].surrogateTargets = [41, 40]
                 targets.keys.own(NodeID(1), .integer(41))
             } else {
-                owners.met.foreignKeys[index].unnamedTargets = [NodeID(0): .integer(41), NodeID(1): .integer(40)]
+                owners.matches.foreignKeys[index].unnamedTargets = [NodeID(0): .integer(41), NodeID(1): .integer(40)]
                 targets.keys.own(NodeID(1), .integer(41))
-                owners.met.foreignKeys[index].targets[1] = .unmentioned
+                owners.matches.foreignKeys[index].targets[1] = .unmatched
             }
             tables.resolveTargets()
-            #expect(owners.met.foreignKeys[index].targets == [LinkTarget(NodeID(1)), .unmentioned])
+            #expect(owners.matches.foreignKeys[index].targets == [LinkTarget(NodeID(1)), .unmatched])
         }
     }
 }

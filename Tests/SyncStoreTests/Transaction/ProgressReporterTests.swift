@@ -57,7 +57,7 @@ struct ProgressReporterTests {
 
     @Test("Progress is reported only if there is a handler")
     func reportsOnlyToHandler() throws {
-        #expect(steps.areTold && !ProgressReporter(nil).areTold)
+        #expect(steps.hasObserver && !ProgressReporter(nil).hasObserver)
         try ProgressReporter(nil).advance(by: 5000)
     }
 

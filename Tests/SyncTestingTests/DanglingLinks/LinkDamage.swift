@@ -22,7 +22,7 @@ struct LinkDamage {
 
     /// Returns a statement for the rows of a store; nil if there is nothing to damage.
     func statement(_ random: inout SplitMix64, in db: Database) throws -> String? {
-        let tree = random.pick(layout.model.trees)
+        let tree = random.pick(layout.model.hierarchies)
         let links = layout.model.links.filter { !$0.isSymmetric }
         if !links.isEmpty, random.chance(30) { return try linkStatement(random.pick(links), &random, in: db) }
         guard let row = try row(of: tree.id, &random, in: db) else { return nil }

@@ -53,16 +53,16 @@ struct AdoptedModelTests {
             "tables.authors.score: the column is excluded: it is NUMERIC",
             "tables.kv.k: the table is excluded: it is the key",
         ] {
-            #expect(adopted.remarks.contains { $0.hasPrefix(remark) }, "\(remark)")
+            #expect(adopted.notes.contains { $0.hasPrefix(remark) }, "\(remark)")
         }
-        #expect(adopted.remarks.count == 4)
+        #expect(adopted.notes.count == 4)
     }
 
     @Test("A model of existing tables opens them, also from its schema file, and is synced")
     func modelOpensItsTables() async throws {
         let queue = try database()
         let model = try SyncModel(schema: AdoptedModel(of: queue).model.schemaFile())
-        let stack = try DataStack(model: model, adopting: queue)
+        let stack = try DataStack(model: model, existingTablesIn: queue)
         let json = Data(
             #"""
             [{ "id": 1, "title": "x", "rating": 4.5, "author": { "id": 7, "full_name": "Ada", "profile": { "id": 3 } },
@@ -98,8 +98,8 @@ struct AdoptedModelTests {
         #expect(tag.attributes.map(\.column) == ["ID", "Full Name", "x.y", "full_name", nil, nil])
         #expect(tag.relationships.map(\.name) == ["posts2"])
         #expect(adopted.model.entity(named: "Post")?.relationships.map(\.name) == ["tagid", "parent", "posts"])
-        #expect(adopted.remarks.count == 5, "\(adopted.remarks)")
-        _ = try DataStack(model: adopted.model, adopting: queue)
+        #expect(adopted.notes.count == 5, "\(adopted.notes)")
+        _ = try DataStack(model: adopted.model, existingTablesIn: queue)
     }
 
     @Test("A foreign key that is no relationship is reported with the reason and the SQL that makes it one")
@@ -124,17 +124,17 @@ struct AdoptedModelTests {
             "code: the foreign key to authors \(subject)it references code, not the key id",
             "repo: the foreign key to repos \(subject)repos has a composite key",
         ]
-        #expect(adopted.remarks.count == wanted.count)
-        for (remark, wanted) in zip(adopted.remarks, wanted) {
+        #expect(adopted.notes.count == wanted.count)
+        for (remark, wanted) in zip(adopted.notes, wanted) {
             #expect(remark.hasPrefix("tables.books.\(wanted)"))
         }
-        let sql = try #require(adopted.remarks.first?.split(separator: "\n", maxSplits: 1).last)
+        let sql = try #require(adopted.notes.first?.split(separator: "\n", maxSplits: 1).last)
         try await queue.writeWithoutTransaction { db in try db.execute(sql: String(sql)) }
         let again = try AdoptedModel(of: queue)
         #expect(again.model.entity(named: "Book")?.relationships.map(\.name) == ["author"])
-        #expect(again.remarks.count == wanted.count - 1)
+        #expect(again.notes.count == wanted.count - 1)
         #expect(try queue.lines("SELECT author_id, note FROM books") == ["1 x"])
-        _ = try DataStack(model: again.model, adopting: queue)
+        _ = try DataStack(model: again.model, existingTablesIn: queue)
     }
 
     @Test("A model may be of some of the existing tables")
@@ -143,7 +143,7 @@ struct AdoptedModelTests {
         let model = try AdoptedModel(of: queue, tables: ["Blog_Posts"]).model
         #expect(model.entities.map(\.name) == ["BlogPost"])
         #expect(model.entities.first?.attributes.map(\.name) == ["id", "title", "authorID", "editorID", "rating"])
-        _ = try DataStack(model: model, adopting: queue)
+        _ = try DataStack(model: model, existingTablesIn: queue)
         for tables in [["blog_post"], ["kv"], ["names"]] {
             let error = #expect(throws: SyncError.self) { try AdoptedModel(of: queue, tables: tables) }
             #expect(error?.code == .incompatibleTables)

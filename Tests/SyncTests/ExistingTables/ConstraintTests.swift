@@ -15,7 +15,7 @@ struct ConstraintTests {
                   "O": { "attributes": { "id": "integer", "code": "string", "n": "integer" } },
                   "P": { "primaryKey": ["a", "b"], "attributes": { "a": "string", "b": "integer", "n": "integer" } } } }
                 """#.utf8))
-        return (queue, try DataStack(model: model, adopting: queue))
+        return (queue, try DataStack(model: model, existingTablesIn: queue))
     }
 
     private static let tables = """
@@ -57,7 +57,7 @@ struct ConstraintTests {
     @Test("A foreign key failure names the row of the app that references the deleted row")
     func failureNamesReferencingRow() async throws {
         let queue = try AppTables.database()
-        let stack = try DataStack(model: AppTables.model(), adopting: queue)
+        let stack = try DataStack(model: AppTables.model(), existingTablesIn: queue)
         try await Sync.changes(AppTables.day1, inEntity: "Post", stack: stack)
         try await queue.write { db in
             // A row of the app references post 2, which the sync deletes.

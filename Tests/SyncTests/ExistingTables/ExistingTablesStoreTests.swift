@@ -6,7 +6,7 @@ import Testing
 @Suite("Stores with existing tables")
 struct ExistingTablesStoreTests {
     private func adopted(_ queue: DatabaseQueue) throws -> DataStack {
-        try DataStack(model: AppTables.model(), adopting: queue)
+        try DataStack(model: AppTables.model(), existingTablesIn: queue)
     }
 
     private func texts(_ keys: [PrimaryKeyValue]) -> [String] { keys.map { "\($0)" } }
@@ -156,7 +156,7 @@ struct ExistingTablesStoreTests {
                       "attributes": { "owner": "string", "name": "string", "stars": "integer" },
                       "relationships": { "owned": { "entity": "Owner", "inverse": "repos", "column": "owner_id" } } } } }
                 """#.utf8))
-        let stack = try DataStack(model: model, adopting: queue)
+        let stack = try DataStack(model: model, existingTablesIn: queue)
         func repos(_ names: String...) -> Data {
             let records = names.map { #"{"owner": "a", "name": "\#($0)", "stars": 1, "owned_id": \#($0.count)}"# }
             return Data("[\(records.joined(separator: ", "))]".utf8)

@@ -39,7 +39,7 @@ struct OtherUUIDTests {
         arguments: ["BLOB", "TEXT", "", "UUID"])
     func bytesAreAnError(type: String) async throws {
         let (queue, model) = try database(type)
-        let stack = try DataStack(model: model, adopting: queue)
+        let stack = try DataStack(model: model, existingTablesIn: queue)
         try await queue.write { db in
             try Item(id: Self.id, name: "local").insert(db)
             try db.execute(sql: "INSERT INTO part SELECT 1, id FROM item")
@@ -50,7 +50,7 @@ struct OtherUUIDTests {
             {
                 _ = try await queue.write { db in try Sync.changes(Self.json, inEntity: "Item", stack: stack, in: db) }
             },
-            { _ = try DataStack(model: model, adopting: queue) },
+            { _ = try DataStack(model: model, existingTablesIn: queue) },
         ]
         var remedies: [String] = []
         for call in calls {
@@ -72,7 +72,7 @@ struct OtherUUIDTests {
     @Test("A sync fails if the app wrote UUIDs in lowercase")
     func lowercaseIsAnError() async throws {
         let (queue, model) = try database("TEXT")
-        let stack = try DataStack(model: model, adopting: queue)
+        let stack = try DataStack(model: model, existingTablesIn: queue)
         try await queue.write { db in
             try db.execute(sql: "INSERT INTO item VALUES (?, 'local')", arguments: [Self.id.uuidString.lowercased()])
         }
@@ -95,7 +95,7 @@ struct OtherUUIDTests {
         let model = try SyncModel(
             schema: Data(
                 #"{ "entities": { "I": { "attributes": { "id": "integer", "s": "string", "u": "uuid" } } } }"#.utf8))
-        let error = #expect(throws: SyncError.self) { try DataStack(model: model, adopting: queue) }
+        let error = #expect(throws: SyncError.self) { try DataStack(model: model, existingTablesIn: queue) }
         #expect(error?.problems.map(\.path).sorted() == ["tables.I.s", "tables.I.u"])
         #expect(error?.remedies == [])
     }

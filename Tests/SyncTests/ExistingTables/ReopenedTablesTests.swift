@@ -12,7 +12,7 @@ struct ReopenedTablesTests {
         let pool = try DatabasePool(path: folder.database.path)
         try AppTables.migrator.migrate(pool)
         let schema = try pool.appSchema()
-        let first = try DataStack(model: AppTables.model(), adopting: pool)
+        let first = try DataStack(model: AppTables.model(), existingTablesIn: pool)
         try await Sync.changes(AppTables.day1, inEntity: "Post", stack: first)
         let all = try await first.contents()
 
@@ -23,7 +23,7 @@ struct ReopenedTablesTests {
         let less = try SyncModel(
             schema: Data(AppTables.schema.replacing(#", "label": "string""#, with: "").utf8))
         let ways: [() throws -> DataStack] = [
-            { try DataStack(model: more, adopting: pool) }, { try DataStack(model: more, in: pool) },
+            { try DataStack(model: more, existingTablesIn: pool) }, { try DataStack(model: more, in: pool) },
             { try DataStack(model: more, at: folder.database) },
             { try DataStack(model: more, at: folder.database, migration: .allowingLoss) },
         ]
@@ -53,7 +53,7 @@ struct ReopenedTablesTests {
     func tablesOfAStackAreNotAdopted() throws {
         let queue = try DatabaseQueue()
         _ = try DataStack(model: AppTables.model(), in: queue)
-        let error = #expect(throws: SyncError.self) { try DataStack(model: AppTables.model(), adopting: queue) }
+        let error = #expect(throws: SyncError.self) { try DataStack(model: AppTables.model(), existingTablesIn: queue) }
         #expect(error?.code == .modelMismatch)
         let app = try AppTables.database()
         let collision = #expect(throws: SyncError.self) { try DataStack(model: AppTables.model(), in: app) }
@@ -63,7 +63,7 @@ struct ReopenedTablesTests {
     @Test("The app may change existing tables as long as they fit the model")
     func appMayChangeTables() async throws {
         let queue = try AppTables.database()
-        let stack = try DataStack(model: AppTables.model(), adopting: queue)
+        let stack = try DataStack(model: AppTables.model(), existingTablesIn: queue)
         try await Sync.changes(AppTables.day1, inEntity: "Post", stack: stack)
         try await queue.write { db in try db.execute(sql: "ALTER TABLE tags ADD COLUMN shade TEXT") }
         #expect(try await Sync.changes(AppTables.day1, inEntity: "Post", stack: stack).isEmpty)
@@ -81,10 +81,10 @@ struct ReopenedTablesTests {
         var migrator = AppTables.migrator
         migrator.eraseDatabaseOnSchemaChange = true
         let model = try AppTables.model()
-        migrator.registerMigration("sync") { db in try DataStack.adoptTables(of: model, in: db) }
+        migrator.registerMigration("sync") { db in try DataStack.prepareExistingTables(of: model, in: db) }
         for _ in 1...2 {
             try migrator.migrate(queue)
-            let stack = try DataStack(model: model, adopting: queue)
+            let stack = try DataStack(model: model, existingTablesIn: queue)
             try await Sync.changes(AppTables.day1, inEntity: "Post", stack: stack)
             try await queue.write { db in try db.execute(sql: "UPDATE tags SET color = 'red' WHERE code = 'a'") }
         }
@@ -99,7 +99,7 @@ struct ReopenedTablesTests {
         let queue = try DatabaseQueue()
         try queue.write { db in try db.execute(sql: "CREATE TABLE tags (code TEXT PRIMARY KEY)") }
         let before = try queue.lines("SELECT * FROM sqlite_schema")
-        #expect(throws: SyncError.self) { try DataStack(model: AppTables.model(), adopting: queue) }
+        #expect(throws: SyncError.self) { try DataStack(model: AppTables.model(), existingTablesIn: queue) }
         #expect(try queue.lines("SELECT * FROM sqlite_schema") == before)
     }
 }

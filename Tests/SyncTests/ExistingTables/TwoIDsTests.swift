@@ -133,7 +133,7 @@ struct TablesWithTwoIDs: Sendable, CustomTestStringConvertible {
 struct TwoIDsTests {
     private func refusal(_ queue: DatabaseQueue, _ entities: String) throws -> SyncError {
         let model = try SyncModel(schema: Data("{ \"entities\": { \(entities) } }".utf8))
-        let error = #expect(throws: SyncError.self) { try DataStack(model: model, adopting: queue) }
+        let error = #expect(throws: SyncError.self) { try DataStack(model: model, existingTablesIn: queue) }
         return try #require(error)
     }
 
@@ -151,7 +151,7 @@ struct TwoIDsTests {
         #expect(try queue.lines(tables.after) == tables.rows)
         #expect(try queue.lines("PRAGMA foreign_key_check") == [])
         let model = try SyncModel(schema: Data("{ \"entities\": { \(tables.entities) } }".utf8))
-        let stack = try DataStack(model: model, adopting: queue)
+        let stack = try DataStack(model: model, existingTablesIn: queue)
         #expect(try await stack.count("Author") == queue.lines("SELECT 1 FROM authors").count)
         #expect(try queue.lines(tables.after) == tables.rows)
     }
@@ -173,7 +173,7 @@ struct TwoIDsTests {
 
     private func refusal(queue db: Database, _ entities: String) throws -> SyncError {
         let model = try SyncModel(schema: Data("{ \"entities\": { \(entities) } }".utf8))
-        let error = #expect(throws: SyncError.self) { try DataStack.adoptTables(of: model, in: db) }
+        let error = #expect(throws: SyncError.self) { try DataStack.prepareExistingTables(of: model, in: db) }
         return try #require(error)
     }
 

@@ -13,7 +13,7 @@ struct UnsuitableTablesTests {
         try await queue.writeWithoutTransaction { db in try db.execute(sql: table.sql) }
         let before = try queue.lines("SELECT * FROM sqlite_schema")
         let model = try SyncModel(schema: Data("{ \"entities\": { \(table.entities) } }".utf8))
-        let found = #expect(throws: SyncError.self) { try DataStack(model: model, adopting: queue) }
+        let found = #expect(throws: SyncError.self) { try DataStack(model: model, existingTablesIn: queue) }
         let error = try #require(found)
         #expect(error.code == .incompatibleTables)
         #expect(error.problems.count == table.problems.count, "\(error.description)")
@@ -26,7 +26,7 @@ struct UnsuitableTablesTests {
         guard table.isMended else { return }
 
         for sql in error.remedies { try await queue.writeWithoutTransaction { db in try db.execute(sql: sql) } }
-        let stack = try DataStack(model: model, adopting: queue)
+        let stack = try DataStack(model: model, existingTablesIn: queue)
         if let (query, rows) = table.kept { #expect(try queue.lines(query) == rows) }
         let isOn = try await queue.read { db in try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") }
         #expect(isOn == true)
@@ -55,7 +55,7 @@ struct UnsuitableTablesTests {
         let attributes = #""id": "integer", "q": "integer", "ok": "boolean", "p": "double", "d": "date""#
         let model = try SyncModel(
             schema: Data("{ \"entities\": { \"I\": { \"attributes\": { \(attributes) } } } }".utf8))
-        let found = #expect(throws: SyncError.self) { try DataStack(model: model, adopting: queue) }
+        let found = #expect(throws: SyncError.self) { try DataStack(model: model, existingTablesIn: queue) }
         let error = try #require(found)
         #expect(error.problems.map(\.path).sorted() == ["d", "ok", "p", "q"].map { "tables.I.\($0)" })
         #expect(error.problems.allSatisfy { $0.message.contains("the SQL cannot convert") })
@@ -90,7 +90,7 @@ struct UnsuitableTablesTests {
                     """)
         }
         let model = try SyncModel(schema: Data(#"{ "entities": { "O": { "attributes": { "id": "integer" } } } }"#.utf8))
-        let error = #expect(throws: SyncError.self) { try DataStack(model: model, adopting: queue) }
+        let error = #expect(throws: SyncError.self) { try DataStack(model: model, existingTablesIn: queue) }
         let sql = try #require(error?.remedies.first)
         // The SQL drops the table, which would delete all referencing rows.
         let refusal = #expect(throws: DatabaseError.self) { try queue.write { db in try db.execute(sql: sql) } }
@@ -99,7 +99,7 @@ struct UnsuitableTablesTests {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("adopt") { db in try db.execute(sql: sql) }
         try migrator.migrate(queue)
-        _ = try DataStack(model: model, adopting: queue)
+        _ = try DataStack(model: model, existingTablesIn: queue)
         #expect(try queue.lines("SELECT * FROM I") == ["1 1"])
     }
 
@@ -125,7 +125,7 @@ struct UnsuitableTablesTests {
                     "id": "uuid", "name": "string", "d": "date", "ok": { "type": "boolean", "optional": false },
                     "x": "double", "raw": "json" } } } }
                 """#.utf8))
-        let stack = try DataStack(model: model, adopting: queue)
+        let stack = try DataStack(model: model, existingTablesIn: queue)
         let json = Data(
             #"""
             [{"id": "00112233-4455-6677-8899-aabbccddeeff", "name": "12", "d": 86400, "ok": true, "x": 3, "raw": {"a": [1]}}]

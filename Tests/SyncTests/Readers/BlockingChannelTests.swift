@@ -16,7 +16,7 @@ struct BlockingChannelTests {
             Thread.detachNewThread {
                 var taken: [Int] = []
                 do {
-                    while taken.count < limit, let value = try values.take() { taken.append(value) }
+                    while taken.count < limit, let value = try values.receive() { taken.append(value) }
                     if taken.count == limit { values.close() }
                     continuation.resume(returning: .success(taken))
                 } catch {
@@ -30,7 +30,7 @@ struct BlockingChannelTests {
     func valuesArriveInOrder() async throws {
         let values = BlockingChannel<Int>()
         async let taken = taking(values)
-        for value in 0..<100 { try await values.put(value) }
+        for value in 0..<100 { try await values.send(value) }
         values.finish(.success(()))
         #expect(try await taken.get() == Array(0..<100))
     }
@@ -39,7 +39,7 @@ struct BlockingChannelTests {
     func senderErrorEndsTheChannel() async throws {
         let values = BlockingChannel<Int>()
         async let taken = taking(values)
-        try await values.put(1)
+        try await values.send(1)
         values.finish(.failure(Failure()))
         values.finish(.success(()))
         let result = await taken
@@ -50,9 +50,9 @@ struct BlockingChannelTests {
     func closedChannelRejectsValues() async throws {
         let values = BlockingChannel<Int>()
         async let taken = taking(values, closingAfter: 2)
-        try await values.put(0)
+        try await values.send(0)
         await #expect(throws: CancellationError.self) {
-            for value in 1..<10 { try await values.put(value) }
+            for value in 1..<10 { try await values.send(value) }
         }
         #expect(try await taken.get() == [0, 1])
     }
@@ -61,7 +61,7 @@ struct BlockingChannelTests {
     func finishedChannelRejectsValues() async throws {
         let values = BlockingChannel<Int>()
         values.finish(.success(()))
-        await #expect(throws: CancellationError.self) { try await values.put(1) }
+        await #expect(throws: CancellationError.self) { try await values.send(1) }
         #expect(try await taking(values).get() == [])
     }
 }

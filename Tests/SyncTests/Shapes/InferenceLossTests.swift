@@ -99,7 +99,7 @@ struct InferenceLossTests {
         try await Sync.changes(next, inEntity: "Box", stack: stack)
         #expect(try await stack.export("Box")[0]["size"] == 5)
         let found = try ModelEvolution(of: model, by: [InferenceSample(next, entity: "Box")])
-        #expect(found.remarks.map(\.description) == ["Box.size: integer, previously only null"])
+        #expect(found.notes.map(\.description) == ["Box.size: integer, previously only null"])
         #expect(found.model.entity(named: "Box")?.attributes.last == SyncModel.Attribute("size", .integer))
         let evolved = try stack.copy(with: found.model, migration: .keepingData)
         #expect(try await evolved.export("Box")[0]["size"] == 5)

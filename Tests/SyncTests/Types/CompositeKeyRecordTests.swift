@@ -4,7 +4,7 @@ import Sync
 import Testing
 
 @Suite("Records of types with other keys than the primary key of their table")
-struct PartedRecordTests {
+struct CompositeKeyRecordTests {
     private func stack() async throws -> DataStack {
         let stack = try DataStack.inMemory(SyncModel(Job.self, Chore.self))
         let json =
@@ -95,7 +95,7 @@ struct PartedRecordTests {
                     INSERT INTO authors VALUES (1, 2, 'Ada'), (2, 1, 'Bob')
                     """)
         }
-        _ = try DataStack(model: SyncModel(Author.self), adopting: queue)
+        _ = try DataStack(model: SyncModel(Author.self), existingTablesIn: queue)
         try await queue.write { db in
             try Author(remoteID: 2, name: "Ada L.").update(db)
             try Author(remoteID: 1, name: "Bert").save(db)

@@ -109,7 +109,7 @@ struct InferenceTests {
     @Test("An inference note has the result and its evidence")
     func notesHaveEvidence() throws {
         let json = Data(#"[{"id": 1, "age": 4}, {"id": 2, "age": null}, {"name": "x"}]"#.utf8)
-        let remarks = try InferredModel(from: [InferenceSample(json, entity: "User")]).remarks.map(\.description)
+        let remarks = try InferredModel(from: [InferenceSample(json, entity: "User")]).notes.map(\.description)
         #expect(remarks.contains("User: 3 objects with the key 'id', 1 without it, which a sync skips"))
         #expect(remarks.contains("User.age: integer: 1 values, 1 null"))
     }

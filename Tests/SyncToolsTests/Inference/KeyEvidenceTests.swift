@@ -66,7 +66,7 @@ struct KeyEvidenceTests {
         #expect(try key(json, infersKey: true) == ["name", "version"])
         var sample = InferenceSample(Data(json.utf8), entity: "Package")
         sample.infersKey = true
-        let remarks = try InferredModel(from: [sample]).remarks.map(\.description)
+        let remarks = try InferredModel(from: [sample]).notes.map(\.description)
         #expect(
             remarks.contains(
                 "Package: the key is inferred from values: 'name', 'version' are unique in all 3 records"))

@@ -33,7 +33,7 @@ struct KeyRuleInferenceTests {
                 SyncModel.Entity("Firm", attributes: [SyncModel.Attribute("id", .integer)]),
             ], keys: .kebab, ignore: ["*-url"])
         func remarks(_ json: String) throws -> [String] {
-            try ModelEvolution(of: model, by: [InferenceSample(Data(json.utf8), entity: "User")]).remarks.map(
+            try ModelEvolution(of: model, by: [InferenceSample(Data(json.utf8), entity: "User")]).notes.map(
                 \.description)
         }
         #expect(

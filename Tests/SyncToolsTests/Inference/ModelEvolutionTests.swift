@@ -31,7 +31,7 @@ struct ModelEvolutionTests {
         ])
     func keepsModelWithoutNewData(json: String) throws {
         let found = try extended(by: json)
-        #expect(found.remarks.isEmpty, "\(found.remarks)")
+        #expect(found.notes.isEmpty, "\(found.notes)")
         #expect(try found.model == SyncModel(schema: Data(Self.model.utf8)))
     }
 
@@ -43,7 +43,7 @@ struct ModelEvolutionTests {
             """
         let found = try extended(by: json)
         #expect(
-            found.remarks.map(\.description) == [
+            found.notes.map(\.description) == [
                 "User.age: double, was integer", "User.active: integer, was boolean", "User.shoeSize: integer, new",
                 "Post: new, with id, title", "Author: new, with id", "User.posts: to many Post, new",
                 "Company.city: string, new",
@@ -54,7 +54,7 @@ struct ModelEvolutionTests {
         #expect(user.relationships.first { $0.name == "firm" }?.inverse == "staff")
         #expect(user.relationships.first { $0.name == "posts" }?.inverse == nil)
         let again = try ModelEvolution(of: found.model, by: [InferenceSample(Data(json.utf8), entity: "User")])
-        #expect(again.remarks.isEmpty, "\(again.remarks)")
+        #expect(again.notes.isEmpty, "\(again.notes)")
     }
 
     @Test(
@@ -77,6 +77,6 @@ struct ModelEvolutionTests {
         ])
         let found = try ModelEvolution(
             of: model, by: [InferenceSample(Data(#"[{"id": "a"}]"#.utf8), entity: "User")])
-        #expect(found.remarks.isEmpty)
+        #expect(found.notes.isEmpty)
     }
 }

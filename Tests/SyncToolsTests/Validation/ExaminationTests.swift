@@ -80,7 +80,7 @@ struct ExaminationTests {
                 relationships: [SyncModel.Relationship("notes", to: "User", many: true)])
         ])
         let entity = try model.compiled.entity(named: "User")
-        var nearest = NearestName(model.compiled)
+        var nearest = SimilarNameFinder(model.compiled)
         let found = nearest.name(like: key, in: entity)
         #expect(found == name)
     }

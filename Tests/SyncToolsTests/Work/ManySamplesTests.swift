@@ -22,7 +22,7 @@ struct ManySamplesTests {
     func infersManyAttributes() throws {
         let found = try inferred(object { $0 == 0 ? "\"id\": 1" : "\"some_key_\($0)\": \($0)" })
         #expect(found.model.entity(named: "User")?.attributes.count == Self.count)
-        #expect(found.remarks.count == Self.count + 1)
+        #expect(found.notes.count == Self.count + 1)
     }
 
     @Test("More keys or entities than the limit are rejected")
@@ -105,8 +105,8 @@ struct ManySamplesTests {
         ])
         let sample = object(count) { $0 == 0 ? "\"id\": 1" : "\"some\($0)\": 1.5" }
         let found = try ModelEvolution(of: model, by: [InferenceSample(Data(sample.utf8), entity: "User")])
-        #expect(found.remarks.count == count - 1)
-        #expect(found.remarks.count { $0.message == "double, was integer" } == count - 1)
+        #expect(found.notes.count == count - 1)
+        #expect(found.notes.count { $0.message == "double, was integer" } == count - 1)
     }
 
     @Test("A sample of limited size has the whole records in its first bytes")

@@ -9,8 +9,8 @@ struct MappingOutcome {
     var reports = MappingReports()
 
     init(_ call: FuzzCall, withPlaces: Bool, _ body: (PayloadGraphBuilder) throws -> PayloadGraph) {
-        self.init(call) { staging, outcome in
-            let plan = try body(staging)
+        self.init(call) { builder, outcome in
+            let plan = try body(builder)
             outcome.text = plan.text(withPlaces: withPlaces)
             outcome.reports.add(plan)
         }
@@ -18,12 +18,12 @@ struct MappingOutcome {
 
     /// Maps the payload in chunks. Only the reports of all chunks can be compared with those of the whole payload.
     init(piecesOf call: FuzzCall) {
-        self.init(call) { staging, outcome in
+        self.init(call) { builder, outcome in
             let cuts = PayloadCuts(call.payload)
             var options = call.options
             options.chunkSize = cuts.pieceSize
             var size = 0
-            var pieces = try ChunkedGraphBuilder(staging, options: options) { size = $0 }
+            var pieces = try ChunkedGraphBuilder(builder, options: options) { size = $0 }
             for chunk in cuts.chunks {
                 var rest = chunk[...]
                 while let piece = try pieces.next(from: &rest) { outcome.reports.add(piece.plan) }
@@ -35,10 +35,10 @@ struct MappingOutcome {
 
     private init(_ call: FuzzCall, _ body: (PayloadGraphBuilder, inout MappingOutcome) throws -> Void) {
         do {
-            let staging = try PayloadGraphBuilder(
+            let builder = try PayloadGraphBuilder(
                 inEntity: call.entity, of: FuzzModel.model, parent: nil,
                 operations: call.operations, options: call.options)
-            try body(staging, &self)
+            try body(builder, &self)
         } catch let error as SyncError {
             self.error = error
             // The detected format depends on the bytes so far.

@@ -8,20 +8,20 @@ extension PayloadGraph {
     func text(withPlaces: Bool) -> String {
         withTexts { pool in
             var lines = ["records \(readableRootRecords) of \(rootRecords), alone \(roots[0].isLoneObject)"]
-            for tree in model.trees { lines += self[tree.id].lines(tree.attributes, pool) }
+            for hierarchy in model.hierarchies { lines += self[hierarchy.id].lines(hierarchy.attributes, pool) }
             for (link, batch) in links.enumerated() {
                 lines += batch.assertions.map {
                     let pair = "\($0.first.index) \($0.second.index) #\($0.sequence) at \($0.position)"
-                    return "link \(link): \(pair) \($0.saidBy) \($0.isListed) \($0.isByID)"
+                    return "link \(link): \(pair) \($0.assertedBy) \($0.isListed) \($0.isByID)"
                 }
                 lines += batch.replacements.map {
                     "list \(link): \($0.node.index) \($0.end) \($0.kind) #\($0.sequence)"
                 }
             }
             lines += ownedRows.map { "owned \($0.table.index) \($0.node.index)" }
-            lines += mentions.indices.map {
-                let node = mentions[$0].node.map { "\($0.index)" } ?? "-"
-                return "mention \(mentions[$0].table.index) \(node) \(withPlaces ? path(of: $0, pool) : "")"
+            lines += occurrences.indices.map {
+                let node = occurrences[$0].node.map { "\($0.index)" } ?? "-"
+                return "mention \(occurrences[$0].table.index) \(node) \(withPlaces ? path(of: $0, pool) : "")"
             }
             lines += diagnostics.map { withPlaces ? "\($0)" : "\($0.kind) of \($0.entity) \($0.key ?? "")" }
             lines += unmappedKeys.map { "\($0)" } + ["and \(omittedDiagnostics)"]
@@ -34,7 +34,7 @@ extension NodeBatch {
     fileprivate func lines(_ attributes: [SyncModel.Attribute], _ pool: TextPool) -> [String] {
         var lines: [String] = []
         for node in nodes {
-            lines.append("row of \(node.entity), root \(node.isRoot), owned \(node.ownerPlace != nil)")
+            lines.append("row of \(node.entity), root \(node.isRoot), owned \(node.ownerIndex != nil)")
             var version = Int(node.firstVersion)
             while version >= 0 {
                 let values = attributes.indices.map { index in

@@ -14,8 +14,8 @@ enum FuzzReader {
 
     /// Records that are not in one list at the root.
     private static let placedForms: [JSONReader.Form] = [
-        .places(.list(at: ["a"])), .places(.list(at: ["a", "b"])), .places(.members(at: [])), .places(.jsonAPI),
-        .places(.graphQL(at: [])),
+        .locations(.list(at: ["a"])), .locations(.list(at: ["a", "b"])), .locations(.members(at: [])), .locations(.jsonAPI),
+        .locations(.graphQL(at: [])),
     ]
 
     static func check(_ input: UnsafeBufferPointer<UInt8>) {
@@ -95,7 +95,7 @@ enum FuzzReader {
         ])
         var text: [UInt8] = []
         JSONText.append(wrapped, to: &text)
-        let below = text.withUnsafeBufferPointer { RecordReading(of: $0, form: .places(.list(at: ["data", "rows"]))) }
+        let below = text.withUnsafeBufferPointer { RecordReading(of: $0, form: .locations(.list(at: ["data", "rows"]))) }
         // The wrapped document has two levels more than the input.
         guard below.error?.code != .nestingTooDeep else { return }
         require(below.error == nil && below.records == records, "below a key path, the records are others: \(below)")

@@ -20,22 +20,22 @@ struct RecordReading: Equatable {
 
     /// Reads the input in chunks.
     init(of input: UnsafeBufferPointer<UInt8>, form: JSONReader.Form, cuts: PayloadCuts) {
-        var splitter = RecordChunker(form: form, pieceSize: cuts.pieceSize)
+        var chunker = RecordChunker(form: form, chunkSize: cuts.pieceSize)
         var reader = JSONReader(form: form)
         attempt { reading in
             for chunk in cuts.chunks {
                 var rest = chunk[...]
-                while let piece = try splitter.next(from: &rest) { try reading.read(piece, &reader) }
-                require(rest.isEmpty, "the splitter left bytes of a chunk")
+                while let piece = try chunker.next(from: &rest) { try reading.read(piece, &reader) }
+                require(rest.isEmpty, "the chunker left bytes of a chunk")
             }
-            try reading.read(splitter.last(), &reader)
+            try reading.read(chunker.last(), &reader)
         }
     }
 
     private mutating func read(_ piece: JSONChunk, _ reader: inout JSONReader) throws {
         try piece.bytes.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
-            reader.read(bytes, at: piece.place, isLast: piece.isLast)
+            reader.read(bytes, at: piece.location, isLast: piece.isLast)
             try read(&reader, bytes)
         }
     }
