@@ -27,39 +27,41 @@ struct Doctor: AsyncParsableCommand, InputCommand {
             """)
 
     @Argument(
-        help: "The JSON: a .json or .ndjson file, either also packed as .gz, or - for standard input.",
+        help: "The JSON: a .json or .ndjson file, also compressed as .gz, or - for standard input.",
         completion: Completions.payload)
     var file: String?
 
     @Option(
         name: .customLong("entity"),
         help: ArgumentHelp(
-            "The entity of the records. For a JSON object with several lists once for each, as in users=User.",
+            "The entity of the records. For a JSON object with several lists, one option per list: --entity users=User.",
             valueName: "name"),
         completion: Completions.entity)
     var entityArguments: [String] = []
 
     @OptionGroup(title: "Model") var source: ModelOrDatabase
 
-    @Option(help: ArgumentHelp("The keys that lead to the records inside the JSON: data.results", valueName: "path"))
+    @Option(help: ArgumentHelp("The key path of the records inside the JSON, such as data.results.", valueName: "path"))
     var key: String?
 
-    @Flag(help: "The JSON is one record a line. (default for .ndjson files)")
+    @Flag(help: "Read one record per line. (default for .ndjson files)")
     var ndjson = false
 
     @Option(
         help: ArgumentHelp(
-            "The row the records belong to, as Entity:id, and the relationship if there are several. "
-                + "(With --model it need not be stored.)",
+            "The parent row of the records, as Entity:id; add the relationship if there are several. With --model, the "
+                + "row need not be stored.",
             valueName: "entity:id[:relationship]"))
     var parent: ParentArgument?
 
-    @Option(help: ArgumentHelp("The most that packed JSON may unpack to, as in 500M or 4G.", valueName: "size"))
+    @Option(
+        help: ArgumentHelp(
+            "The maximum size of compressed JSON after decompression, such as 500M or 4G.", valueName: "size"))
     var maxSize: ByteCount = .standard
 
     @OptionGroup var layout: PayloadFormatOptions
 
-    @Flag(help: "Print the findings as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
     @OptionGroup(title: "Output") var list: ListOptions
@@ -67,19 +69,21 @@ struct Doctor: AsyncParsableCommand, InputCommand {
     @OptionGroup(title: "Output") var color: ColorOptions
 
     func validate() throws {
-        if file != nil, entityArguments.isEmpty { throw ValidationError("--entity must say what the records are") }
+        if file != nil, entityArguments.isEmpty {
+            throw ValidationError("missing --entity: name the entity of the records")
+        }
         if file == nil, !entityArguments.isEmpty || key != nil || ndjson || parent != nil {
-            throw ValidationError("--entity, --key, --ndjson and --parent are about a payload, and none is given")
+            throw ValidationError("--entity, --key, --ndjson and --parent need a payload file")
         }
         try EntityArgument.check(entityArguments)
         if !EntityArgument.entities(entityArguments).isEmpty, parent != nil {
-            throw ValidationError("--parent is about one entity, not about several lists")
+            throw ValidationError("--parent cannot be used with several lists")
         }
         if !EntityArgument.entities(entityArguments).isEmpty, !layout.isPlain || ndjson {
-            throw ValidationError("several lists are plain JSON: without --form, --keyed-by and --ndjson")
+            throw ValidationError("--form, --keyed, --keyed-by and --ndjson cannot be used with several lists")
         }
         if let key, key.split(separator: ".", omittingEmptySubsequences: false).contains(where: \.isEmpty) {
-            throw ValidationError("--key '\(key)' has an empty part")
+            throw ValidationError("--key '\(key)' has an empty component")
         }
     }
 
@@ -160,7 +164,7 @@ struct DiagnosticPrinter {
     private func group(_ findings: [SyncDiagnostic]) -> TerminalText {
         let kind = findings[0].kind
         let title: TerminalText = "\(Self.title(of: kind))"
-        let entries = TruncatedList(findings, upTo: limit).lines(entry, hint: "--all lists them")
+        let entries = TruncatedList(findings, upTo: limit).lines(entry, hint: "use --all to list them")
         return ([kind.losesData ? style.red(title) : style.yellow(title)] + entries).joined(separator: "\n")
     }
 
@@ -174,8 +178,8 @@ struct DiagnosticPrinter {
     private var summary: TerminalText {
         let lost = diagnostics.filter { $0.kind.losesData }.count
         let notes = diagnostics.count - lost
-        let count: TerminalText = "\(lost) \(lost == 1 ? "finding loses" : "findings lose") data, \(notes) worth a look"
-        return lost == 0 ? style.green(notes == 0 ? "nothing found" : count) : style.red(count)
+        let count: TerminalText = "\(lost) error\(lost == 1 ? "" : "s"), \(notes) warning\(notes == 1 ? "" : "s")"
+        return lost == 0 ? style.green(notes == 0 ? "no problems found" : count) : style.red(count)
     }
 
     private static func title(of kind: SyncDiagnostic.Kind) -> String {

@@ -92,7 +92,7 @@ struct SchemaDiagram: ParsableCommand, InputCommand {
     static let configuration = CommandConfiguration(
         commandName: "diagram",
         abstract: "Draw a model as a Mermaid or Graphviz diagram.",
-        discussion: "Example: syncdb schema diagram -d app.sqlite --format dot | dot -Tsvg > model.svg")
+        discussion: "Example: syncdb schema diagram -d app.sqlite --format dot | dot -Tsvg > m.svg")
 
     @OptionGroup(title: "Model") var source: ModelOrDatabase
 

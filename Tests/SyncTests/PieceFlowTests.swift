@@ -102,6 +102,8 @@ struct PieceFlowTests {
         let moment = AsyncStream<Void>.makeStream()
         let chunks = Chunks { number in
             if isReading, number == chunk { moment.continuation.yield() }
+            // The list goes on slowly, so that it takes no processor time from other tests until this task continues.
+            if number > chunk + 20 { try? await Task.sleep(for: .milliseconds(10)) }
             return Self.endless(number)
         }
         var options = Self.options
