@@ -119,7 +119,7 @@ struct AnswerTests {
             )
         }
         let error = await failure(device)
-        #expect(error?.message.contains("circle") == true)
+        #expect(error?.message.contains("loop") == true)
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["2"])
         #expect(try await !device.engine.isInitialSyncComplete)
     }

@@ -33,7 +33,7 @@ struct DecidingTests {
         #expect(try await device.rows("SELECT title, points FROM Task") == ["there 18"])
         #expect(await service.contents(of: "Task")[1]?["points"] == 18)
         let log = try await device.engine.conflicts()
-        #expect(Set(log.map(\.why)) == ["resolver", "resolver: 18"])
+        #expect(Set(log.map(\.why)) == ["resolver"])
         #expect(try await device.leftovers() == [])
     }
 

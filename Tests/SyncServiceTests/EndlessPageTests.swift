@@ -135,7 +135,7 @@ struct EndlessPageTests {
             return (200, [:], ["data": .array(rows), "next": isEnd ? .null : JSONValue(place + 1)])
         }
         let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
-        #expect(error?.message.contains("circle") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("loop") == true, "\(error?.message ?? "")")
         #expect(await memory.requests.count <= 9 * period)
         #expect(try await device.rows("SELECT count(*) FROM sync_cursor WHERE next IS NOT NULL") == ["0"])
         await memory.set([], tag: 200)

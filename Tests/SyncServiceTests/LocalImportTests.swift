@@ -94,7 +94,7 @@ struct LocalImportTests {
             let error = await code(device)
             #expect(error?.code == .deletionLimitExceeded)
             #expect(error?.entity == "Task")
-            #expect(error?.message.hasPrefix("19 of 2") == true, "\(error?.message ?? "")")
+            #expect(error?.message.hasPrefix("the sync would delete 19 of 2") == true, "\(error?.message ?? "")")
             // Everything else is applied.
             #expect(
                 try await device.rows("SELECT title, count(*) FROM Task GROUP BY 1") == ["only here 19", "there 2"])
@@ -123,7 +123,7 @@ struct LocalImportTests {
         let error = await code(device)
         #expect(error?.code == .deletionLimitExceeded)
         #expect(error?.entity == "Task")
-        #expect(error?.message.hasPrefix("25 of 30 Task") == true, "\(error?.message ?? "")")
+        #expect(error?.message.hasPrefix("the sync would delete 25 of 30 Task") == true, "\(error?.message ?? "")")
         #expect(
             try await device.rows("SELECT (SELECT count(*) FROM Project), (SELECT count(*) FROM Task)") == ["20 30"])
         // The limit allows this many rows of the cascade.

@@ -168,7 +168,7 @@ struct DanglingLinkTests {
         #expect(result["User"].updated.map(\.key) == [.integer(1), .integer(2)])
         #expect(result["User"].updated.allSatisfy { $0.changed == ["company"] })
         #expect(result.diagnostics.map(\.kind) == [.danglingLinks])
-        #expect(result.diagnostics.first?.message.hasPrefix("2 links of User.company") == true)
+        #expect(result.diagnostics.first?.message.hasPrefix("2 dangling links of User.company") == true)
         #expect(try await store.sync(#"[{"id": 1}]"#, "User", .delta).isEmpty)
     }
 

@@ -180,7 +180,7 @@ struct PieceTests {
             try await Sync.changes(.buffers(Self.chunks(new)), inEntity: "User", stack: stack, options: options)
         }
         #expect(error?.code == .deletionLimitExceeded)
-        #expect(error?.message.hasPrefix("36 of 40") == true)
+        #expect(error?.message.hasPrefix("the sync would delete 36 of 40") == true)
         #expect(try await stack.contents() == before)
     }
 

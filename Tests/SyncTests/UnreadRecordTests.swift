@@ -27,7 +27,7 @@ struct UnreadRecordTests {
         let skipped = result.diagnostics.filter { $0.kind == .deletionsSkipped }
         #expect(skipped.map(\.path) == ["[1]"])
         #expect(skipped.first?.entity == "Part")
-        #expect(skipped.first?.message.contains("2 left out rows are not deleted") == true)
+        #expect(skipped.first?.message.contains("2 omitted rows were not deleted") == true)
         #expect(try await stack.count("Part") == 4)
     }
 
@@ -50,7 +50,8 @@ struct UnreadRecordTests {
         arguments: [1, 20, 1000], [false, true])
     func unreadKeyInChunks(size: Int, commitsEachChunk: Bool) async throws {
         let stack = try await stack()
-        var options = SyncOptions(chunkSize: size, commitsEachChunk: commitsEachChunk)
+        var options = SyncOptions(
+            resultDetail: .keys, chunkSize: size, commitsEachChunk: commitsEachChunk)
         try await expectKept(
             Sync.changes(.buffers(Self.chunks(Self.after)), inEntity: "Part", stack: stack, options: options), stack)
         options.deletesBesideUnread = true

@@ -52,7 +52,7 @@ struct CredentialCommandTests {
         ])
         let run = try setting.run("sync")
         #expect(run.status == 1)
-        #expect(run.errors.contains("does not accept the credentials: expired"), "\(run.errors)")
+        #expect(run.errors.contains("rejected the credentials: expired"), "\(run.errors)")
         #expect(try runs(setting) == 3)
         #expect(try setting.server.log.filter { $0.hasPrefix("PATCH") }.count == 2)
         let status = try JSONValue(parsing: try setting.run("status", "--json").output)["entities"]?["Task"]

@@ -70,7 +70,7 @@ struct InferTests {
         ] {
             let run = try sandbox.run(command)
             #expect(run.status == 1)
-            #expect(run.errors.hasPrefix("error: broken.json: a value is expected"), "\(run.errors)")
+            #expect(run.errors.hasPrefix("error: broken.json: expected a value"), "\(run.errors)")
         }
     }
 }

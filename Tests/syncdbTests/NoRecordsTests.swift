@@ -72,7 +72,7 @@ struct NoRecordsTests {
             (envelope, [], "--key results\n"),
             (#"{"data": {"items": [{"id": 1}]}}"#, [], "--key data.items\n"),
             (#"{"data": {"items": [{"id": 1}]}}"#, ["--key", "data"], "--key data.items\n"),
-            (#"{"users": [{"id": 1}], "the rest": [{"id": 2}]}"#, [], "--key users, --key 'the rest'\n"),
+            (#"{"users": [{"id": 1}], "the rest": [{"id": 2}]}"#, [], "--key users or --key 'the rest'\n"),
         ] as [(String, [String], String)])
     func listsInsideAreNamed(json: String, options: [String], hint: String) throws {
         let sandbox = try sandbox()
@@ -81,7 +81,7 @@ struct NoRecordsTests {
             ["doctor", "-", "--entity", "User", "--database", "app.sqlite"] + options, input: json)
         #expect(doctor.status == 1)
         #expect(doctor.errors.hasSuffix(hint), "\(doctor.errors)")
-        let key = String(hint.dropFirst("--key ".count).prefix { $0 != "\n" && $0 != "," })
+        let key = String(hint.dropFirst("--key ".count).prefix { $0 != "\n" && $0 != " " })
         let followed = try sandbox.importUsers("-", "--key", key, "--max-delete", "100%", input: json)
         #expect(followed.status == 0, "\(followed.errors)")
     }

@@ -5,8 +5,8 @@
 public struct SyncDiagnostic: Sendable, Hashable, Codable {
     /// The kind of a diagnostic: stable, for programs. Kinds that lose data come first.
     public enum Kind: String, Sendable, Hashable, CaseIterable, Codable {
-        /// A key of the payload is not read into any attribute or relationship. `path` is the key, with dots between the keys of
-        /// nested objects; `count` is the number of records.
+        /// A key of the payload is not read into any attribute or relationship. `key` has dots between the keys of nested objects;
+        /// `count` is the number of records.
         case unmappedKey
         /// A value does not fit the type of its attribute. The stored value stays.
         case typeMismatch
@@ -81,7 +81,7 @@ public struct SyncDiagnostic: Sendable, Hashable, Codable {
     public var kind: Kind
     /// The entity; nil if the problem belongs to none.
     public var entity: String?
-    /// The key of the row as text, if it is known.
+    /// The key of the row as text, if it is known; of an unmapped key, that key.
     public var key: String?
     /// The first place: a JSON path in the payload (`[3].notes[0].created_at`) or in the model
     /// (`entities.User.relationships.notes`), or an XML element. Empty for the store or the payload as a whole.
@@ -115,7 +115,7 @@ extension SyncDiagnostic {
     /// Creates a diagnostic for a key that records of an entity have and that the model maps to nothing.
     package static func unmapped(_ key: String, of entity: String, count: Int) -> SyncDiagnostic {
         SyncDiagnostic(
-            .unmappedKey, entity: entity, path: key,
+            .unmappedKey, entity: entity, key: key, path: key,
             message: "\(entity) has no attribute or relationship for the key '\(key)'", count: count)
     }
 }

@@ -90,11 +90,11 @@ public struct SyncConflict: Sendable, Hashable {
         /// The policy ``ConflictPolicy/manual``.
         case manual
         /// The policy ``ConflictPolicy/lastWriterWins``: the local edit is later.
-        case editedLaterLocally = "edited later here"
+        case editedLaterLocally = "the local edit is later"
         /// The policy ``ConflictPolicy/lastWriterWins``: the remote edit is later.
-        case editedLaterRemotely = "edited later there"
+        case editedLaterRemotely = "the remote edit is later"
         /// The policy ``ConflictPolicy/lastWriterWins``, but the service reports no times.
-        case noRemoteTime = "serverWins: it gave no time"
+        case noRemoteTime = "serverWins: the service's record has no time"
         /// The resolver of the app.
         case resolver
         /// The caller resolved the open conflict.
@@ -106,35 +106,35 @@ public struct SyncConflict: Sendable, Hashable {
         /// The policy ``DeleteConflictPolicy/deleteWins``.
         case deleteWins
         /// The row was only deleted along with another one, so the remote edit wins.
-        case onlyCascaded = "nobody deleted it by itself"
+        case onlyCascaded = "the local deletion was a cascade"
         /// The service deleted the row.
-        case deletedRemotely = "deleted there"
+        case deletedRemotely = "deleted by the service"
         /// The service no longer has the row, or hides it from the user.
-        case missingRemotely = "deleted there, or hidden"
+        case missingRemotely = "deleted by the service, or hidden from the user"
         /// The row was deleted along with another row that the service deleted.
-        case cascaded = "went along with a row that was deleted there"
+        case cascaded = "deleted with a row that the service deleted"
         /// The service does not have a row that was stored before the engine first ran.
-        case preexistingMissing = "stored before the service was first asked, which does not have it"
+        case preexistingMissing = "preexisting row that the service does not have"
         /// The row was stored before the engine first ran, and the service has other values.
-        case preexisting = "stored before the service was first asked"
+        case preexisting = "preexisting row"
         /// The service deleted the row, which may have been edited while the triggers were missing.
-        case deletedWhileUncaptured = "deleted there, and may have been edited here while triggers were missing"
+        case deletedWhileUncaptured = "deleted by the service; possibly edited while change capture was off"
         /// The row may have been edited while the triggers were missing, and the service has another version.
-        case editedWhileUncaptured = "edits may have been missed, and the service has another version"
+        case editedWhileUncaptured = "edits may not have been captured, and the service has another version"
         /// The row referenced a row that is not stored.
-        case danglingReference = "it pointed to a row that is not there"
+        case danglingReference = "the referenced row does not exist"
         /// Another local row was the same record of the service.
-        case duplicateRow = "another row made here is the same"
+        case duplicateRow = "another local row has the same natural key"
         /// The service has the base value or the local value again.
-        case remoteReverted = "the server came back to it"
+        case remoteReverted = "the service returned to this value"
         /// The open conflict ended because the row was deleted locally.
-        case rowDeletedLocally = "the row was deleted here"
+        case rowDeletedLocally = "the row was deleted locally"
         /// The open conflict ended because the service deleted the row.
-        case rowDeletedRemotely = "the row was deleted there"
+        case rowDeletedRemotely = "the row was deleted by the service"
         /// The open conflict ended because the row was edited to the remote value.
-        case editedToRemote = "the row was edited to what the service has"
+        case editedToRemote = "the row was edited to the service's value"
         /// The model no longer has the field.
-        case fieldRemoved = "not in the model any more"
+        case fieldRemoved = "no longer in the model"
         /// The log has another text, written by an earlier version.
         case unknown
 

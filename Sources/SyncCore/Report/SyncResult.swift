@@ -200,7 +200,8 @@ extension SyncResult: CustomStringConvertible {
         if lines.isEmpty {
             let unchanged = self[entity].unchangedCount
             lines.append(
-                "\(entity.isEmpty ? "" : "\(entity): ")nothing changed" + (unchanged > 0 ? " (\(unchanged) unchanged)" : ""))
+                "\(entity.isEmpty ? "" : "\(entity): ")nothing changed"
+                    + (unchanged > 0 ? " (\(unchanged) unchanged)" : ""))
         }
         let rest = [
             Self.count(linksAdded, "link", " added"), Self.count(linksRemoved, "link", " removed"),

@@ -292,7 +292,7 @@ extension SyncModel {
         do {
             // A URL drops a trailing slash, so the file that is read could differ from the one that was checked.
             guard try FileStatus.find(path) != nil else {
-                throw SyncError(.unreadableFile, "there is no model file '\(path)'")
+                throw SyncError(.unreadableFile, "no model file at '\(path)'")
             }
             return try SyncModel(contentsOf: URL(argument: path))
         } catch let error as SyncError {

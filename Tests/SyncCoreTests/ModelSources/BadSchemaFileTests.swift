@@ -16,7 +16,7 @@ struct BadSchemaFileTests {
             (#""primaryKey": 1"#, "entities.A.primaryKey", "expected a string, found a number"),
             (#""primaryKey": """#, "entities.A.primaryKey", "must not be empty"),
             (#""primaryKey": null"#, "entities.A.primaryKey", "expected a string, found null"),
-            (#""primaryKey": "x""#, "entities.A.primaryKey", "no attribute 'x'"),
+            (#""primaryKey": "x""#, "entities.A.primaryKey", "unknown attribute 'x'"),
             (#""parent": []"#, "entities.A.parent", "expected a string, found an array"),
             (#""parent": "C""#, "entities.A.parent", "unknown entity 'C'; the model has A, B"),
             (#""parent": "A""#, "entities.A.parent", "is a cycle: A → A"),
@@ -40,17 +40,17 @@ struct BadSchemaFileTests {
             ),
             (
                 #""attributes": { "x": { "type": "integer", "default": 1.5 } }"#, "entities.A.attributes.x.default",
-                "not a value of the type integer"
+                "not a value of type integer"
             ),
             (
                 #""attributes": { "x": { "type": "date", "default": "2021-02-30" } }"#,
-                "entities.A.attributes.x.default", "not a value of the type date"
+                "entities.A.attributes.x.default", "not a value of type date"
             ),
             (
                 #""attributes": { "x": { "type": "transformable", "default": "a" } }"#,
-                "entities.A.attributes.x.default", "not a value of the type transformable"
+                "entities.A.attributes.x.default", "not a value of type transformable"
             ),
-            (#""attributes": { "x": "date", "x": "date" }"#, "entities.A.attributes.x", "given twice"),
+            (#""attributes": { "x": "date", "x": "date" }"#, "entities.A.attributes.x", "declared twice"),
             (#""relationships": { "b": "B" }"#, "entities.A.relationships.b", "expected an object, found a string"),
             (#""relationships": { "b": {} }"#, "entities.A.relationships.b.entity", "is missing"),
             (

@@ -65,7 +65,7 @@ struct KeyRuleSourceTests {
             (#"{"keys": 1, "entities": {}}"#, "keys: expected a string, found a number"),
             (#"{"ignore": "x", "entities": {}}"#, "ignore: expected an array of strings, found a string"),
             (#"{"ignore": [1], "entities": {}}"#, "ignore: expected strings in the array, found a number"),
-            (#"{"ignore": [""], "entities": {}}"#, "ignore: expected strings in the array, found an empty one"),
+            (#"{"ignore": [""], "entities": {}}"#, "ignore: expected strings in the array, found an empty string"),
             (#"{"ignore": ["a..b"], "entities": {}}"#, "ignore: 'a..b' has an empty key before or after a dot"),
             (
                 #"{"entities": {"A": {"ignore": [".a"]}}}"#,

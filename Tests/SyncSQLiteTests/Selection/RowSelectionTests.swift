@@ -114,7 +114,7 @@ struct RowSelectionTests {
     @Test(
         "Columns that are unknown or have several values are rejected with a hint",
         arguments: [
-            ("wings", SyncError.Code.unknownAttribute, "there are id, name"),
+            ("wings", SyncError.Code.unknownAttribute, "available: id, name"),
             ("nmae", .unknownAttribute, "did you mean 'name'?"),
             ("company.nam", .unknownAttribute, "did you mean 'name'?"),
             ("firm.name", .unknownAttribute, "unknown relationship 'firm'"),

@@ -96,7 +96,7 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
     static let keys: [UnsuitableTable] = [
         .init(
             name: "key that is not unique", sql: "CREATE TABLE I (pk INTEGER PRIMARY KEY, id INT NOT NULL, a TEXT)",
-            entities: item, problems: ["tables.I.id: is the key, and neither"]),
+            entities: item, problems: ["tables.I.id: is the key of the entity, but neither"]),
         .init(
             name: "key that may be NULL", sql: "CREATE TABLE I (id TEXT PRIMARY KEY, a TEXT)",
             entities: #""I": { "attributes": { "id": "string", "a": "string" } }"#,
@@ -107,7 +107,7 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
         .init(
             name: "parts that are not unique", sql: "CREATE TABLE I (a TEXT, b TEXT)",
             entities: #""I": { "primaryKey": ["a", "b"], "attributes": { "a": "string", "b": "string" } }"#,
-            problems: ["tables.I: its key, a, b, is neither"]),
+            problems: ["tables.I: the key of the entity, a, b, is neither"]),
         .init(
             name: "WITHOUT ROWID", sql: "CREATE TABLE I (a TEXT, b TEXT, PRIMARY KEY (a, b)) STRICT, WITHOUT ROWID",
             entities: #""I": { "primaryKey": ["a", "b"], "attributes": { "a": "string", "b": "string" } }"#,
@@ -119,12 +119,12 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
         .init(
             name: "inheritance", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT); INSERT INTO I VALUES (1, 'x')",
             entities: item + #", "J": { "parent": "I" }"#,
-            problems: ["tables.I.sync_entity: the column does not exist"],
+            problems: ["tables.I.sync_entity: the column for the entity of a row does not exist"],
             kept: ("SELECT * FROM I", ["1 x I"])),
         .init(
             name: "abstract inheritance", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY)",
             entities: #""I": { "abstract": true, "attributes": { "id": "integer" } }, "J": { "parent": "I" }"#,
-            problems: ["tables.I.sync_entity: the column does not exist"], isMended: false),
+            problems: ["tables.I.sync_entity: the column for the entity of a row does not exist"], isMended: false),
     ]
 
     // MARK: Foreign keys
@@ -154,17 +154,17 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
             name: "ON DELETE CASCADE and nullify",
             sql: owner
                 + "CREATE TABLE I (id INTEGER PRIMARY KEY, o_id INT REFERENCES O (id) ON DELETE CASCADE ON UPDATE SET NULL)",
-            entities: owned(), problems: ["tables.I.o_id: ON DELETE CASCADE is not what"]),
+            entities: owned(), problems: ["tables.I.o_id: has ON DELETE CASCADE"]),
         .init(
             name: "ON DELETE SET NULL and cascade",
             sql: owner + "CREATE TABLE I (id INTEGER PRIMARY KEY, o_id INT REFERENCES O ON DELETE SET NULL)",
             entities: owned(back: #", "deleteRule": "cascade""#),
-            problems: ["tables.I.o_id: ON DELETE SET NULL is not what"]),
+            problems: ["tables.I.o_id: has ON DELETE SET NULL"]),
         .init(
             name: "ON DELETE RESTRICT",
             sql: owner
                 + "CREATE TABLE I (id INTEGER PRIMARY KEY, o_id INT REFERENCES O ON DELETE RESTRICT NOT DEFERRABLE)",
-            entities: owned(), problems: ["tables.I.o_id: ON DELETE RESTRICT is not what"]),
+            entities: owned(), problems: ["tables.I.o_id: has ON DELETE RESTRICT"]),
         .init(
             name: "NOT NULL foreign key",
             sql: owner + "CREATE TABLE I (id INTEGER PRIMARY KEY, o_id INT NOT NULL REFERENCES O)",
@@ -173,7 +173,7 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
             name: "NOT NULL and nullify",
             sql: owner + "CREATE TABLE I (id INTEGER PRIMARY KEY, o_id INT NOT NULL REFERENCES O)",
             entities: owned(#", "optional": false"#),
-            problems: ["tables.I.o_id: is NOT NULL, so that a row it leads to"]),
+            problems: ["tables.I.o_id: is NOT NULL, so the referenced row"]),
         .init(
             name: "ordered list", sql: owner + "CREATE TABLE I (id INTEGER PRIMARY KEY, o_id INT REFERENCES O)",
             entities: owned(back: #", "ordered": true"#),

@@ -69,16 +69,16 @@ struct QueryPlanTests {
     @Test("A sync of the rows of a parent uses indexes", arguments: keys)
     func parentsUseIndexes(_ keys: PlanModel) async throws {
         let stack = try await keys.store(Self.count)
-        var parent = SyncParent("Person", id: keys.key(60))
+        let parent = SyncParent("Person", id: keys.key(60))
         for entity in ["Note", "Account", "Animal", "Dog", "Book", "Short"] {
-            try await expectNoScan(stack) { [parent] in
+            try await expectNoScan(stack) {
                 let json = keys.records(9_001...9_003, ["name": "new"])
                 try await Sync.changes(json, inEntity: entity, stack: stack, parent: parent)
             }
         }
         for relationship in ["tags", "likes"] {
-            parent.relationship = relationship
-            try await expectNoScan(stack) { [parent] in
+            let parent = SyncParent("Person", id: keys.key(60), relationship: relationship)
+            try await expectNoScan(stack) {
                 let json = keys.records(3...5, ["name": "new"])
                 try await Sync.changes(json, inEntity: "Tag", stack: stack, parent: parent)
             }
@@ -88,8 +88,8 @@ struct QueryPlanTests {
                 keys.records(4...6), inEntity: "Person", stack: stack, parent: SyncParent("Tag", id: keys.key(9), relationship: "people"))
         }
         for relationship in ["friends", "reports"] {
-            parent.relationship = relationship
-            try await expectNoScan(stack) { [parent] in
+            let parent = SyncParent("Person", id: keys.key(60), relationship: relationship)
+            try await expectNoScan(stack) {
                 try await Sync.changes(keys.records(4...6), inEntity: "Person", stack: stack, parent: parent)
             }
         }
