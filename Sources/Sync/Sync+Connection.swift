@@ -33,7 +33,7 @@ extension Sync {
 
     /// Syncs JSON values, such as literals, in the caller's transaction.
     @discardableResult
-    public static func changes(
+    package static func changes(
         _ payload: JSONValue, inEntity entity: String, stack: DataStack, predicate: RowPredicate? = nil,
         parent: SyncParent? = nil, operations: SyncOperations = .all, options: SyncOptions = SyncOptions(),
         in db: DataStack.Connection

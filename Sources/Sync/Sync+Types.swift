@@ -63,7 +63,7 @@ extension Sync {
     }
 
     /// Computes what ``changes(_:as:stack:predicate:parent:operations:options:)`` would change, and writes nothing.
-    public nonisolated(nonsending) static func plan<Value: EntityRecord>(
+    package nonisolated(nonsending) static func plan<Value: EntityRecord>(
         _ payload: some SyncPayloadConvertible, as type: Value.Type, stack: DataStack, predicate: RowPredicate? = nil,
         parent: SyncParent? = nil, operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {

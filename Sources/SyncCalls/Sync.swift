@@ -95,12 +95,10 @@ public enum Sync {
     }
 }
 
-/// A model and the store of its rows, which the calls of ``Sync`` write to. `DataStack` conforms.
+/// A store of rows, which the calls of ``Sync`` write to. `DataStack` conforms.
 ///
 /// Do not conform types of an app to it.
 public protocol SyncStack: Sendable {
-    /// The model of the stored rows.
-    var model: SyncModel { get }
     /// The access to the store.
     var host: SyncHost { get }
 }

@@ -24,36 +24,33 @@ public struct SyncPayload {
     let source: Source
 }
 
-extension SyncPayload: SyncPayloadConvertible {
-    /// Returns itself.
-    public func syncPayload() -> SyncPayload { self }
-}
+extension SyncPayload: SyncPayloadConvertible {}
+extension Data: SyncPayloadConvertible {}
+extension JSONValue: SyncPayloadConvertible {}
+extension [[String: Any]]: SyncPayloadConvertible {}
+extension URL: SyncPayloadConvertible {}
 
-extension Data: SyncPayloadConvertible {
-    /// Returns the payload of UTF-8 JSON.
-    public func syncPayload() -> SyncPayload { SyncPayload(source: .data(self)) }
-}
-
-extension JSONValue: SyncPayloadConvertible {
-    /// Returns the payload of JSON values.
-    public func syncPayload() -> SyncPayload { SyncPayload(source: .value(self)) }
-}
-
-extension [[String: Any]]: SyncPayloadConvertible {
-    /// Returns the payload of dictionaries from `JSONSerialization`. They need not be sendable: the sync maps them on the
-    /// caller's thread before it first suspends.
-    public func syncPayload() -> SyncPayload { SyncPayload(source: .dictionaries(self)) }
-}
-
-extension URL: SyncPayloadConvertible {
-    /// Returns the payload of a file, which is read in chunks: memory does not grow with its size.
+extension SyncPayloadConvertible {
+    /// Returns the payload of UTF-8 JSON, of JSON values, of dictionaries, or of a file.
+    ///
+    /// Dictionaries need not be sendable: the sync maps them on the caller's thread before it first suspends. A file is read
+    /// in chunks, so that memory does not grow with its size. A type of an app returns one of these payloads.
     ///
     /// - Throws: ``SyncError`` `unreadableFile` for a URL that is not one of a file.
     public func syncPayload() throws -> SyncPayload {
-        guard isFileURL else {
-            throw SyncError(.unreadableFile, "'\(absoluteString)' is not the URL of a file; download it and pass its data")
+        switch self {
+        case let payload as SyncPayload: return payload
+        case let json as Data: return SyncPayload(source: .data(json))
+        case let value as JSONValue: return SyncPayload(source: .value(value))
+        case let url as URL:
+            guard url.isFileURL else {
+                throw SyncError(
+                    .unreadableFile, "'\(url.absoluteString)' is not the URL of a file; download it and pass its data")
+            }
+            return SyncPayload(source: .file(url))
+        case let records as [[String: Any]]: return SyncPayload(source: .dictionaries(records))
+        default: throw SyncError(.invalidOption, "a \(Self.self) is no payload: implement syncPayload()")
         }
-        return SyncPayload(source: .file(self))
     }
 }
 

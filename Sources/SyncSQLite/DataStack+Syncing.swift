@@ -145,7 +145,7 @@ struct SQLiteWriter: StoreWriter {
         }
     }
 
-    func pendingReferences(among references: [SyncResult.UnresolvedReference]) throws -> [SyncResult.UnresolvedReference] {
+    func pendingReferences(among references: [SyncResult.Link]) throws -> [SyncResult.Link] {
         try stack.pendingReferences(among: references, in: db)
     }
 }

@@ -237,7 +237,7 @@ public enum TransformerPolicy: Sendable, Hashable {
 extension DataStack {
     /// Returns the number of rows with pending or blocked changes, including inserts and deletions; 0 in a database without an
     /// engine. It needs no engine.
-    public func unsentEdits() async throws -> Int {
+    package func unsentEdits() async throws -> Int {
         try await reading { db in
             guard try EngineSchema.isThere(in: db) else { return 0 }
             return try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_change") ?? 0

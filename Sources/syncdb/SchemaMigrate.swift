@@ -38,7 +38,7 @@ struct SchemaMigrate: ParsableCommand, InputCommand {
     func run() throws {
         let model = try SyncModel.file(model)
         try location.open().close()
-        let report = try DataStack.migration(to: model, at: location.url)
+        let report = try DataStack.migrationReport(to: model, at: location.url)
         let isRefused = !report.losses.isEmpty && !allowLoss && !dryRun
         if !dryRun && !isRefused {
             try DataStack(

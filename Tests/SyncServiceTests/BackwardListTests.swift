@@ -91,8 +91,8 @@ struct BackwardListTests {
             : PocketBaseService(baseURL: url, transport: transport)
         let error = await #expect(throws: ServiceError.self) {
             if how.hasSuffix("ids") {
-                let first = try await service.ids(SweepRequest(entity: "Task"))
-                _ = try await service.ids(SweepRequest(entity: "Task", page: first.next))
+                let first = try await service.ids(of: "Task", page: nil)
+                _ = try await service.ids(of: "Task", page: first.next)
             } else {
                 let first = try await service.pull(PullRequest(entity: "Task", cursor: nil))
                 _ = try await service.pull(PullRequest(entity: "Task", cursor: nil, page: first.next))

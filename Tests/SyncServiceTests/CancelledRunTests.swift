@@ -175,7 +175,9 @@ private struct WaitingService: SyncService {
     var identity: String { inner.identity }
 
     func pull(_ request: PullRequest) async throws -> PullPage { try await gate.pass { try await inner.pull(request) } }
-    func ids(_ request: SweepRequest) async throws -> IDPage { try await gate.pass { try await inner.ids(request) } }
+    func ids(of entity: String, page: String?) async throws -> IDPage {
+        try await gate.pass { try await inner.ids(of: entity, page: page) }
+    }
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         try await gate.pass { try await inner.fetch(ids, of: entity) }
     }

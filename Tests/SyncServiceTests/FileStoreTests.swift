@@ -9,8 +9,8 @@ import Testing
 struct FileStoreTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("files-\(UUID().uuidString)")
 
-    private func reference(_ name: String) throws -> FileReference {
-        FileReference(try #require(URL(string: "https://example.com/files/\(name)")))
+    private func reference(_ name: String) throws -> URL {
+        try #require(URL(string: "https://example.com/files/\(name)"))
     }
 
     @Test(
@@ -141,19 +141,21 @@ private actor FilesOnly: FileService {
     func fail(_ fails: Bool) { self.fails = fails }
     func setSize(_ size: Int) { self.size = size }
 
-    nonisolated func reference(to name: String, of entity: String, id: JSONValue) throws -> FileReference {
+    nonisolated func reference(to name: String, of entity: String, id: JSONValue) throws -> URL {
         throw FileError.missing(name)
     }
 
-    func download(_ reference: FileReference) async throws -> Data {
-        asked.append(reference.url.path)
-        if fails { throw FileError.missing(reference.url.path) }
+    func download(_ reference: URL) async throws -> Data {
+        asked.append(reference.path)
+        if fails { throw FileError.missing(reference.path) }
         // All requests arrive during the download.
         for _ in 0..<100 { await Task.yield() }
-        return size.map { Data(repeating: 7, count: $0) } ?? Data("bytes of \(reference.url.path)".utf8)
+        return size.map { Data(repeating: 7, count: $0) } ?? Data("bytes of \(reference.path)".utf8)
     }
 
-    func upload(_ file: FileUpload) async throws -> PushOutcome { .gone }
+    func upload(
+        _ data: Data, named name: String, type: String, to entity: String, id: JSONValue, path: [String]
+    ) async throws -> PushOutcome { .gone }
     func pull(_ request: PullRequest) async throws -> PullPage { PullPage(rows: []) }
     func push(_ operations: [PushOperation]) async throws -> [PushOutcome] { [] }
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] { [] }

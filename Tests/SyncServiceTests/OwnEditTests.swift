@@ -107,7 +107,9 @@ struct OwnEditTests {
         var identity: String { service.identity }
 
         func pull(_ request: PullRequest) async throws -> PullPage { try await service.pull(request) }
-        func ids(_ request: SweepRequest) async throws -> IDPage { try await service.ids(request) }
+        func ids(of entity: String, page: String?) async throws -> IDPage {
+            try await service.ids(of: entity, page: page)
+        }
         func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
             try await service.fetch(ids, of: entity)
         }

@@ -186,7 +186,7 @@ struct PocketBaseFileTests {
         guard case .string(let name)? = try await names(space).first else { return }
         let reference = try service.reference(to: name, of: "Task", id: "aaaaaaaaaaaaaaa")
         await #expect(throws: FileError.self) { try await service.download(reference) }
-        let elsewhere = FileReference(try #require(URL(string: "http://127.0.0.1:1/api/files/x/y/z")))
+        let elsewhere = try #require(URL(string: "http://127.0.0.1:1/api/files/x/y/z"))
         await #expect(throws: FileError.elsewhere("http://127.0.0.1:1/api/files/x/y/z")) {
             try await service.download(elsewhere)
         }

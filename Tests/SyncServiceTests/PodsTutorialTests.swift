@@ -58,7 +58,7 @@ struct PodsTutorialTests {
         var options = RESTOptions()
         options.records = "result"
         options.paging = .page(total: "number_of_pages")
-        let service = RESTService(
+        let service = BuiltInService.rest(
             baseURL: try #require(URL(string: "https://pods.example/api")), paths: ["Pod": "pods"], options: options,
             transport: index)
 

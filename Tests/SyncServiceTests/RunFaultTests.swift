@@ -238,9 +238,9 @@ private struct AskedTwice: SyncService {
         _ = try await inner.pull(request)
         return try await inner.pull(request)
     }
-    func ids(_ request: SweepRequest) async throws -> IDPage {
-        _ = try await inner.ids(request)
-        return try await inner.ids(request)
+    func ids(of entity: String, page: String?) async throws -> IDPage {
+        _ = try await inner.ids(of: entity, page: page)
+        return try await inner.ids(of: entity, page: page)
     }
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         _ = try await inner.fetch(ids, of: entity)
@@ -260,7 +260,7 @@ private struct HalfDone: SyncService {
     var identity: String { inner.identity }
 
     func pull(_ request: PullRequest) async throws -> PullPage { try await inner.pull(request) }
-    func ids(_ request: SweepRequest) async throws -> IDPage { try await inner.ids(request) }
+    func ids(of entity: String, page: String?) async throws -> IDPage { try await inner.ids(of: entity, page: page) }
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         try await inner.fetch(ids, of: entity)
     }

@@ -47,12 +47,12 @@ actor TroubledService: SyncService {
         return page
     }
 
-    func ids(_ request: SweepRequest) async throws -> IDPage {
-        var page = try await memory.ids(request)
+    func ids(of entity: String, page: String?) async throws -> IDPage {
+        var listing = try await memory.ids(of: entity, page: page)
         await countDown()
-        page.ids.removeAll { isInside($0, request.entity) || isHidden($0, request.entity) }
-        page.versions = page.versions.filter { page.ids.contains($0.key) }
-        return page
+        listing.ids.removeAll { isInside($0, entity) || isHidden($0, entity) }
+        listing.versions = listing.versions.filter { listing.ids.contains($0.key) }
+        return listing
     }
 
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {

@@ -159,7 +159,7 @@ struct TutorialTests {
         let user = "Basic " + Data("\(UUID().uuidString):secret".utf8).base64EncodedString()
         let url = try await KintoServer.shared.url()
         try await story { network in
-            KintoService(baseURL: url, credentials: .authorization(user), transport: network)
+            BuiltInService.kinto(baseURL: url, credentials: .authorization(user), transport: network)
         }
     }
 
@@ -177,7 +177,7 @@ struct TutorialTests {
         let paths = ["Holiday": "holidays_\(suffix)", "Birthday": "birthdays_\(suffix)"]
         for path in paths.values { try await space.create(path, fields) }
         try await story { network in
-            PocketBaseService(
+            BuiltInService.pocketBase(
                 baseURL: space.url, paths: paths, credentials: .authorization(space.token), transport: network)
         }
     }
@@ -185,8 +185,9 @@ struct TutorialTests {
     @Test("with Parse, a stub", .enabled(if: RESTServer.isThere, "make services builds the server"))
     func parse() async throws {
         let space = try await RESTServer.shared.space(["dialect": "parse", "applicationID": "app"])
-        var options = ParseOptions(applicationID: "app", restKey: "key")
-        options.overlap = .zero
-        try await story { network in ParseService(baseURL: space.url, options: options, transport: network) }
+        try await story { network in
+            BuiltInService.parse(
+                baseURL: space.url, applicationID: "app", restKey: "key", overlap: .zero, transport: network)
+        }
     }
 }

@@ -34,7 +34,9 @@ struct WrongRowTests {
         nonisolated var identity: String { memory.identity }
 
         func pull(_ request: PullRequest) async throws -> PullPage { try await memory.pull(request) }
-        func ids(_ request: SweepRequest) async throws -> IDPage { try await memory.ids(request) }
+        func ids(of entity: String, page: String?) async throws -> IDPage {
+            try await memory.ids(of: entity, page: page)
+        }
 
         func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
             var outcomes: [PushOutcome] = []
@@ -137,7 +139,9 @@ struct WrongRowTests {
         private(set) var rows: [String: [RemoteRecord]] = [:]
 
         func pull(_ request: PullRequest) async throws -> PullPage { PullPage(rows: rows[request.entity] ?? []) }
-        func ids(_ request: SweepRequest) async throws -> IDPage { IDPage(ids: (rows[request.entity] ?? []).map(\.id)) }
+        func ids(of entity: String, page: String?) async throws -> IDPage {
+            IDPage(ids: (rows[entity] ?? []).map(\.id))
+        }
 
         func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
             ids.map { id in (rows[entity] ?? []).first { $0.id == id }.map { .found($0) } ?? .absent }

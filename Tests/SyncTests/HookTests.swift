@@ -14,7 +14,7 @@ struct HookTests {
         /// `Note 3 in User 1`
         var texts: [String] {
             all.map { call in
-                let parent = call.parent.map { " in \($0.entity) \($0.key?.description ?? "-")" } ?? ""
+                let parent = call.parent.map { " in \($0.entity) \(Self.text($0.id == .null ? nil : $0.id))" } ?? ""
                 return "\(call.entity) \(Self.text(call.record["id"]))\(parent)"
             }
         }

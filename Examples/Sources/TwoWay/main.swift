@@ -12,7 +12,7 @@ options.since = "updated_since"
 options.version = "updated_at"
 options.deleted = "deleted_at"
 options.idempotency = "Idempotency-Key"
-let service = RESTService(baseURL: serviceURL, options: options)
+let service = BuiltInService.rest(baseURL: serviceURL, options: options)
 let engine = try SyncEngine(stack: stack, service: service, entities: [SyncedEntity("Task", policy: .lastWriterWins)])
 
 try stack.insert("Task", values: ["title": "made offline"])

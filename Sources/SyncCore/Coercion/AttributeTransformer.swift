@@ -15,7 +15,7 @@
 /// previous one. Exports run the chain in reverse. See ``StandardTransformer`` for those that are built in.
 public struct AttributeTransformer: Sendable {
     /// The name that models use.
-    public let name: String
+    package let name: String
     private let importing: @Sendable (JSONValue) -> StoredValue?
     private let exporting: (@Sendable (StoredValue) -> JSONValue?)?
 

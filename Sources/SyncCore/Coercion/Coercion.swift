@@ -197,7 +197,7 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable, Codable {
     case transformable
 
     /// Whether values of this type can identify a row.
-    public var canBeKey: Bool {
+    package var canBeKey: Bool {
         switch self {
         case .integer, .string, .uuid, .date, .decimal, .double: true
         case .boolean, .url, .binary, .json, .transformable: false

@@ -52,7 +52,7 @@ extension StoredValue {
 // Values are not converted: each property is nil for a value of another kind.
 extension StoredValue {
     /// Whether the value is null.
-    public var isNull: Bool { self == .null }
+    package var isNull: Bool { self == .null }
 
     /// The integer, if it is one.
     public var int: Int64? {

@@ -6,7 +6,7 @@
 ///
 /// They convert text, and each text in a list. Other values stay unchanged. A registered transformer with the same name
 /// takes precedence.
-public enum StandardTransformer: String, Sendable, Hashable, CaseIterable {
+package enum StandardTransformer: String, Sendable, Hashable, CaseIterable {
     /// Decodes HTML entities once: `&amp;`, `&eacute;`, `&#233;`, `&#xE9;`. Exports encode `&`, `<`, `>` and `"`.
     case htmlEntities
     /// Removes whitespace and line breaks at both ends. Exports write the stored value.

@@ -152,7 +152,7 @@ public enum AttributeFormat: Sendable, Hashable {
     }
 
     /// The text of the format in a schema file.
-    public var text: String {
+    package var text: String {
         if case .pattern(let pattern) = self { return pattern }
         return Self.words.first { $0.format == self }?.word ?? ""
     }

@@ -15,7 +15,7 @@ public enum KeyCase: String, Sendable, Hashable, CaseIterable, Codable {
     case exact
 
     /// The name of the spelling in schema files: `snake_case`, `camelCase`, `PascalCase`, `kebab-case` or `exact`.
-    public var word: String {
+    package var word: String {
         switch self {
         case .snake: "snake_case"
         case .camel: "camelCase"
@@ -31,7 +31,7 @@ public enum KeyCase: String, Sendable, Hashable, CaseIterable, Codable {
     }
 
     /// Creates the spelling with this name in schema files; nil if there is none.
-    public init?(word: String) {
+    package init?(word: String) {
         guard let found = Self.allCases.first(where: { $0.word == word }) else { return nil }
         self = found
     }

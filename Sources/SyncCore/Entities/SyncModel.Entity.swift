@@ -6,30 +6,30 @@ extension SyncModel {
         /// The name. It is also the name of the table, unless ``table`` is set or the entity has a parent.
         public var name: String
         /// The name of the parent entity, from which the entity inherits attributes, relationships and the primary key.
-        public var parent: String?
+        package var parent: String?
         /// Whether the entity is abstract: only its sub-entities have rows.
-        public var isAbstract: Bool
+        package var isAbstract: Bool
         /// The primary key. If it is nil, the key is the attributes with ``SyncModel/Attribute/isPrimaryKey``, or else
         /// the attribute `id` or `remoteID`.
-        public var primaryKey: SyncModel.PrimaryKey?
+        package var primaryKey: SyncModel.PrimaryKey?
         /// The JSON:API resource type. If it is nil, the type is the name in any spelling.
-        public var resourceType: String?
+        package var resourceType: String?
         /// The member of a record that says which entity of the hierarchy the record is of.
-        public var discriminator: SyncModel.Discriminator?
+        package var discriminator: SyncModel.Discriminator?
         /// The attributes, without inherited ones, in the order of the model.
         public var attributes: [SyncModel.Attribute]
         /// The relationships, without inherited ones, in the order of the model.
         public var relationships: [SyncModel.Relationship]
         /// The name of the entity in an earlier model.
-        public var renamedFrom: String?
+        package var renamedFrom: String?
         /// The spelling of the keys of its records. If it is nil, the spelling of the parent applies, or else that of
         /// the model.
-        public var keys: KeyCase?
+        package var keys: KeyCase?
         /// The patterns of ignored keys, in addition to those of the parent and the model: `*_url`, `meta.*`. A key
         /// that is the name of an attribute or relationship is read even if it is ignored.
-        public var ignore: [String]
+        package var ignore: [String]
         /// The table. If it is nil, the table has the name of the entity. Entities with a parent share its table.
-        public var table: String?
+        package var table: String?
 
         /// Creates an entity. By default it has no parent, no declared key, no attributes and no relationships.
         public init(
@@ -66,13 +66,13 @@ extension SyncModel {
     /// ```
     public struct PrimaryKey: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
         /// The names of the parts, in the order of the values of a composite key.
-        public var parts: [String]
+        package var parts: [String]
 
         /// Creates a key of several parts.
-        public init(_ parts: [String]) { self.parts = parts }
+        package init(_ parts: [String]) { self.parts = parts }
 
         /// Creates a key of one attribute.
-        public init(_ name: String) { self.init([name]) }
+        package init(_ name: String) { self.init([name]) }
 
         /// Creates a key of one attribute.
         public init(stringLiteral name: String) { self.init(name) }
@@ -97,25 +97,25 @@ extension SyncModel {
         }
 
         /// A value of the discriminator and its entity.
-        public struct Kind: Sendable, Hashable {
+        package struct Kind: Sendable, Hashable {
             /// The value of the member. A number is its text in the JSON.
-            public var value: String
+            package var value: String
             /// The entity of records with this value.
-            public var entity: String
+            package var entity: String
 
             /// Creates a kind from a value and its entity.
-            public init(_ value: String, _ entity: String) {
+            package init(_ value: String, _ entity: String) {
                 self.value = value
                 self.entity = entity
             }
         }
 
         /// The key of the member. Dots lead into nested objects.
-        public var key: String
+        package var key: String
         /// The known values and their entities. If an entity has several values, exports write the first.
-        public var kinds: [Kind]
+        package var kinds: [Kind]
         /// The handling of a record whose value is unknown. A record without the member is of the entity itself.
-        public var otherwise: Fallback
+        package var otherwise: Fallback
 
         /// Creates a discriminator.
         ///
@@ -127,7 +127,7 @@ extension SyncModel {
         }
 
         /// Creates a discriminator from kinds.
-        public init(_ key: String, kinds: [Kind], otherwise: Fallback = .skip) {
+        package init(_ key: String, kinds: [Kind], otherwise: Fallback = .skip) {
             self.key = key
             self.kinds = kinds
             self.otherwise = otherwise
@@ -144,32 +144,32 @@ extension SyncModel {
         public var type: AttributeType
         /// The JSON key that the attribute is read from, besides its name. Dots lead into nested objects; `\.` is a dot
         /// in a key.
-        public var remoteKey: String?
+        package var remoteKey: String?
         /// Whether the model marks the attribute as the primary key or a part of it. See
         /// ``SyncModel/Entity/primaryKey``.
-        public var isPrimaryKey: Bool
+        package var isPrimaryKey: Bool
         /// Whether the value may be nil. If not, the column is `NOT NULL`.
-        public var isOptional: Bool
+        package var isOptional: Bool
         /// The value of new rows whose records have none.
-        public var defaultValue: StoredValue?
+        package var defaultValue: StoredValue?
         /// The names of the transformers that run, in this order, instead of the built-in coercion:
         /// ``StandardTransformer``s, and transformers that are registered with the model.
-        public var transformers: [String]
+        package var transformers: [String]
         /// The format of dates in JSON; nil for ISO 8601 and Unix time, whose unit follows from its magnitude.
-        public var format: AttributeFormat?
+        package var format: AttributeFormat?
         /// Whether exports contain it.
-        public var isExportable: Bool
+        package var isExportable: Bool
         /// The name of the attribute in an earlier model.
-        public var renamedFrom: String?
+        package var renamedFrom: String?
         /// The name of the type in the source of the model, for display (`Integer 32`).
-        public var sourceType: String?
+        package var sourceType: String?
         /// The column. If it is nil, the column has the name of the attribute.
-        public var column: String?
+        package var column: String?
         /// The check whether values fit the type of the Swift property. Only attributes of Swift types have one.
         package var check: ValueCheck?
 
         /// The first of ``transformers``. Most attributes have at most one.
-        public var transformer: String? {
+        package var transformer: String? {
             get { transformers.first }
             set { transformers = newValue.map { [$0] } ?? [] }
         }
@@ -208,31 +208,31 @@ extension SyncModel {
         /// Whether a row can have several destination rows.
         public var isToMany: Bool
         /// Whether the list of a to-many relationship keeps the order of the payload.
-        public var isOrdered: Bool
+        package var isOrdered: Bool
         /// The inverse relationship of the destination. A to-many relationship without inverse is many-to-many.
         public var inverse: String?
         /// The handling of the destination rows when the row is deleted.
-        public var deleteRule: SyncModel.DeleteRule
+        package var deleteRule: SyncModel.DeleteRule
         /// The only JSON key that the relationship is read from, instead of its names. Dots are as in
         /// ``SyncModel/Attribute/remoteKey``.
-        public var remoteKey: String?
+        package var remoteKey: String?
         /// The attribute that is read from the member names, if the destination records are members of an object:
         /// `{"de": {…}, "fr": {…}}`.
-        public var keyedBy: KeyedBy?
+        package var keyedBy: KeyedBy?
         /// Whether exports contain it.
-        public var isExportable: Bool
+        package var isExportable: Bool
         /// Whether the relationship may be empty. For documentation only: a missing link is never an error.
-        public var isOptional: Bool
+        package var isOptional: Bool
         /// The name of the relationship in an earlier model.
-        public var renamedFrom: String?
+        package var renamedFrom: String?
         /// The join table of a many-to-many relationship. If it is nil, its name is made from the entity and the
         /// relationship. Either of two inverse relationships can declare it.
-        public var table: String?
+        package var table: String?
         /// The foreign key column of a to-one relationship. For a many-to-many relationship, the column of the join
         /// table with the key of the destination row.
-        public var column: String?
+        package var column: String?
         /// The column of the join table with the key of the row itself, for a many-to-many relationship.
-        public var inverseColumn: String?
+        package var inverseColumn: String?
 
         /// Creates a relationship. By default it is to-one.
         public init(

@@ -63,7 +63,7 @@ public struct SyncDiagnostic: Sendable, Hashable, Codable {
         case notExported
 
         /// Whether data of the payload or the store is lost or missing. Other diagnostics are suggestions.
-        public var losesData: Bool {
+        package var losesData: Bool {
             switch self {
             case .unmappedKey, .typeMismatch, .missingPrimaryKey, .deletionsSkipped, .cannotGenerateKey, .missingKeyPart,
                 .invalidRelationshipValue, .missingRequiredValue, .entityMismatch, .unknownDiscriminatorValue,
@@ -96,7 +96,7 @@ public struct SyncDiagnostic: Sendable, Hashable, Codable {
     public var count: Int
 
     /// Creates a diagnostic.
-    public init(
+    package init(
         _ kind: Kind, entity: String? = nil, key: String? = nil, path: String = "", message: String,
         suggestion: String? = nil, fixSQL: String? = nil, count: Int = 1
     ) {

@@ -68,7 +68,7 @@ extension SyncError {
 // MARK: - DetectedFormat
 
 /// The detected format of a payload that cannot be read with the given options, and the option that reads it.
-public enum DetectedFormat: Sendable, Hashable {
+package enum DetectedFormat: Sendable, Hashable {
     /// One record on each line: ``PayloadFormat/ndjson``.
     case ndjson
     /// A JSON:API document: ``PayloadFormat/jsonAPI``.

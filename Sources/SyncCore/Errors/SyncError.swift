@@ -136,17 +136,17 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
     /// All problems, if the error has more than one.
     public var problems: [SyncDiagnostic]
     /// The message of the underlying error.
-    public var underlying: String?
+    package var underlying: String?
     /// The underlying error, of GRDB or the file system. Equality ignores it.
     public var underlyingError: (any Error)? { cause.error }
     private var cause = Cause()
     /// The paths of lists in a payload without records, for ``SyncOptions/keyPath``.
     public var keyPaths: [[String]] = []
     /// The detected format of a payload that cannot be read; nil if none was detected.
-    public var likelyForm: DetectedFormat?
+    package var likelyForm: DetectedFormat?
 
     /// Creates an error.
-    public init(
+    package init(
         _ code: Code, _ message: String, entity: String? = nil, path: String? = nil, line: Int? = nil,
         column: Int? = nil, problems: [SyncDiagnostic] = [], underlying: String? = nil,
         underlyingError: (any Error)? = nil

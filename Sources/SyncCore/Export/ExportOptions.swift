@@ -28,15 +28,15 @@ public struct ExportOptions: Sendable, Hashable {
 
     /// The spelling of keys that are not given by the model. If it is nil, the spelling of the model applies, or else
     /// snake_case.
-    public var keyCase: KeyCase?
+    package var keyCase: KeyCase?
     /// The form of relationships.
-    public var relationships: Relationships
+    package var relationships: Relationships
     /// The format of dates.
-    public var dateFormat: DateFormat
+    package var dateFormat: DateFormat
     /// The time zone of dates. Attributes with their own format are always in UTC.
-    public var timeZone: TimeZone
+    package var timeZone: TimeZone
     /// The attribute whose values are the member names, if the records are to be members of an object: `{"AD": {…}}`.
-    public var keyedBy: KeyedBy?
+    package var keyedBy: KeyedBy?
     /// Whether the export includes attributes and relationships that are not exportable.
     package var exportsAll = false
 
@@ -114,7 +114,7 @@ extension SyncModel {
     /// for omission in try stack.model.exportOmissions(of: "User") { print(omission.path, omission.message) }
     /// ```
     /// - Throws: ``SyncError`` `unknownEntity`.
-    public func exportOmissions(
+    package func exportOmissions(
         of entity: String, options: ExportOptions = ExportOptions()
     ) throws -> [SyncDiagnostic] {
         let start = try compiled.entity(named: entity)

@@ -120,20 +120,12 @@ struct RecordInconsistency: Sendable {
 extension SyncOptions {
     /// A record that the sync is about to insert as a new row, passed to ``SyncOptions/willInsert``.
     public struct Insertion: Sendable, Hashable {
-        /// The row that a record is nested in.
-        public struct Parent: Sendable, Hashable {
-            /// The entity of the parent.
-            public var entity: String
-            /// The key of the parent; nil if it has none.
-            public var key: PrimaryKeyValue?
-        }
-
         /// The entity of the new row.
         public var entity: String
         /// The record as the payload has it. If several records have this key, their members are merged, and later ones
         /// replace earlier ones.
         public var record: JSONValue
         /// The record that contains this one, or the parent of the sync; nil for other records.
-        public var parent: Parent?
+        public var parent: SyncParent?
     }
 }

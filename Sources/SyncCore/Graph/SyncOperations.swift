@@ -21,7 +21,7 @@ public struct SyncOperations: OptionSet, Sendable, Hashable {
     public static let all = SyncOperations(rawValue: 63)
 
     /// The names used in scenario files and on the command line.
-    public static let names: [(name: String, operation: SyncOperations)] = [
+    package static let names: [(name: String, operation: SyncOperations)] = [
         ("insert", .insert), ("update", .update), ("delete", .delete),
         ("insertRelationships", .insertRelationships), ("updateRelationships", .updateRelationships),
         ("deleteRelationships", .deleteRelationships),

@@ -121,7 +121,7 @@ extension PayloadGraph {
     }
 
     /// Returns the row of the enclosing record, or the parent of the sync.
-    fileprivate func parent(of occurrence: Int) -> SyncOptions.Insertion.Parent? {
+    fileprivate func parent(of occurrence: Int) -> SyncParent? {
         var around = Int(occurrences[occurrence].parent)
         // A skipped record has no row.
         while around >= 0, occurrences[around].node == nil { around = Int(occurrences[around].parent) }
@@ -133,6 +133,6 @@ extension PayloadGraph {
         let entity = model.entities[Int(node.entity)]
         let type = model.keyType(of: entity.id)
         let key = withTexts { RowKey(node.key, $0)?.recordKey(type) }
-        return SyncOptions.Insertion.Parent(entity: entity.name, key: key)
+        return SyncParent(entity.name, id: key?.json ?? .null)
     }
 }

@@ -63,9 +63,9 @@ extension JSONValue {
     /// Creates a whole number.
     public init(_ value: some BinaryInteger) { self = .number(String(value)) }
     /// Creates a string.
-    public init(_ value: String) { self = .string(value) }
+    package init(_ value: String) { self = .string(value) }
     /// Creates a string with the UUID in upper case.
-    public init(_ value: UUID) { self = .string(value.uuidString) }
+    package init(_ value: UUID) { self = .string(value.uuidString) }
 }
 
 // Strings are compared by their bytes, as JSON and databases do. Swift would also treat canonically equivalent strings
@@ -197,12 +197,12 @@ extension JSONValue {
     /// Parses one JSON document strictly.
     ///
     /// - Throws: ``SyncError`` with line and column.
-    public init(parsing text: String) throws { try self.init(parsing: Array(text.utf8)) }
+    package init(parsing text: String) throws { try self.init(parsing: Array(text.utf8)) }
 
     /// Parses one JSON document strictly.
     ///
     /// - Throws: ``SyncError`` with line and column.
-    public init(parsing bytes: [UInt8]) throws {
+    package init(parsing bytes: [UInt8]) throws {
         self = try bytes.withUnsafeBufferPointer { try JSONValue(parsing: $0) }
     }
 

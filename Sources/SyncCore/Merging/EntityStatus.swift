@@ -11,7 +11,7 @@ public struct EntityStatus: Sendable, Hashable {
     /// The number of rows with open conflicts.
     public let conflicts: Int
     /// The number of fields with open conflicts.
-    public let conflictingValues: Int
+    package let conflictingValues: Int
     /// The date of the last complete sync; nil if there was none.
     public let lastSync: Date?
     /// Whether the entity was pulled completely once.

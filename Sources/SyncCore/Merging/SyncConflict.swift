@@ -66,7 +66,7 @@ public struct SyncConflict: Sendable, Hashable {
         /// The rule that decided the conflict.
         public let reason: Reason
         /// Whether the values that lost were restored later.
-        public let isRestored: Bool
+        package let isRestored: Bool
         /// The date of the conflict.
         public let date: Date
 

@@ -1,4 +1,5 @@
-/// The entities of a store. Validated and immutable.
+/// The entities of a store. Validated and immutable. Models are equal if their entities and key rules are; transformers do
+/// not count.
 ///
 /// Create it from a schema file, a Core Data model, or entities declared in Swift:
 ///
@@ -13,15 +14,18 @@ public struct SyncModel: Sendable, Hashable {
     package let rules: KeyRules
     /// The spelling of JSON keys, for entities that declare none. If it is nil, several spellings are read, and exports
     /// write snake_case.
-    public var keys: KeyCase? { rules.keys }
+    package var keys: KeyCase? { rules.keys }
     /// The patterns of ignored keys, for all entities. See ``SyncModel/Entity/ignore``.
-    public var ignore: [String] { rules.ignore }
+    package var ignore: [String] { rules.ignore }
+
+    private let compilation: Uncompared<CompiledModel>
+    private var registered = Uncompared<[String: AttributeTransformer]>([:])
 
     /// The compiled model, created once.
-    package let compiled: CompiledModel
+    package var compiled: CompiledModel { compilation.value }
 
     /// The registered transformers by name. See ``registering(_:)``.
-    package private(set) var transformers: [String: AttributeTransformer] = [:]
+    package var transformers: [String: AttributeTransformer] { registered.value }
 
     /// Validates the entities, and completes inverses that only one side names.
     ///
@@ -38,7 +42,7 @@ public struct SyncModel: Sendable, Hashable {
         let checked = try ModelValidator.validated(draft)
         self.entities = checked
         self.rules = draft.rules
-        self.compiled = CompiledModel(checked, draft.rules)
+        compilation = Uncompared(CompiledModel(checked, draft.rules))
         try ModelValidator.checkTables(of: compiled)
     }
 
@@ -53,27 +57,20 @@ public struct SyncModel: Sendable, Hashable {
     }
 
     /// Returns the model with transformers registered.
-    public func registering(_ transformers: [AttributeTransformer]) -> SyncModel {
+    package func registering(_ transformers: [AttributeTransformer]) -> SyncModel {
         var model = self
-        for transformer in transformers { model.transformers[transformer.name] = transformer }
+        for transformer in transformers { model.registered.value[transformer.name] = transformer }
         return model
     }
 
     /// Returns a model of other entities, with the same key rules and transformers.
     ///
     /// - Throws: ``SyncError`` `invalidModel`.
-    public func replacing(entities: [SyncModel.Entity]) throws -> SyncModel {
+    package func replacing(entities: [SyncModel.Entity]) throws -> SyncModel {
         var model = try SyncModel(ModelDraft(entities: entities, rules: rules))
-        model.transformers = transformers
+        model.registered = registered
         return model
     }
-
-    /// Compares entities and key rules, but not transformers.
-    public static func == (left: SyncModel, right: SyncModel) -> Bool {
-        left.entities == right.entities && left.rules == right.rules
-    }
-    /// Hashes the entities.
-    public func hash(into hasher: inout Hasher) { hasher.combine(entities) }
 }
 
 // MARK: - Naming
@@ -90,7 +87,7 @@ extension SyncModel {
     ///     only if the model declares it: otherwise `firstName` would not be read as an attribute named `first_name`.
     ///   - nested: Whether the row is inside nested attributes, where `destroy` becomes `_destroy`.
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`.
-    public func remoteKey(
+    package func remoteKey(
         forAttribute name: String, of entity: String, case keyCase: KeyCase? = nil, nested: Bool = false
     ) throws -> String {
         let compiled = try self.compiled.entity(named: entity)
@@ -113,7 +110,7 @@ extension SyncModel {
     /// Returns the attribute that a JSON key is read as; nil if there is none.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
-    public func attribute(forKey key: String, in entity: String) throws -> String? {
+    package func attribute(forKey key: String, in entity: String) throws -> String? {
         let compiled = try self.compiled.entity(named: entity)
         let slot = self.compiled.names(of: compiled).attribute(forKey: key)?.slot
         return slot.map { self.compiled[compiled.table].attributes[$0].name }
@@ -123,8 +120,9 @@ extension SyncModel {
     /// key (see ``primaryKeyParts(of:)``).
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
-    public func primaryKey(of entity: String) throws -> (local: String, remote: String, attribute: SyncModel.Attribute)?
-    {
+    package func primaryKey(
+        of entity: String
+    ) throws -> (local: String, remote: String, attribute: SyncModel.Attribute)? {
         let compiled = try self.compiled.entity(named: entity)
         guard let slot = compiled.keySlot else { return nil }
         let attribute = self.compiled[compiled.table].attributes[slot]
@@ -135,7 +133,7 @@ extension SyncModel {
     /// Returns the names of the parts of an entity's key, and their keys in JSON, in order; empty for a keyless entity.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
-    public func primaryKeyParts(of entity: String) throws -> [(local: String, remote: String)] {
+    package func primaryKeyParts(of entity: String) throws -> [(local: String, remote: String)] {
         if let key = try primaryKey(of: entity) { return [(key.local, key.remote)] }
         let compiled = try self.compiled.entity(named: entity)
         return try (compiled.compositeKey?.parts ?? []).map { part in
@@ -160,7 +158,7 @@ extension SyncModel {
     /// Returns the to-one relationship of an entity to itself, which must be null for a row to be in the default scope.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
-    public func rootScope(of entity: String) throws -> String? {
+    package func rootScope(of entity: String) throws -> String? {
         try compiled.entity(named: entity).rootScope?.name
     }
 }

@@ -45,7 +45,7 @@ extension SyncModel {
     /// Returns the model as the text of a schema file, which reads back as an equal model.
     ///
     /// Entities are in the order of their names, and members in the order of the model. Default values are omitted.
-    public func schemaFile() -> Data {
+    package func schemaFile() -> Data {
         Data((PrettyJSON.text(SchemaWriter.json(of: self), openLevels: SchemaWriter.openLevels) + "\n").utf8)
     }
 }

@@ -1,10 +1,10 @@
 /// Conversions between the spellings of names in JSON and in Swift.
-public enum Inflection {
+package enum Inflection {
     /// The words that are written in capitals inside a camelCase name.
-    public static let acronyms: Set<String> = ["uuid", "id", "pdf", "url", "png", "jpg", "uri", "json", "xml"]
+    package static let acronyms: Set<String> = ["uuid", "id", "pdf", "url", "png", "jpg", "uri", "json", "xml"]
 
     /// Returns a name in snake_case: `userIDFirst` → `user_id_first`, `avatarURLString` → `avatar_url_string`.
-    public static func snakeCase(_ name: String) -> String {
+    package static func snakeCase(_ name: String) -> String {
         words(atCapitalsOf: name).map { $0.lowercased() }.joined(separator: "_").replacing("__", with: "_")
     }
 
@@ -47,7 +47,7 @@ public enum Inflection {
     ///
     /// Nil for a key with an underscore and a character that cannot be in a name. A key without an underscore is only
     /// decapitalized.
-    public static func camelCase(_ key: String) -> String? { camelCase(key, capitalizesAcronyms: true) }
+    package static func camelCase(_ key: String) -> String? { camelCase(key, capitalizesAcronyms: true) }
 
     /// Returns the names that a key can have: `user_id` for `userID` and `userId`.
     package static func camelCaseVariants(_ key: String) -> [String] {
@@ -85,7 +85,7 @@ public enum Inflection {
     /// are unchanged.
     ///
     /// Only the last word of a name in camelCase or snake_case changes: `homeAddresses` → `homeAddress`.
-    public static func singular(_ word: String) -> String {
+    package static func singular(_ word: String) -> String {
         let lower = word.lowercased()
         for (plural, singular) in irregular where lower.hasSuffix(plural) && isLastWord(plural, of: word) {
             return String(word.dropLast(plural.count - 1)) + String(singular.dropFirst())

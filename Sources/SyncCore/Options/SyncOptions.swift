@@ -60,7 +60,7 @@ public struct SyncOptions: Sendable {
     ///
     /// A sync holds two chunks and their graphs: about six times this size, or eighteen times for long lists of ids, and a page
     /// cache of 64 MB. Smaller chunks take less memory and more time.
-    public var chunkSize: Int
+    package var chunkSize: Int
     /// Whether each chunk is committed by itself, so that other connections can write in between. If a chunk fails, the rows of
     /// earlier chunks stay. Omitted rows are deleted at the end, if the whole payload could be read.
     ///

@@ -101,7 +101,7 @@ package struct PagedImportChanges: Sendable {
 
     /// Keeps only the pending references that `kept` returns.
     package mutating func preservePending(
-        _ kept: ([SyncResult.UnresolvedReference]) throws -> [SyncResult.UnresolvedReference]
+        _ kept: ([SyncResult.Link]) throws -> [SyncResult.Link]
     ) rethrows {
         try results.preservePending(kept)
     }

@@ -5,7 +5,7 @@
 /// RowPredicate.any("tags.id").isIn([1, 2])
 /// RowPredicate.count("notes") > 3
 /// ```
-public struct PredicatePath: Sendable, Hashable {
+package struct PredicatePath: Sendable, Hashable {
     /// How many of the rows at the end of a to-many relationship must meet the comparison.
     package enum Quantifier: String, Sendable, Hashable {
         /// At least one row.
@@ -55,98 +55,98 @@ public struct PredicatePath: Sendable, Hashable {
 
 extension PredicatePath {
     /// Returns the path of an attribute or to-one relationship, by local names. It may go through to-one relationships.
-    public static func attribute(_ path: String) -> PredicatePath { PredicatePath(path) }
+    package static func attribute(_ path: String) -> PredicatePath { PredicatePath(path) }
 
     /// Returns a path through a to-many relationship. At least one row must match.
-    public static func any(_ path: String) -> PredicatePath { PredicatePath(path, quantifier: .any) }
+    package static func any(_ path: String) -> PredicatePath { PredicatePath(path, quantifier: .any) }
 
     /// Returns a path through a to-many relationship. Every row must match.
-    public static func all(_ path: String) -> PredicatePath { PredicatePath(path, quantifier: .all) }
+    package static func all(_ path: String) -> PredicatePath { PredicatePath(path, quantifier: .all) }
 
     /// Returns a path through a to-many relationship. No row may match.
-    public static func none(_ path: String) -> PredicatePath {
+    package static func none(_ path: String) -> PredicatePath {
         PredicatePath(path, quantifier: PredicatePath.Quantifier.none)
     }
 
     /// Returns the path of the number of rows of a to-many relationship.
-    public static func count(_ path: String) -> PredicatePath { PredicatePath(path + "." + PredicatePath.countName) }
+    package static func count(_ path: String) -> PredicatePath { PredicatePath(path + "." + PredicatePath.countName) }
 }
 
 // MARK: - Comparing
 
 extension PredicatePath {
     /// Tests for the same value. Nil equals nil.
-    public static func == (path: PredicatePath, value: (any PredicateArgument)?) -> RowPredicate {
+    package static func == (path: PredicatePath, value: (any PredicateArgument)?) -> RowPredicate {
         .compare(path, .equal, value)
     }
 
     /// Tests for a different value. Nil differs from every value.
-    public static func != (path: PredicatePath, value: (any PredicateArgument)?) -> RowPredicate {
+    package static func != (path: PredicatePath, value: (any PredicateArgument)?) -> RowPredicate {
         .compare(path, .notEqual, value)
     }
 
     /// Tests for a smaller value. False if the attribute is nil.
-    public static func < (path: PredicatePath, value: any PredicateArgument) -> RowPredicate {
+    package static func < (path: PredicatePath, value: any PredicateArgument) -> RowPredicate {
         .compare(path, .less, value)
     }
 
     /// Tests for a smaller or equal value. False if the attribute is nil.
-    public static func <= (path: PredicatePath, value: any PredicateArgument) -> RowPredicate {
+    package static func <= (path: PredicatePath, value: any PredicateArgument) -> RowPredicate {
         .compare(path, .lessOrEqual, value)
     }
 
     /// Tests for a larger value. False if the attribute is nil.
-    public static func > (path: PredicatePath, value: any PredicateArgument) -> RowPredicate {
+    package static func > (path: PredicatePath, value: any PredicateArgument) -> RowPredicate {
         .compare(path, .greater, value)
     }
 
     /// Tests for a larger or equal value. False if the attribute is nil.
-    public static func >= (path: PredicatePath, value: any PredicateArgument) -> RowPredicate {
+    package static func >= (path: PredicatePath, value: any PredicateArgument) -> RowPredicate {
         .compare(path, .greaterOrEqual, value)
     }
 
     /// Tests for the same text, optionally without case.
-    public func equals(_ text: String, ignoringCase: Bool) -> RowPredicate {
+    package func equals(_ text: String, ignoringCase: Bool) -> RowPredicate {
         .compare(self, .equal, text, ignoringCase: ignoringCase)
     }
 
     /// Tests for one of several values. ``PredicateValue/null`` in the list matches nil. Only text can ignore case.
-    public func isIn(_ values: [some PredicateArgument], ignoringCase: Bool = false) -> RowPredicate {
+    package func isIn(_ values: [some PredicateArgument], ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .in, values, ignoringCase: ignoringCase)
     }
 
     /// Tests for a value between two bounds, both included.
-    public func isBetween(_ first: some PredicateArgument, _ last: some PredicateArgument) -> RowPredicate {
+    package func isBetween(_ first: some PredicateArgument, _ last: some PredicateArgument) -> RowPredicate {
         .compare(self, .between, PredicateValue.list([first.predicateValue, last.predicateValue]))
     }
 
     /// Tests for a value in a closed range.
-    public func isBetween(_ range: ClosedRange<some PredicateArgument>) -> RowPredicate {
+    package func isBetween(_ range: ClosedRange<some PredicateArgument>) -> RowPredicate {
         isBetween(range.lowerBound, range.upperBound)
     }
 
     /// Tests whether the text contains another.
-    public func contains(_ text: String, ignoringCase: Bool = false) -> RowPredicate {
+    package func contains(_ text: String, ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .contains, text, ignoringCase: ignoringCase)
     }
 
     /// Tests whether the text begins with another.
-    public func beginsWith(_ text: String, ignoringCase: Bool = false) -> RowPredicate {
+    package func beginsWith(_ text: String, ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .beginsWith, text, ignoringCase: ignoringCase)
     }
 
     /// Tests whether the text ends with another.
-    public func endsWith(_ text: String, ignoringCase: Bool = false) -> RowPredicate {
+    package func endsWith(_ text: String, ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .endsWith, text, ignoringCase: ignoringCase)
     }
 
     /// Tests whether the whole text matches a pattern with `*` and `?`. See ``PredicateOperator/like``.
-    public func like(_ pattern: String, ignoringCase: Bool = false) -> RowPredicate {
+    package func like(_ pattern: String, ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .like, pattern, ignoringCase: ignoringCase)
     }
 
     /// Tests whether the whole text matches a regular expression. See ``PredicateOperator/matches``.
-    public func matches(_ pattern: String, ignoringCase: Bool = false) -> RowPredicate {
+    package func matches(_ pattern: String, ignoringCase: Bool = false) -> RowPredicate {
         .compare(self, .matches, pattern, ignoringCase: ignoringCase)
     }
 }

@@ -1,29 +1,21 @@
 public import Foundation
 
 /// A value in a condition. Each ``PredicateArgument`` is converted to one.
-///
-/// To use your own type as an argument, return the value that it stands for:
-///
-/// ```swift
-/// extension Status: PredicateArgument {
-///     var predicateValue: PredicateValue { rawValue.predicateValue }
-/// }
-/// ```
-public struct PredicateValue: Sendable, Hashable {
+package struct PredicateValue: Sendable, Hashable {
     private let content: Result<PredicateLiteral, SyncError>
 
     init(_ literal: PredicateLiteral) { content = .success(literal) }
     private init(_ error: SyncError) { content = .failure(error) }
 
     /// The value nil.
-    public static let null = PredicateValue(.null)
+    package static let null = PredicateValue(.null)
 
     static func refused(_ message: String) -> PredicateValue {
         PredicateValue(SyncError(.invalidPredicate, message))
     }
 
     /// Returns a list, for `IN` and `BETWEEN`.
-    public static func list(_ values: [PredicateValue]) -> PredicateValue {
+    package static func list(_ values: [PredicateValue]) -> PredicateValue {
         var literals: [PredicateLiteral] = []
         for value in values {
             do {
@@ -53,22 +45,17 @@ public struct PredicateValue: Sendable, Hashable {
 /// A Swift value that a condition can compare with: `.where("createdAt > %@", date)`.
 ///
 /// An argument is equivalent to its text in a condition: a date in ISO 8601, a UUID or URL as text, `Data` in base64, a
-/// number as digits. The attribute that it is compared with determines its type.
-public protocol PredicateArgument: Sendable {
-    /// The value for conditions.
-    var predicateValue: PredicateValue { get }
-}
+/// number as digits. The attribute that it is compared with determines its type. Arrays are lists, for `IN` and
+/// `BETWEEN`. A condition with a value that has no text, such as NaN, throws when it is used.
+///
+/// An enum with such raw values may conform too, and stands for its raw value. Other types cannot be compared with:
+///
+/// ```swift
+/// extension Status: PredicateArgument {}
+/// ```
+public protocol PredicateArgument: Sendable {}
 
-extension PredicateValue: PredicateArgument {
-    /// The value itself.
-    public var predicateValue: PredicateValue { self }
-}
-
-extension PredicateArgument where Self: BinaryInteger {
-    /// The digits of the number.
-    public var predicateValue: PredicateValue { PredicateValue(.number(String(self))) }
-}
-
+extension PredicateValue: PredicateArgument {}
 extension Int: PredicateArgument {}
 extension Int8: PredicateArgument {}
 extension Int16: PredicateArgument {}
@@ -79,84 +66,82 @@ extension UInt8: PredicateArgument {}
 extension UInt16: PredicateArgument {}
 extension UInt32: PredicateArgument {}
 extension UInt64: PredicateArgument {}
+extension Double: PredicateArgument {}
+extension Float: PredicateArgument {}
+extension Decimal: PredicateArgument {}
+extension Bool: PredicateArgument {}
+extension String: PredicateArgument {}
+extension Substring: PredicateArgument {}
+extension UUID: PredicateArgument {}
+extension URL: PredicateArgument {}
+extension Data: PredicateArgument {}
+extension Date: PredicateArgument {}
+extension Array: PredicateArgument where Element: PredicateArgument {}
+extension StoredValue: PredicateArgument {}
 
-extension Double: PredicateArgument {
-    /// The shortest digits of the number. A condition with NaN or infinity throws when it is used.
-    public var predicateValue: PredicateValue {
-        isFinite ? PredicateValue(.number("\(self)")) : .refused("\(self) cannot be compared with")
+extension PredicateArgument {
+    /// The value for conditions.
+    package var predicateValue: PredicateValue {
+        switch self {
+        case let value as PredicateValue: value
+        case let value as StoredValue: PredicateValue(stored: value)
+        case let value as Bool: PredicateValue(.boolean(value))
+        case let value as any BinaryInteger: PredicateValue(.number("\(value)"))
+        case let value as Double: PredicateValue(value)
+        case let value as Float: PredicateValue(Double(value))
+        case let value as Decimal: PredicateValue(value)
+        case let value as String: PredicateValue(.text(value))
+        case let value as Substring: PredicateValue(.text(String(value)))
+        case let value as Date: PredicateValue(value)
+        case let value as UUID: PredicateValue(.text(value.uuidString))
+        case let value as URL: PredicateValue(.text(value.absoluteString))
+        case let value as Data: PredicateValue(.text(value.base64EncodedString()))
+        case let values as [any PredicateArgument]: .list(values.map(\.predicateValue))
+        case let value as any RawRepresentable: PredicateValue(rawValueOf: value)
+        default: .refused("a \(Self.self) cannot be compared with")
+        }
     }
 }
 
-extension Float: PredicateArgument {
-    /// The digits of the number as a double.
-    public var predicateValue: PredicateValue { Double(self).predicateValue }
-}
-
-extension Decimal: PredicateArgument {
-    /// The digits of the number. A condition with NaN throws when it is used.
-    public var predicateValue: PredicateValue {
-        isNaN ? .refused("NaN cannot be compared with") : PredicateValue(.number(description))
+extension PredicateValue {
+    fileprivate init(_ value: Double) {
+        self = value.isFinite ? PredicateValue(.number("\(value)")) : .refused("\(value) cannot be compared with")
     }
-}
 
-extension Bool: PredicateArgument {
-    /// The Boolean.
-    public var predicateValue: PredicateValue { PredicateValue(.boolean(self)) }
-}
+    fileprivate init(_ value: Decimal) {
+        self =
+            value.isNaN
+            ? .refused("NaN cannot be compared with") : PredicateValue(.number(value.description))
+    }
 
-extension String: PredicateArgument {
-    /// The text.
-    public var predicateValue: PredicateValue { PredicateValue(.text(self)) }
-}
-
-extension Substring: PredicateArgument {
-    /// The text.
-    public var predicateValue: PredicateValue { String(self).predicateValue }
-}
-
-extension UUID: PredicateArgument {
-    /// The UUID in upper case.
-    public var predicateValue: PredicateValue { uuidString.predicateValue }
-}
-
-extension URL: PredicateArgument {
-    /// The absolute string of the URL.
-    public var predicateValue: PredicateValue { absoluteString.predicateValue }
-}
-
-extension Data: PredicateArgument {
-    /// The data in base64.
-    public var predicateValue: PredicateValue { base64EncodedString().predicateValue }
-}
-
-extension Date: PredicateArgument {
-    /// The date in ISO 8601, with milliseconds.
-    public var predicateValue: PredicateValue {
-        milliseconds.map { DateText.iso($0).predicateValue }
+    /// ISO 8601, with milliseconds.
+    fileprivate init(_ value: Date) {
+        self =
+            value.milliseconds.map { PredicateValue(.text(DateText.iso($0))) }
             ?? .refused("the date is outside the range of years 1 to 9999")
     }
-}
 
-extension Array: PredicateArgument where Element: PredicateArgument {
-    /// A list, for `IN` and `BETWEEN`.
-    public var predicateValue: PredicateValue { .list(map(\.predicateValue)) }
-}
+    fileprivate init(rawValueOf value: some RawRepresentable) {
+        self =
+            (value.rawValue as? any PredicateArgument)?.predicateValue
+            ?? .refused("a \(type(of: value)) cannot be compared with")
+    }
 
-extension StoredValue: PredicateArgument {
-    /// The value of the attribute's type. JSON is in its canonical form.
-    public var predicateValue: PredicateValue {
-        switch self {
-        case .null: .null
-        case .integer(let value): value.predicateValue
-        case .double(let value): value.predicateValue
-        case .decimal(let value): value.predicateValue
-        case .boolean(let value): value.predicateValue
-        case .string(let value), .url(let value): value.predicateValue
-        case .date(let value): value.predicateValue
-        case .uuid(let value): value.predicateValue
-        case .binary(let value): value.predicateValue
-        case .json(let value): String(decoding: CanonicalJSON.bytes(value), as: UTF8.self).predicateValue
-        }
+    /// JSON is in its canonical form.
+    fileprivate init(stored value: StoredValue) {
+        self =
+            switch value {
+            case .null: .null
+            case .integer(let value): value.predicateValue
+            case .double(let value): PredicateValue(value)
+            case .decimal(let value): PredicateValue(value)
+            case .boolean(let value): PredicateValue(.boolean(value))
+            case .string(let value), .url(let value): PredicateValue(.text(value))
+            case .date(let value): PredicateValue(value)
+            case .uuid(let value): value.predicateValue
+            case .binary(let value): value.predicateValue
+            case .json(let value): PredicateValue(.text(String(decoding: CanonicalJSON.bytes(value), as: UTF8.self)))
+            }
     }
 }
 

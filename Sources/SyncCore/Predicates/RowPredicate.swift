@@ -2,11 +2,11 @@ public import Foundation
 
 /// A condition on the rows of an entity.
 ///
-/// Create it from text with arguments, or from Swift values:
+/// Create it from text with arguments, and combine conditions with `&&`, `||` and `!`:
 ///
 /// ```swift
-/// let text: RowPredicate = .where("age >= %@ AND company.name == 'Apple'", 18)
-/// let same = .attribute("age") >= 18 && .attribute("company.name") == "Apple"
+/// let adults: RowPredicate = .where("age >= %@ AND company.name == 'Apple'", 18)
+/// let others = !adults && "name != nil"
 /// ```
 ///
 /// Conditions have two values, since they decide which rows are deleted. `!=` is true for nil compared with a value, an
@@ -16,7 +16,7 @@ public struct RowPredicate: Sendable, Hashable {
     public static let all = RowPredicate(.constant(true))
 
     /// The condition that holds for no row.
-    public static let nothing = RowPredicate(.constant(false))
+    package static let nothing = RowPredicate(.constant(false))
 
     /// The most levels of nested conditions.
     package static let maximumNesting = 100
@@ -36,14 +36,14 @@ public struct RowPredicate: Sendable, Hashable {
     ///   - text: The condition. `%@` stands for a value, `%K` for a path.
     ///   - arguments: The values and paths, in order. They are never parsed as text of the condition.
     /// - Throws: ``SyncError`` `invalidPredicate` with line and column.
-    public init(parsing text: String, _ arguments: (any PredicateArgument)?...) throws {
+    package init(parsing text: String, _ arguments: (any PredicateArgument)?...) throws {
         try self.init(parsing: text, arguments: arguments)
     }
 
     /// Parses a condition such as `age >= %@`, with its arguments in an array.
     ///
     /// - Throws: ``SyncError`` `invalidPredicate` with line and column.
-    public init(parsing text: String, arguments: [(any PredicateArgument)?]) throws {
+    package init(parsing text: String, arguments: [(any PredicateArgument)?]) throws {
         self.init(try PredicateParser.parse(text, arguments.map { $0?.predicateValue ?? .null }))
     }
 
@@ -72,8 +72,9 @@ public struct RowPredicate: Sendable, Hashable {
     }
 }
 
-extension RowPredicate: ExpressibleByStringLiteral {
-    /// Parses a literal condition: `where: "age > 20"`. Pass variable values with ``where(_:_:)``.
+extension RowPredicate: ExpressibleByStringInterpolation {
+    /// Parses a literal condition: `where: "age > 20"`. A call that uses an invalid condition throws its error. Pass
+    /// variable values, and text that is no literal, with ``where(_:_:)``.
     public init(stringLiteral text: String) { self = .where(text) }
 }
 
@@ -187,7 +188,7 @@ package struct PredicateComparison: Sendable, Hashable {
 }
 
 /// A comparison operator.
-public enum PredicateOperator: String, Sendable, Hashable, CaseIterable {
+package enum PredicateOperator: String, Sendable, Hashable, CaseIterable {
     /// The same value. Nil equals nil.
     case equal = "=="
     /// A different value. Nil differs from every value.
@@ -306,22 +307,22 @@ extension RowPredicate {
     }
 
     /// Returns the path of an attribute or to-one relationship. See ``PredicatePath/attribute(_:)``.
-    public static func attribute(_ path: String) -> PredicatePath { .attribute(path) }
+    package static func attribute(_ path: String) -> PredicatePath { .attribute(path) }
 
     /// Returns a path of which at least one row must match. See ``PredicatePath/any(_:)``.
-    public static func any(_ path: String) -> PredicatePath { .any(path) }
+    package static func any(_ path: String) -> PredicatePath { .any(path) }
 
     /// Returns a path of which every row must match. See ``PredicatePath/all(_:)``.
-    public static func all(_ path: String) -> PredicatePath { .all(path) }
+    package static func all(_ path: String) -> PredicatePath { .all(path) }
 
     /// Returns a path of which no row may match. See ``PredicatePath/none(_:)``.
-    public static func none(_ path: String) -> PredicatePath { .none(path) }
+    package static func none(_ path: String) -> PredicatePath { .none(path) }
 
     /// Returns the path of a number of rows. See ``PredicatePath/count(_:)``.
-    public static func count(_ path: String) -> PredicatePath { .count(path) }
+    package static func count(_ path: String) -> PredicatePath { .count(path) }
 
     /// Compares a path with a value. If the operator does not accept the value, a call that uses the condition throws.
-    public static func compare(
+    package static func compare(
         _ path: PredicatePath, _ op: PredicateOperator, _ value: (any PredicateArgument)?, ignoringCase: Bool = false
     ) -> RowPredicate {
         do {
@@ -334,12 +335,12 @@ extension RowPredicate {
     }
 
     /// Combines conditions with AND. Without conditions it holds for every row.
-    public static func allOf(_ conditions: [RowPredicate]) -> RowPredicate {
+    package static func allOf(_ conditions: [RowPredicate]) -> RowPredicate {
         conditions.isEmpty ? .all : RowPredicate(.all(of: conditions.map(\.node)))
     }
 
     /// Combines conditions with OR. Without conditions it holds for no row.
-    public static func anyOf(_ conditions: [RowPredicate]) -> RowPredicate {
+    package static func anyOf(_ conditions: [RowPredicate]) -> RowPredicate {
         conditions.isEmpty ? .nothing : RowPredicate(.any(of: conditions.map(\.node)))
     }
 

@@ -3,7 +3,7 @@ extension SyncResult {
     package static let diagnosticLimit = 10_000
 
     private static func joined(_ links: [Link]?, _ later: [Link]?) -> [Link]? {
-        links == nil && later == nil ? nil : ((links ?? []) + (later ?? [])).sorted()
+        links == nil && later == nil ? nil : ((links ?? []) + (later ?? [])).sorted(by: <)
     }
 
     /// Adds the changes of a later page or chunk, so that each row is counted once, with its final change.
@@ -138,7 +138,7 @@ package struct ResultAccumulator: Sendable {
     }
 
     package mutating func preservePending(
-        _ kept: ([SyncResult.UnresolvedReference]) throws -> [SyncResult.UnresolvedReference]
+        _ kept: ([SyncResult.Link]) throws -> [SyncResult.Link]
     ) rethrows {
         for index in parts.indices { parts[index].result.unresolved = try kept(parts[index].result.unresolved) }
     }

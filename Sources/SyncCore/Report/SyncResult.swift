@@ -10,7 +10,7 @@ public struct SyncResult: Sendable, Hashable, Codable {
         public var values: [String: ValueChange]?
 
         /// Creates an update of one row.
-        public init(key: PrimaryKeyValue, changed: [String], values: [String: ValueChange]? = nil) {
+        package init(key: PrimaryKeyValue, changed: [String], values: [String: ValueChange]? = nil) {
             self.key = key
             self.changed = changed
             self.values = values
@@ -39,49 +39,29 @@ public struct SyncResult: Sendable, Hashable, Codable {
         public var deletedRows: [Row]?
 
         /// Creates an empty set of changes.
-        public init() {}
+        package init() {}
 
         /// Whether no row of the entity changed.
         public var isEmpty: Bool { insertedCount == 0 && updatedCount == 0 && deletedCount == 0 }
     }
 
     /// The counts of root records: inserted, matched with a stored row, and the rows in scope that the payload omits.
-    public struct RootCounts: Sendable, Hashable, Codable {
+    package struct RootCounts: Sendable, Hashable, Codable {
         /// The number of root records that were inserted.
-        public var inserted = 0
+        package var inserted = 0
         /// The number of root records that matched a stored row and were allowed to update it.
-        public var matched = 0
+        package var matched = 0
         /// The number of stored rows in scope that the payload omits.
-        public var deleted = 0
+        package var deleted = 0
 
         /// Creates counts of zero.
-        public init() {}
-    }
-
-    /// A pending reference: a reference to a row that is not stored yet. It is resolved when the row arrives.
-    public struct UnresolvedReference: Sendable, Hashable, Codable {
-        /// The entity of the referencing row.
-        public var entity: String
-        /// The key of that row.
-        public var key: PrimaryKeyValue
-        /// The relationship of the referencing row.
-        public var relationship: String
-        /// The key of the row that is not stored.
-        public var target: PrimaryKeyValue
-
-        /// Creates a reference from one row to another.
-        public init(entity: String, key: PrimaryKeyValue, relationship: String, target: PrimaryKeyValue) {
-            self.entity = entity
-            self.key = key
-            self.relationship = relationship
-            self.target = target
-        }
+        package init() {}
     }
 
     /// The entity that was synced.
     public var entity: String
     /// The counts of root records.
-    public var root = RootCounts()
+    package var root = RootCounts()
     /// The number of root records with a key that could be read.
     public var records = 0
     /// The number of root records with the key of an earlier one. They are merged into one row.
@@ -103,8 +83,9 @@ public struct SyncResult: Sendable, Hashable, Codable {
     public var diagnostics: [SyncDiagnostic] = []
     /// The number of diagnostics that are not listed.
     public var omittedDiagnostics = 0
-    /// The pending references of the payload.
-    public var unresolved: [UnresolvedReference] = []
+    /// The pending references of the payload: links to rows that are not stored yet. They are resolved when the rows
+    /// arrive.
+    public var unresolved: [Link] = []
     /// The address or cursor of the next page: `links.next` of a JSON:API document, or `endCursor` of a GraphQL connection with a
     /// next page. Nil if there is none.
     public var nextPage: String?
@@ -112,7 +93,7 @@ public struct SyncResult: Sendable, Hashable, Codable {
     public var unmappedKeys: [SyncDiagnostic] = []
 
     /// Creates a result without changes.
-    public init(entity: String) { self.entity = entity }
+    package init(entity: String) { self.entity = entity }
 
     /// Decodes a result, including one of a version that did not count records.
     public init(from decoder: any Decoder) throws {
@@ -129,7 +110,7 @@ public struct SyncResult: Sendable, Hashable, Codable {
         removedLinks = try fields.decodeIfPresent([Link].self, forKey: .removedLinks)
         diagnostics = try fields.decode([SyncDiagnostic].self, forKey: .diagnostics)
         omittedDiagnostics = try fields.decode(Int.self, forKey: .omittedDiagnostics)
-        unresolved = try fields.decode([UnresolvedReference].self, forKey: .unresolved)
+        unresolved = try fields.decode([Link].self, forKey: .unresolved)
         nextPage = try fields.decodeIfPresent(String.self, forKey: .nextPage)
         unmappedKeys = try fields.decode([SyncDiagnostic].self, forKey: .unmappedKeys)
     }
@@ -179,7 +160,7 @@ public struct SyncProgress: Sendable, Hashable {
     public var total: Int?
 
     /// Creates a progress value.
-    public init(_ phase: Phase, completed: Int, total: Int? = nil) {
+    package init(_ phase: Phase, completed: Int, total: Int? = nil) {
         self.phase = phase
         self.completed = completed
         self.total = total
@@ -242,7 +223,7 @@ extension SyncResult {
         public var new: JSONValue
 
         /// Creates a change from one value to another.
-        public init(old: JSONValue, new: JSONValue) {
+        package init(old: JSONValue, new: JSONValue) {
             self.old = old
             self.new = new
         }
@@ -256,13 +237,13 @@ extension SyncResult {
         public var values: [String: JSONValue]
 
         /// Creates a row with values.
-        public init(key: PrimaryKeyValue, values: [String: JSONValue]) {
+        package init(key: PrimaryKeyValue, values: [String: JSONValue]) {
             self.key = key
             self.values = values
         }
     }
 
-    /// A link between two rows that was added or removed.
+    /// A link between two rows: added, removed, or pending because the row it leads to is not stored yet.
     public struct Link: Sendable, Hashable, Codable {
         /// The entity of the row that has the relationship.
         public var entity: String
@@ -274,7 +255,7 @@ extension SyncResult {
         public var target: PrimaryKeyValue
 
         /// Creates a link between two rows.
-        public init(entity: String, key: PrimaryKeyValue, relationship: String, target: PrimaryKeyValue) {
+        package init(entity: String, key: PrimaryKeyValue, relationship: String, target: PrimaryKeyValue) {
             self.entity = entity
             self.key = key
             self.relationship = relationship
@@ -283,9 +264,9 @@ extension SyncResult {
     }
 }
 
-extension SyncResult.Link: Comparable {
+extension SyncResult.Link {
     /// Sorts links by entity, key, relationship and target.
-    public static func < (left: Self, right: Self) -> Bool {
+    package static func < (left: Self, right: Self) -> Bool {
         (left.entity, left.key, left.relationship, left.target)
             < (right.entity, right.key, right.relationship, right.target)
     }

@@ -5,54 +5,80 @@ public import Foundation
 /// Numbers, Booleans, strings, dates, UUIDs, URLs, data, JSON and optionals of them conform. Enums with such raw values need
 /// no conformance. Neither do `Codable` types, which are stored as JSON.
 public protocol AttributeValue: Sendable {
-    /// The type of the attribute.
-    static var attributeType: AttributeType { get }
-    /// Whether an attribute of this type is optional.
-    static var isOptional: Bool { get }
-    /// Creates the value from a stored value; nil if the stored value does not fit.
-    init?(storedValue: StoredValue)
-    /// The stored form of the value.
-    var storedValue: StoredValue { get }
+    /// The attribute type of the values, and their conversion to and from stored values.
+    static var attributeCoding: AttributeCoding<Self> { get }
+}
+
+/// The attribute type of a Swift type, and the conversion of its values to and from stored values.
+///
+/// ```swift
+/// extension Money: AttributeValue {
+///     static let attributeCoding = AttributeCoding<Money>(
+///         .integer, decode: { $0.int.map(Money.init(cents:)) }, encode: { .integer($0.cents) })
+/// }
+/// ```
+public struct AttributeCoding<Value>: Sendable {
+    fileprivate let type: AttributeType
+    fileprivate let isOptional: Bool
+    fileprivate let decode: @Sendable (StoredValue) -> Value?
+    fileprivate let encode: @Sendable (Value) -> StoredValue
+
+    /// Creates a coding of values that are never nil.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the attribute.
+    ///   - decode: Returns the value of a stored value; nil if the stored value does not fit.
+    ///   - encode: Returns the stored form of a value.
+    public init(
+        _ type: AttributeType, decode: @escaping @Sendable (StoredValue) -> Value?,
+        encode: @escaping @Sendable (Value) -> StoredValue
+    ) {
+        self.init(type, isOptional: false, decode: decode, encode: encode)
+    }
+
+    fileprivate init(
+        _ type: AttributeType, isOptional: Bool, decode: @escaping @Sendable (StoredValue) -> Value?,
+        encode: @escaping @Sendable (Value) -> StoredValue
+    ) {
+        self.type = type
+        self.isOptional = isOptional
+        self.decode = decode
+        self.encode = encode
+    }
 }
 
 extension AttributeValue {
-    /// False: values of this type are never nil.
-    public static var isOptional: Bool { false }
+    /// The type of the attribute.
+    package static var attributeType: AttributeType { attributeCoding.type }
+    /// Whether an attribute of this type is optional.
+    package static var isOptional: Bool { attributeCoding.isOptional }
+
+    /// Creates the value from a stored value; nil if the stored value does not fit.
+    package init?(storedValue: StoredValue) {
+        guard let value = Self.attributeCoding.decode(storedValue) else { return nil }
+        self = value
+    }
+
+    /// The stored form of the value.
+    package var storedValue: StoredValue { Self.attributeCoding.encode(self) }
 }
 
 extension Optional: AttributeValue where Wrapped: AttributeValue {
-    /// The attribute type of the wrapped type.
-    public static var attributeType: AttributeType { Wrapped.attributeType }
-    /// True: values of this type may be nil.
-    public static var isOptional: Bool { true }
-
-    /// Creates the value, or nil for null.
-    public init?(storedValue: StoredValue) {
-        if storedValue.isNull {
-            self = Self.none
-        } else if let value = Wrapped(storedValue: storedValue) {
-            self = Self.some(value)
-        } else {
-            return nil
-        }
+    /// The coding of the wrapped type; null for nil.
+    public static var attributeCoding: AttributeCoding<Self> {
+        AttributeCoding<Self>(
+            Wrapped.attributeType, isOptional: true,
+            decode: { $0.isNull ? .some(nil) : Wrapped(storedValue: $0).map { .some($0) } },
+            encode: { $0?.storedValue ?? .null })
     }
-
-    /// The stored form of the value; null for nil.
-    public var storedValue: StoredValue { self?.storedValue ?? .null }
 }
 
 extension AttributeValue where Self: FixedWidthInteger {
-    /// Integers.
-    public static var attributeType: AttributeType { .integer }
-
-    /// Creates the number, if it fits the type.
-    public init?(storedValue: StoredValue) {
-        guard let number = storedValue.int else { return nil }
-        self.init(exactly: number)
+    /// Integers that fit the type. Larger ones than `Int64` holds are stored as its largest.
+    public static var attributeCoding: AttributeCoding<Self> {
+        AttributeCoding<Self>(
+            .integer, decode: { $0.int.flatMap(Self.init(exactly:)) }, encode: { .integer(Int64(clamping: $0)) })
     }
-
-    /// The number, clamped to `Int64`.
-    public var storedValue: StoredValue { .integer(Int64(clamping: self)) }
 }
 
 extension Int: AttributeValue {}
@@ -65,128 +91,63 @@ extension UInt16: AttributeValue {}
 extension UInt32: AttributeValue {}
 
 extension Double: AttributeValue {
-    /// Floating-point numbers.
-    public static var attributeType: AttributeType { .double }
-    /// Creates the number, if the stored value is a number.
-    public init?(storedValue: StoredValue) {
-        guard let number = storedValue.double else { return nil }
-        self = number
-    }
-    /// The number.
-    public var storedValue: StoredValue { .double(self) }
+    /// Floating-point numbers, from any number.
+    public static let attributeCoding = AttributeCoding<Double>(
+        .double, decode: { $0.double }, encode: { .double($0) })
 }
 
 extension Float: AttributeValue {
-    /// Floating-point numbers.
-    public static var attributeType: AttributeType { .double }
-    /// Creates the nearest number, if the stored value is a number.
-    public init?(storedValue: StoredValue) {
-        guard let number = storedValue.double else { return nil }
-        self = Float(number)
-    }
-    /// The number.
-    public var storedValue: StoredValue { .double(Double(self)) }
+    /// Floating-point numbers: the nearest one to any number.
+    public static let attributeCoding = AttributeCoding<Float>(
+        .double, decode: { $0.double.map { Float($0) } }, encode: { .double(Double($0)) })
 }
 
 extension Bool: AttributeValue {
     /// Booleans.
-    public static var attributeType: AttributeType { .boolean }
-    /// Creates the Boolean, if the stored value is one.
-    public init?(storedValue: StoredValue) {
-        guard let value = storedValue.bool else { return nil }
-        self = value
-    }
-    /// The boolean.
-    public var storedValue: StoredValue { .boolean(self) }
+    public static let attributeCoding = AttributeCoding<Bool>(
+        .boolean, decode: { $0.bool }, encode: { .boolean($0) })
 }
 
 extension String: AttributeValue {
     /// Strings.
-    public static var attributeType: AttributeType { .string }
-    /// Creates the string, if the stored value is one.
-    public init?(storedValue: StoredValue) {
-        guard let text = storedValue.string else { return nil }
-        self = text
-    }
-    /// The string.
-    public var storedValue: StoredValue { .string(self) }
+    public static let attributeCoding = AttributeCoding<String>(
+        .string, decode: { $0.string }, encode: { .string($0) })
 }
 
 extension Date: AttributeValue {
     /// Dates, with millisecond precision.
-    public static var attributeType: AttributeType { .date }
-    /// Creates the date, if the stored value is one.
-    public init?(storedValue: StoredValue) {
-        guard let date = storedValue.date else { return nil }
-        self = date
-    }
-    /// The date.
-    public var storedValue: StoredValue { .date(self) }
+    public static let attributeCoding = AttributeCoding<Date>(
+        .date, decode: { $0.date }, encode: { .date($0) })
 }
 
 extension UUID: AttributeValue {
     /// UUIDs.
-    public static var attributeType: AttributeType { .uuid }
-    /// Creates the UUID, if the stored value is one.
-    public init?(storedValue: StoredValue) {
-        guard let value = storedValue.uuid else { return nil }
-        self = value
-    }
-    /// The UUID.
-    public var storedValue: StoredValue { .uuid(self) }
+    public static let attributeCoding = AttributeCoding<UUID>(
+        .uuid, decode: { $0.uuid }, encode: { .uuid($0) })
 }
 
 extension URL: AttributeValue {
-    /// URLs.
-    public static var attributeType: AttributeType { .url }
-    /// Creates the URL, if the stored value is one.
-    public init?(storedValue: StoredValue) {
-        guard let url = storedValue.url else { return nil }
-        self = url
-    }
-    /// The absolute string of the URL.
-    public var storedValue: StoredValue { .url(absoluteString) }
+    /// URLs, as their absolute strings.
+    public static let attributeCoding = AttributeCoding<URL>(
+        .url, decode: { $0.url }, encode: { .url($0.absoluteString) })
 }
 
 extension Decimal: AttributeValue {
     /// Decimal numbers.
-    public static var attributeType: AttributeType { .decimal }
-    /// Creates the number, if the stored value is a decimal.
-    public init?(storedValue: StoredValue) {
-        guard let number = storedValue.decimal else { return nil }
-        self = number
-    }
-    /// The number.
-    public var storedValue: StoredValue { .decimal(self) }
+    public static let attributeCoding = AttributeCoding<Decimal>(
+        .decimal, decode: { $0.decimal }, encode: { .decimal($0) })
 }
 
 extension Data: AttributeValue {
     /// Data.
-    public static var attributeType: AttributeType { .binary }
-    /// Creates the data, if the stored value is binary.
-    public init?(storedValue: StoredValue) {
-        guard let data = storedValue.binary else { return nil }
-        self = data
-    }
-    /// The data.
-    public var storedValue: StoredValue { .binary(self) }
+    public static let attributeCoding = AttributeCoding<Data>(
+        .binary, decode: { $0.binary }, encode: { .binary($0) })
 }
 
 extension JSONValue: AttributeValue {
-    /// JSON.
-    public static var attributeType: AttributeType { .json }
-    /// Creates the JSON; null for nil.
-    public init?(storedValue: StoredValue) {
-        if storedValue.isNull {
-            self = .null
-        } else if let json = storedValue.json {
-            self = json
-        } else {
-            return nil
-        }
-    }
-    /// The JSON; nil for null.
-    public var storedValue: StoredValue { self == .null ? .null : .json(self) }
+    /// JSON; null for nil.
+    public static let attributeCoding = AttributeCoding<JSONValue>(
+        .json, decode: { $0.isNull ? .null : $0.json }, encode: { $0 == .null ? .null : .json($0) })
 }
 
 /// An optional of any type.

@@ -31,9 +31,9 @@ extension SyncEntity {
 /// The attribute or relationship of a property of a ``SyncEntity``.
 public struct SyncProperty: Sendable, ExpressibleByStringLiteral {
     /// The local name in the model.
-    public let name: String
+    package let name: String
     /// The type of the destination rows of a relationship; nil for an attribute.
-    public let destination: (any SyncEntity.Type)?
+    package let destination: (any SyncEntity.Type)?
 
     /// Creates the property of an attribute, or of a relationship to rows of a type.
     public init(_ name: String, to destination: (any SyncEntity.Type)? = nil) {
@@ -82,7 +82,7 @@ extension SyncModel {
     /// Creates a model from Swift types, and validates it.
     ///
     /// - Throws: ``SyncError`` `invalidModel` with all problems.
-    public init(types: [any SyncEntity.Type], keys: KeyCase? = nil, ignore: [String] = []) throws {
+    package init(types: [any SyncEntity.Type], keys: KeyCase? = nil, ignore: [String] = []) throws {
         let declared = types.map { $0.syncEntity }
         let byName = Dictionary(declared.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         try self.init(
@@ -245,7 +245,7 @@ extension SyncResult {
 
     /// Returns the changes of an entity, with keys of a Swift type. Keys that do not fit the type are omitted. For
     /// composite keys, use ``JSONValue``.
-    public func typedChanges<Key: AttributeValue>(of entity: String, by type: Key.Type) -> TypedChanges<Key> {
+    package func typedChanges<Key: AttributeValue>(of entity: String, by type: Key.Type) -> TypedChanges<Key> {
         func key(_ key: PrimaryKeyValue) -> Key? {
             Coercion.storedValue(key.json, as: Key.attributeType).flatMap { Key(storedValue: $0) }
         }

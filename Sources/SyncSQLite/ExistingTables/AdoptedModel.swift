@@ -1,6 +1,6 @@
-public import Foundation
-public import GRDB
-public import SyncCore
+package import Foundation
+package import GRDB
+package import SyncCore
 
 /// A model derived from the existing tables of a database.
 ///
@@ -13,11 +13,11 @@ public import SyncCore
 /// inverses, and tables of two foreign keys become many-to-many relationships. Tables and columns that a sync cannot
 /// write to are left out with a remark. The model therefore opens with
 /// ``DataStack/init(model:adopting:transformers:)``.
-public struct AdoptedModel: Sendable {
+package struct AdoptedModel: Sendable {
     /// The model, with the entities of the suitable tables.
-    public let model: SyncModel
+    package let model: SyncModel
     /// The tables and columns that were left out, with the reason: `tables.post.rating: …`.
-    public let notes: [String]
+    package let notes: [String]
 
     /// Derives a model from the tables of a database. It reads all rows of them and writes nothing.
     ///
@@ -25,7 +25,7 @@ public struct AdoptedModel: Sendable {
     ///   `sync_` and `grdb_`.
     /// - Throws: ``SyncError`` `incompatibleTables` if there is no table with such a name, or no suitable table;
     ///   `databaseError`.
-    public init(of reader: some DatabaseReader, tables: [String] = []) throws {
+    package init(of reader: some DatabaseReader, tables: [String] = []) throws {
         (model, notes) = try DatabaseErrorMapper.mapped(.databaseError, "cannot read the tables of the database") {
             try reader.read { db in
                 var draft = try IntrospectedTables(tables, in: db)
@@ -38,7 +38,7 @@ public struct AdoptedModel: Sendable {
     /// Derives a model from the tables of a database file.
     ///
     /// - Throws: ``SyncError`` `cannotOpenStore`, and the errors of ``init(of:tables:)``.
-    public init(at url: URL, tables: [String] = []) throws {
+    package init(at url: URL, tables: [String] = []) throws {
         guard url.isFileURL, FileStatus(at: url.path)?.isRegular == true else {
             throw SyncError(.cannotOpenStore, "no database at '\(url.path)'")
         }

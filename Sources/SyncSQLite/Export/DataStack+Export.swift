@@ -58,7 +58,7 @@ extension DataStack {
     /// - Parameters:
     ///   - offset: The number of rows to skip.
     ///   - body: Called with each record in order. An error that it throws ends the export and is rethrown.
-    public func exportEach(
+    package func exportEach(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, offset: Int = 0, options: ExportOptions = ExportOptions(), _ body: (JSONValue) throws -> Void
     ) throws {
@@ -70,7 +70,7 @@ extension DataStack {
     }
 
     /// Exports the rows of an entity as JSON one at a time, in one read transaction. Cancelling the task ends it.
-    public func exportEach(
+    package func exportEach(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, offset: Int = 0, options: ExportOptions = ExportOptions(),
         _ body: @escaping @Sendable (JSONValue) throws -> Void
@@ -83,7 +83,7 @@ extension DataStack {
     }
 
     /// Exports the rows of an entity as JSON one at a time, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
-    public func exportEach(
+    package func exportEach(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, offset: Int = 0, options: ExportOptions = ExportOptions(), in db: Database,
         _ body: (JSONValue) throws -> Void
@@ -176,7 +176,7 @@ extension DataStack {
     }
 
     /// Exports the rows of an entity as JSON text in buffers, in one read transaction. Cancelling the task ends it.
-    public func exportText(
+    package func exportText(
         _ entity: String, as form: PayloadFormat = .json, where predicate: RowPredicate = .all,
         orderedBy order: RowOrder = .byKey, limit: Int? = nil, offset: Int = 0,
         options: ExportOptions = ExportOptions(), write: @escaping @Sendable (Data) throws -> Void
@@ -190,7 +190,7 @@ extension DataStack {
     }
 
     /// Exports the rows of an entity as JSON text in buffers, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
-    public func exportText(
+    package func exportText(
         _ entity: String, as form: PayloadFormat = .json, where predicate: RowPredicate = .all,
         orderedBy order: RowOrder = .byKey, limit: Int? = nil, offset: Int = 0,
         options: ExportOptions = ExportOptions(), in db: Database, write: (Data) throws -> Void
@@ -229,7 +229,7 @@ extension DataStack {
     /// ``RowPredicate/where(_:_:)``.
     ///
     /// - Throws: ``SyncError`` `invalidPredicate` with line and column, and the errors of the call with a predicate.
-    public func export(
+    package func export(
         _ entity: String, where text: String, orderedBy order: RowOrder = .byKey, limit: Int? = nil,
         options: ExportOptions = ExportOptions()
     ) throws -> [JSONValue] {
@@ -238,7 +238,7 @@ extension DataStack {
     }
 
     /// Exports the rows of an entity that match a condition in text form.
-    public func export(
+    package func export(
         _ entity: String, where text: String, orderedBy order: RowOrder = .byKey, limit: Int? = nil,
         options: ExportOptions = ExportOptions()
     ) async throws -> [JSONValue] {

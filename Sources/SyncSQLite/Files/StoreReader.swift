@@ -138,7 +138,7 @@ extension DataStack {
     ///
     /// - Throws: ``SyncError`` `cannotOpenStore` if the file does not exist (it is not created) or is not a store;
     ///   `databaseBusy` if another process has locked the store exclusively; `missingTransformer`.
-    public convenience init(
+    package convenience init(
         reading url: URL, registering code: [AttributeTransformer] = [], transformers: TransformerPolicy = .required
     ) throws {
         self.init(try StoreReader(url).open().registering(code, transformers))
@@ -146,8 +146,18 @@ extension DataStack {
 
     /// Computes what a migration of the store in a file to another model would change and lose, and writes nothing.
     ///
+    /// - Returns: `changes`: the differences between the models that change tables, by path in a schema file. `losses`:
+    ///   the parts of the old model that do not fit the new one, with the number of lost rows, values or links.
     /// - Throws: ``SyncError`` `modelMismatch` for rows that lack values the model requires, `cannotOpenStore`.
-    public static func migration(to model: SyncModel, at url: URL) throws -> MigrationReport {
+    public static func migration(
+        to model: SyncModel, at url: URL
+    ) throws -> (changes: [SyncDiagnostic], losses: [SyncDiagnostic]) {
+        let report = try migrationReport(to: model, at: url)
+        return (report.changes, report.losses)
+    }
+
+    /// Computes what a migration would change and lose, as a report that is written as JSON.
+    package static func migrationReport(to model: SyncModel, at url: URL) throws -> MigrationReport {
         let copy = try DataStack(reading: url, transformers: .optional).copied()
         defer { try? copy.close() }
         return try copy.migrate(to: model, .allowingLoss)

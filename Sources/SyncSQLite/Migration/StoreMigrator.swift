@@ -1,5 +1,5 @@
 import GRDB
-public import SyncCore
+package import SyncCore
 import SyncStore
 
 /// Migrates the tables of one model to those of another. Tables that differ are created again and filled from the old
@@ -288,9 +288,9 @@ public enum MigrationPolicy: Sendable, Hashable {
 }
 
 /// The changes and losses of a migration.
-public struct MigrationReport: Sendable, Hashable, Codable {
+package struct MigrationReport: Sendable, Hashable, Codable {
     /// The differences between the models that change tables, by path in a schema file.
-    public let changes: [SyncDiagnostic]
+    package let changes: [SyncDiagnostic]
     /// The parts of the old model that do not fit the new one, with the number of lost rows, values or links.
-    public let losses: [SyncDiagnostic]
+    package let losses: [SyncDiagnostic]
 }

@@ -14,7 +14,7 @@ public struct RowChanges<Row: Sendable>: Sendable {
         public let new: Int
 
         /// Creates an index change.
-        public init(old: Int, new: Int) {
+        package init(old: Int, new: Int) {
             self.old = old
             self.new = new
         }

@@ -7,9 +7,6 @@ public import SyncCore
 /// cancelled or its iterator is released. It fails with the errors of a fetch: the store has another model, a name is
 /// unknown, or the stack was closed (`storeClosed`).
 public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
-    /// The value of the query.
-    public typealias Element = Value
-
     /// Starts an observation and returns a function that waits for the next value. The observation runs until that
     /// function is released.
     private let begin: @Sendable () -> () async throws -> Value?
@@ -56,18 +53,10 @@ public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// A sequence of the changes of a list of rows: first all rows as inserted, then the differences from the previous
-/// list.
-///
-/// It ends and fails as ``StoreObservation`` does.
-public struct RowChangeObservation<Row: Sendable>: AsyncSequence, Sendable {
-    /// The differences from the previous list.
-    public typealias Element = RowChanges<Row>
-
-    /// Starts an observation and returns a function that waits for the next differences.
-    private let begin: @Sendable () -> () async throws -> RowChanges<Row>?
-
-    init<Listed: ObservedListItem>(lists: StoreObservation<[Listed]>) where Listed.Element == Row {
+extension StoreObservation {
+    /// Observes the changes of a list of rows: first all rows as inserted, then the differences from the previous list.
+    init<Listed: ObservedListItem>(changesOf lists: StoreObservation<[Listed]>)
+    where Value == RowChanges<Listed.Element> {
         begin = {
             var lists = lists.makeAsyncIterator()
             var last: [Listed] = []
@@ -77,19 +66,6 @@ public struct RowChangeObservation<Row: Sendable>: AsyncSequence, Sendable {
                 return RowChanges(from: last, to: list)
             }
         }
-    }
-
-    /// Starts an observation.
-    public func makeAsyncIterator() -> Iterator { Iterator(nextChanges: begin()) }
-
-    /// The iterator of an observation, which runs until the iterator is released.
-    public struct Iterator: AsyncIteratorProtocol {
-        fileprivate let nextChanges: () async throws -> RowChanges<Row>?
-
-        /// Waits for the next differences; nil once the task is cancelled.
-        ///
-        /// - Throws: ``SyncError``.
-        public mutating func next() async throws -> RowChanges<Row>? { try await nextChanges() }
     }
 }
 
@@ -142,10 +118,10 @@ extension DataStack {
     public func observeChanges(
         _ entity: String, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil
-    ) -> RowChangeObservation<SyncRow> {
+    ) -> StoreObservation<RowChanges<SyncRow>> {
         let rows = ObservedRows(entity: entity, predicate: predicate, order: order, limit: limit)
-        return RowChangeObservation(
-            lists: StoreObservation(self, fetch: { db in try rows.fetch(self, db) }) { $0 })
+        return StoreObservation<RowChanges<SyncRow>>(
+            changesOf: StoreObservation(self, fetch: { db in try rows.fetch(self, db) }) { $0 })
     }
 
     /// The results of syncs and changes of single rows that this stack commits from now on, without empty results. A

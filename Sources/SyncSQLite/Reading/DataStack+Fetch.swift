@@ -173,26 +173,26 @@ extension DataStack {
     /// ``RowPredicate/where(_:_:)``.
     ///
     /// - Throws: ``SyncError`` `invalidPredicate` with line and column, and the errors of the call with a predicate.
-    public func fetch(
+    package func fetch(
         _ entity: String, where text: String, orderedBy order: RowOrder = .byKey, limit: Int? = nil
     ) throws -> [SyncRow] {
         try fetch(entity, where: try RowPredicate(parsing: text), orderedBy: order, limit: limit)
     }
 
     /// Fetches the rows of an entity that match a condition in text form.
-    public func fetch(
+    package func fetch(
         _ entity: String, where text: String, orderedBy order: RowOrder = .byKey, limit: Int? = nil
     ) async throws -> [SyncRow] {
         try await fetch(entity, where: try RowPredicate(parsing: text), orderedBy: order, limit: limit)
     }
 
     /// Counts the rows of an entity that match a condition in text form.
-    public func count(_ entity: String, where text: String) throws -> Int {
+    package func count(_ entity: String, where text: String) throws -> Int {
         try count(entity, where: try RowPredicate(parsing: text))
     }
 
     /// Counts the rows of an entity that match a condition in text form.
-    public func count(_ entity: String, where text: String) async throws -> Int {
+    package func count(_ entity: String, where text: String) async throws -> Int {
         try await count(entity, where: try RowPredicate(parsing: text))
     }
 }
@@ -205,7 +205,7 @@ extension DataStack {
     /// A to-one relationship has one row or none.
     ///
     /// - Throws: ``SyncError`` `unknownRelationship` or `databaseError`.
-    public func targets(of record: SyncRow, _ relationship: String) throws -> [SyncRow] {
+    package func targets(of record: SyncRow, _ relationship: String) throws -> [SyncRow] {
         try reading { db in try self.targets(of: record, relationship, in: db) }
     }
 
@@ -233,7 +233,7 @@ extension DataStack {
 /// let user = try await stack.fetch("User", id: 6)
 /// user?["firstName"]?.string
 /// ```
-public struct SyncRow: Sendable {
+public struct SyncRow: Sendable, Hashable {
     /// The entity of the row: of an inheritance hierarchy, the most specific one.
     public let entity: String
     /// The key of the row. It is set even if the key attribute is nil because the key is temporary. A row of a keyless entity has
@@ -241,9 +241,20 @@ public struct SyncRow: Sendable {
     public let key: PrimaryKeyValue
     /// The primary key of the row in its table, which foreign keys refer to.
     package let rowKey: DatabaseValue
-    package let type: CompiledEntity
+    private let compiledEntity: Uncompared<CompiledEntity>
+    package var type: CompiledEntity { compiledEntity.value }
     /// One value per attribute slot of the inheritance hierarchy.
     package let values: [StoredValue]
+
+    package init(
+        entity: String, key: PrimaryKeyValue, rowKey: DatabaseValue, type: CompiledEntity, values: [StoredValue]
+    ) {
+        self.entity = entity
+        self.key = key
+        self.rowKey = rowKey
+        compiledEntity = Uncompared(type)
+        self.values = values
+    }
 
     /// The value of an attribute; nil if the entity has no attribute of this name.
     public subscript(attribute: String) -> StoredValue? {
@@ -253,20 +264,6 @@ public struct SyncRow: Sendable {
     /// The names of the attributes, inherited ones first.
     public var attributes: [String] {
         type.slotByName.sorted { $0.value < $1.value }.map(\.key)
-    }
-}
-
-extension SyncRow: Hashable {
-    /// Compares entity, key and values.
-    public static func == (left: SyncRow, right: SyncRow) -> Bool {
-        left.entity == right.entity && left.rowKey == right.rowKey && left.values == right.values
-    }
-
-    /// Hashes the values that `==` compares.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(entity)
-        hasher.combine(rowKey)
-        hasher.combine(values)
     }
 }
 

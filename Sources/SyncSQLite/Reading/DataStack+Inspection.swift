@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-public import SyncCore
+package import SyncCore
 import SyncStore
 
 /// Access for a test kit beyond the rows of a store.
@@ -126,16 +126,16 @@ extension DataStack {
     /// Returns the pending references of the store, ordered by entity, key, relationship and position.
     ///
     /// - Throws: ``SyncError`` `databaseError`.
-    public func unresolvedReferences() throws -> [SyncResult.UnresolvedReference] {
+    package func unresolvedReferences() throws -> [SyncResult.Link] {
         try reading { db in try EngineDamage.located(in: db) { try self.unresolvedReferences(in: db) } }
     }
 
     /// Returns the pending references of the store, ordered by entity, key, relationship and position.
-    public func unresolvedReferences() async throws -> [SyncResult.UnresolvedReference] {
+    package func unresolvedReferences() async throws -> [SyncResult.Link] {
         try await reading { db in try EngineDamage.located(in: db) { try self.unresolvedReferences(in: db) } }
     }
 
-    private func unresolvedReferences(in db: Database) throws -> [SyncResult.UnresolvedReference] {
+    private func unresolvedReferences(in db: Database) throws -> [SyncResult.Link] {
         let rows = try Row.fetchAll(
             db,
             sql: """
@@ -146,7 +146,7 @@ extension DataStack {
             guard let owner = RowKey(row[1] as DatabaseValue), let target = RowKey(row[4] as DatabaseValue) else {
                 return nil
             }
-            return SyncResult.UnresolvedReference(
+            return SyncResult.Link(
                 entity: try row.decode(atIndex: 0), key: owner.recordKey(keyType(of: try row.decode(atIndex: 0))),
                 relationship: try row.decode(atIndex: 2),
                 target: target.recordKey(keyType(of: try row.decode(atIndex: 3))))
@@ -155,8 +155,8 @@ extension DataStack {
 
     /// Returns the references that are still pending.
     func pendingReferences(
-        among references: [SyncResult.UnresolvedReference], in db: Database
-    ) throws -> [SyncResult.UnresolvedReference] {
+        among references: [SyncResult.Link], in db: Database
+    ) throws -> [SyncResult.Link] {
         let statement = try RawStatement(
             db,
             """

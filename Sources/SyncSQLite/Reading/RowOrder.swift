@@ -11,25 +11,25 @@ public import SyncCore
 /// Nil comes first, or last if the order is descending. Text is compared by its code points.
 public struct RowOrder: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
     /// One attribute, or a path to one, and its direction.
-    public struct Term: Sendable, Hashable {
+    package struct Term: Sendable, Hashable {
         /// The name of an attribute, or a path: to an attribute through to-one relationships, to a to-one relationship,
         /// or to the number of rows of a to-many relationship. Examples: `company.name`, `company`, `notes.@count`.
-        public var attribute: String
+        package var attribute: String
         /// Whether the order is ascending.
-        public var isAscending: Bool
+        package var isAscending: Bool
 
         /// Creates a term for an attribute, ascending by default.
-        public init(_ attribute: String, ascending isAscending: Bool = true) {
+        package init(_ attribute: String, ascending isAscending: Bool = true) {
             self.attribute = attribute
             self.isAscending = isAscending
         }
     }
 
     /// The attributes: the first is compared first.
-    public var terms: [Term]
+    package var terms: [Term]
 
     /// Creates an order from terms.
-    public init(_ terms: [Term]) { self.terms = terms }
+    package init(_ terms: [Term]) { self.terms = terms }
 
     /// Creates an order from names of attributes, with a minus before descending ones.
     public init(_ names: [String]) {
@@ -66,7 +66,7 @@ extension RowOrder {
 
 extension RowOrder.Term {
     /// Creates an order by an attribute of a type.
-    public init<Value: SyncEntity>(_ path: PartialKeyPath<Value>, ascending isAscending: Bool = true) {
+    package init<Value: SyncEntity>(_ path: PartialKeyPath<Value>, ascending isAscending: Bool = true) {
         self.init(Value.syncProperties[path]?.name ?? "\(path)", ascending: isAscending)
     }
 }
@@ -89,7 +89,7 @@ extension RowOrder {
     /// Creates an order from a sort descriptor of Foundation.
     ///
     /// - Throws: ``SyncError`` as ``init(_:)-([SortDescriptor<Value>])`` does.
-    public init<Value: SyncEntity>(_ descriptor: SortDescriptor<Value>) throws { try self.init([descriptor]) }
+    package init<Value: SyncEntity>(_ descriptor: SortDescriptor<Value>) throws { try self.init([descriptor]) }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
@@ -97,7 +97,7 @@ extension RowOrder.Term {
     /// Creates an order from a sort descriptor of Foundation.
     ///
     /// - Throws: ``SyncError`` as ``RowOrder/init(_:)-([SortDescriptor<Value>])`` does.
-    public init<Value: SyncEntity>(_ descriptor: SortDescriptor<Value>) throws {
+    package init<Value: SyncEntity>(_ descriptor: SortDescriptor<Value>) throws {
         if var comparator = descriptor.stringComparator {
             comparator.order = .forward
             guard comparator == .lexical else {

@@ -39,7 +39,7 @@ extension DataStack {
 
     /// Inserts a row with stored values by attribute name, which must have the types of the attributes.
     @discardableResult
-    public func insert(
+    package func insert(
         _ entity: String, storedValues: [String: StoredValue], links: [String: [SyncRow]] = [:]
     ) throws -> SyncRow {
         try writing { db in try self.insert(entity, storedValues: storedValues, links: links, in: db) }
@@ -53,7 +53,7 @@ extension DataStack {
     ///
     /// - Throws: ``SyncError`` `keylessEntity`, `primaryKeyMissing` if the type has no temporary keys,
     ///   `unknownEntity` or `databaseError`.
-    public func newKey(for entity: String) throws -> JSONValue {
+    package func newKey(for entity: String) throws -> JSONValue {
         let compiled = try model.compiled.entity(named: entity)
         let key = try reading { db in try self.newKey(for: compiled, in: db) }
         return switch key.storage {

@@ -34,7 +34,7 @@ extension DataStack {
 
     /// Inserts the row of one JSON record, or updates the row with its key, in one transaction.
     @discardableResult
-    public func insertOrUpdate(
+    package func insertOrUpdate(
         _ entity: String, with record: JSONValue, options: SyncOptions = SyncOptions()
     ) async throws -> (row: SyncRow, result: SyncResult) {
         let stored = try await writing { db in
@@ -149,7 +149,7 @@ extension DataStack {
 
     /// Updates the attributes and relationships of a row that the JSON record contains, in one transaction.
     @discardableResult
-    public func update(
+    package func update(
         _ entity: String, id: JSONValue, with values: JSONValue, options: SyncOptions = SyncOptions()
     ) async throws -> (row: SyncRow, result: SyncResult)? {
         let updated = try await writing { db in
@@ -171,7 +171,7 @@ extension DataStack {
     ///   errors of
     ///   ``insert(_:storedValues:links:)``. Nothing is written then.
     @discardableResult
-    public func fill(
+    package func fill(
         _ entity: String, with record: JSONValue, where predicate: RowPredicate? = nil
     ) throws -> (row: SyncRow, diagnostics: [SyncDiagnostic]) {
         try writing { db in try self.fill(entity, with: record, where: predicate, in: db) }
@@ -179,7 +179,7 @@ extension DataStack {
 
     /// Sets the attributes of one row from a JSON record.
     @discardableResult
-    public func fill(
+    package func fill(
         _ entity: String, with record: JSONValue, where predicate: RowPredicate? = nil
     ) async throws -> (row: SyncRow, diagnostics: [SyncDiagnostic]) {
         try await writing { db in try self.fill(entity, with: record, where: predicate, in: db) }
@@ -187,7 +187,7 @@ extension DataStack {
 
     /// Sets the attributes of one row from a JSON record, inside ``write(_:)-(_)``.
     @discardableResult
-    public func fill(
+    package func fill(
         _ entity: String, with record: JSONValue, where predicate: RowPredicate? = nil, in db: Database
     ) throws -> (row: SyncRow, diagnostics: [SyncDiagnostic]) {
         guard let predicate else {
@@ -277,7 +277,7 @@ extension DataStack {
 
     /// Deletes a row by its key, in one transaction.
     @discardableResult
-    public func delete(_ entity: String, id: JSONValue) async throws -> SyncResult {
+    package func delete(_ entity: String, id: JSONValue) async throws -> SyncResult {
         let result = try await writing { db in try self.delete(entity, id: id, in: db, isOwn: true) }
         feed.publish(result)
         return result

@@ -195,9 +195,9 @@ extension DataStack {
         _ type: Value.Type, where predicate: RowPredicate = .all, orderedBy order: RowOrder = .byKey,
         limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
         including relationships: PartialKeyPath<Value>...
-    ) throws -> RowChangeObservation<Value> {
+    ) throws -> StoreObservation<RowChanges<Value>> {
         let rows = try TypedRows(type, self, relationships, skipping: skip)
-        return RowChangeObservation(
-            lists: StoreObservation(self, fetch: { db in try rows.fetch(predicate, order, limit, db) }) { $0 })
+        return StoreObservation<RowChanges<Value>>(
+            changesOf: StoreObservation(self, fetch: { db in try rows.fetch(predicate, order, limit, db) }) { $0 })
     }
 }

@@ -38,7 +38,7 @@ extension EntityRecord {
     /// Returns a primary key as JSON: a value, or an array for a composite key.
     public static func syncID(of parts: any AttributeValue...) -> JSONValue {
         parts.count == 1
-            ? parts[0].storedValue.jsonForm : parts.isEmpty ? .null : .array(parts.map(\.storedValue.jsonForm))
+            ? keyPart(parts[0]) : parts.isEmpty ? .null : .array(parts.map { keyPart($0) })
     }
 
     /// The table of the entity, unless the model names another one. For a sub-entity, the view of its rows in the
@@ -56,6 +56,9 @@ extension EntityRecord {
         try RecordRow.complete(&container, Self.self, values)
     }
 }
+
+/// Returns a part of a key as JSON. It is no member, because the compiler crashes where a protocol opens the existential.
+private func keyPart(_ value: any AttributeValue) -> JSONValue { value.storedValue.jsonForm }
 
 /// A column as GRDB's query interface names it. A UUID is stored as text, so compare with its `uuidString`.
 public typealias EntityColumn = Column

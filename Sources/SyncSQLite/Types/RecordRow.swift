@@ -128,18 +128,7 @@ public struct RowNumber: AttributeValue, Hashable {
     /// The number.
     public let value: Int64
 
-    /// Creates a row number.
-    public init(_ value: Int64) { self.value = value }
-
-    /// The attribute type: integer.
-    public static var attributeType: AttributeType { .integer }
-
-    /// Creates a row number from an integer; nil for any other value.
-    public init?(storedValue: StoredValue) {
-        guard let number = storedValue.int else { return nil }
-        self.init(number)
-    }
-
-    /// The number as a stored value.
-    public var storedValue: StoredValue { .integer(value) }
+    /// Integers.
+    public static let attributeCoding = AttributeCoding<RowNumber>(
+        .integer, decode: { $0.int.map { RowNumber(value: $0) } }, encode: { .integer($0.value) })
 }

@@ -132,7 +132,7 @@ struct TypedRows<Value: EntityRecord>: Sendable {
 /// have.
 public struct UnreadableRow: Sendable, Hashable {
     /// The entity of the row.
-    public let entity: String
+    package let entity: String
     /// The key of the row.
     public let key: PrimaryKeyValue
     /// The error of the value, with its column in ``SyncError/path``.

@@ -1,6 +1,6 @@
-public import Foundation
-public import HTTPTypes
-public import SyncCore
+package import Foundation
+package import HTTPTypes
+package import SyncCore
 
 /// An endpoint of [WatermelonDB's sync protocol](https://watermelondb.dev/docs/Sync/Backend): one URL that returns the
 /// changes of all tables since a timestamp, and accepts local changes.
@@ -15,7 +15,7 @@ public import SyncCore
 ///
 /// The statuses 400 and 422 may also mean a conflict. So the engine pulls first. If the push is rejected again, the
 /// engine halves the batch until it finds the rejected change.
-public struct WatermelonService: SyncService {
+package struct WatermelonService: SyncService {
     let exchange: ServiceHTTPClient
     private let tables: [String: String]
     let schemaVersion: Int
@@ -27,7 +27,7 @@ public struct WatermelonService: SyncService {
     ///   - url: The complete URL of the endpoint.
     ///   - tables: The table of each entity; by default the plural of its name in snake_case.
     ///   - schemaVersion: The schema version to request.
-    public init(
+    package init(
         url: URL, tables: [String: String] = [:], schemaVersion: Int = 1, headers: [HTTPField.Name: String] = [:],
         credentials: ServiceCredentials = .none, transport: any HTTPTransport = DefaultTransport()
     ) {
@@ -37,7 +37,7 @@ public struct WatermelonService: SyncService {
     }
 
     /// A shared cursor, tombstones, IDs that the client assigns, and atomic pushes.
-    public var capabilities: ServiceCapabilities {
+    package var capabilities: ServiceCapabilities {
         ServiceCapabilities(
             ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: false,
             givesTimes: false, batchSize: 1000, sendsCascades: true, answersRecords: false, idLength: 16,
@@ -45,19 +45,19 @@ public struct WatermelonService: SyncService {
     }
 
     /// The delay of the header `Backoff`, or of `Retry-After` in a successful response.
-    public var backoff: Duration? { exchange.backoff }
+    package var backoff: Duration? { exchange.backoff }
 
     /// Returns a text without the values of secret headers.
-    public func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
+    package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The URL of the endpoint.
-    public var identity: String { exchange.base.absoluteString }
+    package var identity: String { exchange.base.absoluteString }
 
     /// Returns the table.
-    public func filter(of entity: String) -> String { table(of: entity) }
+    package func filter(of entity: String) -> String { table(of: entity) }
 
     /// Returns the service with the key paths of the model's IDs.
-    public func knowing(_ entities: [ServiceEntity]) -> WatermelonService {
+    package func knowing(_ entities: [ServiceEntity]) -> WatermelonService {
         var service = self
         for entity in entities { service.keyPaths[entity.name] = entity.keyPaths.first }
         return service
@@ -84,7 +84,7 @@ public struct WatermelonService: SyncService {
     // MARK: Pulling
 
     /// Pulls the changes of several entities since a timestamp, in one request.
-    public func pull(_ entities: [String], since cursor: String?) async throws -> [String: PullPage] {
+    package func pull(_ entities: [String], since cursor: String?) async throws -> [String: PullPage] {
         // The engine pulls all rows after a change of the model, so it never needs a migration.
         let url = try url(since: cursor, [("schema_version", "\(schemaVersion)"), ("migration", "null")])
         let answer = try await exchange.send(.get, url)
@@ -113,13 +113,13 @@ public struct WatermelonService: SyncService {
     }
 
     /// Pulls the changes of one entity. The response has the other tables too.
-    public func pull(_ request: PullRequest) async throws -> PullPage {
+    package func pull(_ request: PullRequest) async throws -> PullPage {
         let pages = try await pull([request.entity], since: request.cursor)
         return pages[request.entity] ?? PullPage(rows: [], cursor: request.cursor)
     }
 
     /// Fetches rows by ID. It pulls all rows, because the protocol has no request for single rows.
-    public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
+    package func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         let rows = try await pull(PullRequest(entity: entity, cursor: nil)).rows
         return ids.map { id in
             rows.first { $0.id == id && $0.record != nil }.map { .found($0) } ?? .absent
@@ -205,7 +205,7 @@ extension WatermelonService {
     /// - Throws: ``ServiceError`` `outdated` if something changed since the last pull, `refusedTogether` if the service
     ///   rejects a change, and the errors of all services. The service then applied nothing, or the push may be
     ///   repeated.
-    public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+    package func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         // The service cannot detect conflicts without the timestamp of a pull.
         guard let cursor = operations.first?.cursor else { throw ServiceError.outdated }
         let answer = try await exchange.send(.post, url(since: cursor), changes(operations))

@@ -70,8 +70,9 @@ extension EngineRun {
         var trail = PageLoopDetector("IDs of \(entity)")
         var comparesVersions = true
         while true {
-            let request = SweepRequest(entity: entity, page: trail.page)
-            let answer = try await asking { [service] in try await service.ids(request) }
+            let answer = try await asking { [service, page = trail.page] in
+                try await service.ids(of: entity, page: page)
+            }
             let news = try await store.insertListed(
                 answer.ids.map { ListedRecord(id: $0, version: comparesVersions ? answer.versions[$0] : nil) },
                 of: entity, lease)

@@ -5,7 +5,7 @@ package import SyncStore
 /// Syncs a store with a web service in both directions: pulls remote changes, pushes local changes, and resolves conflicts.
 ///
 /// ```swift
-/// let engine = try SyncEngine(stack: stack, service: RESTService(baseURL: url), entities: ["Project", "Task"])
+/// let engine = try SyncEngine(stack: stack, service: BuiltInService.rest(baseURL: url), entities: ["Project", "Task"])
 /// let report = try await engine.sync()
 /// ```
 /// From then on triggers record each local write, including writes of other programs. `Docs/SyncProtocol.md` describes
@@ -20,7 +20,7 @@ public actor SyncEngine {
     private let runs = EngineRunQueue()
     /// The report of the last run, even if it ended with an error. Nil before the first run, during a run, and after a run that
     /// could not begin.
-    public private(set) var lastReport: SyncReport?
+    package private(set) var lastReport: SyncReport?
 
     /// - Throws: ``SyncError`` `unknownEntity`; `invalidOption` for an entity that is named twice, or a setting that
     ///   the service does not support; `serviceMismatch`; `userMismatch`.

@@ -23,20 +23,20 @@ public struct SyncReport: Sendable, Hashable, Codable {
         /// The number of rows with a conflict: both sides changed a field, or one side deleted the row.
         public var conflicts = 0
         /// The number of fields in conflict, which are the entries in the conflict log.
-        public var conflictingValues = 0
+        package var conflictingValues = 0
         /// The number of rows that were blocked.
         public var parked = 0
         /// The number of records without an ID, which were skipped.
         public var skipped = 0
         /// The index of the first skipped record in the pulled list.
-        public var firstSkipped: Int?
+        package var firstSkipped: Int?
         /// The number of remote values of the wrong type. The store keeps its values.
         public var unread = 0
         /// The first value of the wrong type: its row, member and problem.
-        public var firstUnreadable: String?
+        package var firstUnreadable: String?
 
         /// Creates an empty set of changes.
-        public init() {}
+        package init() {}
 
         /// Whether there are no changes.
         public var isEmpty: Bool { self == Changes() }
@@ -46,7 +46,7 @@ public struct SyncReport: Sendable, Hashable, Codable {
     public var entities: [String: Changes] = [:]
 
     /// Creates an empty report.
-    public init() {}
+    package init() {}
 
     /// Whether there are no changes.
     public var isEmpty: Bool { entities.values.allSatisfy(\.isEmpty) }

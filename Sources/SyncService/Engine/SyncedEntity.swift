@@ -15,18 +15,18 @@ public struct SyncedEntity: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The name of the entity in the model.
     public var name: String
     /// The policy if both sides changed a field; nil for that of the engine's settings.
-    public var policy: ConflictPolicy?
+    package var policy: ConflictPolicy?
     /// The policy if one side deleted a row that the other edited; nil for that of the engine's settings.
-    public var deleteConflicts: DeleteConflictPolicy?
+    package var deleteConflicts: DeleteConflictPolicy?
     /// Whether a row is merged as a whole instead of field by field. With `clientWins` the last device that syncs then wins the whole
     /// row, as in older tools.
-    public var isOneDomain: Bool
+    package var isOneDomain: Bool
     /// Groups of attributes and to-one relationships that are merged as one field, such as the parts of an address.
-    public var groups: [[String]]
+    package var groups: [[String]]
     /// The natural key: two new rows with equal values of these attributes are one row.
-    public var naturalKey: [String]
+    package var naturalKey: [String]
     /// Who deletes the rows that a delete rule cascades to; nil for the default of the service.
-    public var cascades: Cascades?
+    package var cascades: Cascades?
 
     /// Creates an entity.
     public init(

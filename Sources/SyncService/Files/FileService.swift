@@ -4,19 +4,26 @@ import SyncStore
 
 /// A service that stores files of rows: a field of a record has the name of a file.
 public protocol FileService: SyncService {
-    /// Returns the reference to a file of a row.
+    /// Returns the URL of a file of a row. The bytes at a URL never change: another file has another URL.
     ///
     /// - Parameter id: The remote ID of the row.
-    func reference(to name: String, of entity: String, id: JSONValue) throws -> FileReference
+    func reference(to name: String, of entity: String, id: JSONValue) throws -> URL
     /// Downloads a file.
     ///
     /// - Throws: ``FileError``, ``ServiceError``.
-    func download(_ reference: FileReference) async throws -> Data
+    func download(_ reference: URL) async throws -> Data
     /// Uploads a file and sets the field of the row. It replaces the former file.
     ///
+    /// - Parameters:
+    ///   - name: The name of the file. It begins with a tag that identifies the bytes.
+    ///   - type: The media type, such as `image/png`.
+    ///   - id: The remote ID of the row.
+    ///   - path: The key path of the field.
     /// - Returns: `applied` with the row. ``sentName(of:)`` of the value of its field begins with the name that was
     ///   sent.
-    func upload(_ file: FileUpload) async throws -> PushOutcome
+    func upload(
+        _ data: Data, named name: String, type: String, to entity: String, id: JSONValue, path: [String]
+    ) async throws -> PushOutcome
     /// Returns the part of a field's value that begins with the name that was sent. A service may add to the name, or
     /// store a URL. The engine finds an uploaded file by it after a lost response.
     func sentName(of name: String) -> String
@@ -28,29 +35,19 @@ extension FileService {
 }
 
 /// A file to upload, for a field of a row.
-public struct FileUpload: Sendable, Hashable {
+struct FileUpload {
     /// The entity of the row.
-    public var entity: String
+    let entity: String
     /// The remote ID of the row.
-    public var id: JSONValue
+    let id: JSONValue
     /// The key path of the field.
-    public var path: [String]
+    let path: [String]
     /// The name of the file. It begins with a tag that identifies the bytes.
-    public var name: String
+    let name: String
     /// The media type, such as `image/png`.
-    public var type: String
+    let type: String
     /// The bytes.
-    public var data: Data
-
-    /// Creates a file to upload.
-    public init(entity: String, id: JSONValue, path: [String], name: String, type: String, data: Data) {
-        self.entity = entity
-        self.id = id
-        self.path = path
-        self.name = name
-        self.type = type
-        self.data = data
-    }
+    let data: Data
 }
 
 /// A multipart form with one file (RFC 7578).
@@ -117,11 +114,12 @@ extension EngineRun {
         case .absent?, nil: return  // The run that finds that out deletes the row.
         case .forbidden?: return try await block(file, FetchOutcome.forbiddenReason)
         }
-        let upload = FileUpload(
-            entity: file.entity, id: file.remoteID, path: file.path, name: "\(file.tag)-\(file.content.name)",
-            type: file.content.type, data: try await files.contentsOf(url))
+        let data = try await files.contentsOf(url)
         do {
-            switch try await service.upload(upload) {
+            switch try await service.upload(
+                data, named: "\(file.tag)-\(file.content.name)", type: file.content.type, to: file.entity,
+                id: file.remoteID, path: file.path)
+            {
             case .applied(let row?):
                 guard let name = file.name(in: row, of: service) else {
                     return try await block(

@@ -14,7 +14,7 @@ public actor FileStore {
     private let pendingFolder: URL
     private let limit: Int
     private let now: @Sendable () -> Date
-    private var downloads: [FileReference: Task<URL, any Error>] = [:]
+    private var downloads: [URL: Task<URL, any Error>] = [:]
 
     /// Creates a store.
     ///
@@ -39,7 +39,7 @@ public actor FileStore {
     /// so open it soon.
     ///
     /// - Throws: ``FileError``, ``ServiceError``.
-    public func file(_ reference: FileReference, from service: any FileService) async throws -> URL {
+    package func file(_ reference: URL, from service: any FileService) async throws -> URL {
         if let url = try cached(reference) { return url }
         if let download = downloads[reference] { return try await download.value }
         let download = Task {
@@ -52,7 +52,7 @@ public actor FileStore {
     }
 
     /// Returns the URL of a file in the folder; nil if it was not downloaded.
-    public func cached(_ reference: FileReference) throws -> URL? {
+    package func cached(_ reference: URL) throws -> URL? {
         guard let hash = try? String(contentsOf: referenceURL(reference), encoding: .utf8), SHA256.isText(hash) else {
             return nil
         }
@@ -62,7 +62,7 @@ public actor FileStore {
         return url
     }
 
-    private func store(_ data: Data, for reference: FileReference) throws -> URL {
+    private func store(_ data: Data, for reference: URL) throws -> URL {
         let hash = SHA256.text(data)
         let url = contents.appendingPathComponent(hash)
         try write(data, to: url)
@@ -73,8 +73,8 @@ public actor FileStore {
         return url
     }
 
-    private func referenceURL(_ reference: FileReference) -> URL {
-        references.appendingPathComponent(SHA256.text(Data(reference.url.absoluteString.utf8)))
+    private func referenceURL(_ reference: URL) -> URL {
+        references.appendingPathComponent(SHA256.text(Data(reference.absoluteString.utf8)))
     }
 
     // MARK: Files to upload
@@ -97,7 +97,7 @@ public actor FileStore {
     }
 
     /// Copies uploaded bytes to the downloaded files, so that they need no download.
-    func sent(_ hash: String, as reference: FileReference) throws {
+    func sent(_ hash: String, as reference: URL) throws {
         guard let url = pendingFile(hash) else { return }
         _ = try store(contentsOf(url), for: reference)
     }
@@ -171,15 +171,6 @@ public actor FileStore {
     private func changing<T>(_ body: () throws -> T) throws -> T {
         do { return try body() } catch { throw FileError.unusableFolder(error.localizedDescription) }
     }
-}
-
-/// A reference to a file of a service. Its bytes never change: another file has another reference.
-public struct FileReference: Sendable, Hashable {
-    /// The URL of the file.
-    public let url: URL
-
-    /// Creates a reference.
-    public init(_ url: URL) { self.url = url }
 }
 
 /// An error of a file.

@@ -1,6 +1,6 @@
-public import Foundation
-public import HTTPTypes
-public import SyncCore
+package import Foundation
+package import HTTPTypes
+package import SyncCore
 
 /// A [Kinto](https://docs.kinto-storage.org) server: ordered versions, tombstones, and IDs that the client assigns.
 ///
@@ -10,7 +10,7 @@ public import SyncCore
 /// - A deleted record accepts `PUT`, and answers `PATCH` and `DELETE` with 404.
 /// - `POST` of an existing ID answers 200 and ignores the body. So rows are created with `PUT` and `If-None-Match: *`.
 /// - A batch has 25 requests at most.
-public struct KintoService: SyncService {
+package struct KintoService: SyncService {
     private static let batchSize = 25
     let exchange: ServiceHTTPClient
     private let bucket: String
@@ -24,7 +24,7 @@ public struct KintoService: SyncService {
     ///   - baseURL: The URL of the server, up to `/v1`.
     ///   - collection: The name of an entity's collection; `{path}` is replaced by the path of the entity.
     ///   - paths: The path of each entity; by default the plural of its name in snake_case.
-    public init(
+    package init(
         baseURL: URL, bucket: String = "default", collection: String = "{path}", paths: [String: String] = [:],
         pageSize: Int = 1000, headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
         transport: any HTTPTransport = DefaultTransport()
@@ -37,7 +37,7 @@ public struct KintoService: SyncService {
     }
 
     /// Ordered versions, tombstones, and IDs that the client assigns.
-    public var capabilities: ServiceCapabilities {
+    package var capabilities: ServiceCapabilities {
         ServiceCapabilities(
             ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: true,
             givesTimes: true,
@@ -45,13 +45,13 @@ public struct KintoService: SyncService {
     }
 
     /// The delay of the header `Backoff`, or of `Retry-After` in a successful response.
-    public var backoff: Duration? { exchange.backoff }
+    package var backoff: Duration? { exchange.backoff }
 
     /// Returns a text without the values of secret headers.
-    public func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
+    package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The base URL and the bucket.
-    public var identity: String { "\(exchange.base.absoluteString) \(bucket)" }
+    package var identity: String { "\(exchange.base.absoluteString) \(bucket)" }
 
     private func path(of entity: String) -> [String] {
         let path = (paths[entity] ?? Inflection.plural(Inflection.snakeCase(entity))).split(separator: "/")
@@ -63,7 +63,7 @@ public struct KintoService: SyncService {
     // MARK: Pulling
 
     /// Returns one page of changes, oldest first, so that the next pull may begin at the last row of any page.
-    public func pull(_ request: PullRequest) async throws -> PullPage {
+    package func pull(_ request: PullRequest) async throws -> PullPage {
         let isListing = request.cursor == nil
         let url: URL
         if let page = request.page {
@@ -122,7 +122,7 @@ public struct KintoService: SyncService {
     }
 
     /// Fetches rows by ID, with one request for each.
-    public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
+    package func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         var rows: [FetchOutcome] = []
         for id in ids {
             guard let address = try? RowAddress(id) else {
@@ -147,7 +147,7 @@ public struct KintoService: SyncService {
     // MARK: Pushing
 
     /// Sends the changes as one batch.
-    public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+    package func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         var requests: [Request] = []
         var refused: [Int: PushOutcome] = [:]
         for (index, operation) in operations.enumerated() {

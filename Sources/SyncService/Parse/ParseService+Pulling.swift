@@ -1,10 +1,10 @@
 import Foundation
 import HTTPTypes
-public import SyncCore
+package import SyncCore
 
 extension ParseService {
     /// Returns one page of changes since a time, oldest first. The next page begins after its last row.
-    public func pull(_ request: PullRequest) async throws -> PullPage {
+    package func pull(_ request: PullRequest) async throws -> PullPage {
         let place = try request.page.map { try ParseCursor($0) } ?? request.cursor.map { ParseCursor(time: $0) }
         var query = ParseQuery(order: "updatedAt,objectId", limit: options.pageSize)
         if let place { query.conditions = place.conditions }
@@ -48,27 +48,27 @@ extension ParseService {
     }
 
     /// Returns one page of a full listing of IDs.
-    public func ids(_ request: SweepRequest) async throws -> IDPage {
+    package func ids(of entity: String, page: String?) async throws -> IDPage {
         var query = ParseQuery(order: ParseRecords.id, limit: options.pageSize)
         query.keys = ParseRecords.id
         query.counts = true
-        if let page = request.page { query.conditions = [.init(ParseRecords.id, ["$gt": .string(page)])] }
-        let answer = try await find(className(of: request.entity), query)
-        if let page = request.page, case .string(let last)? = answer.results.last?[ParseRecords.id] {
-            try IDOrder.check((nil, last), after: (nil, page), in: className(of: request.entity))
+        if let page { query.conditions = [.init(ParseRecords.id, ["$gt": .string(page)])] }
+        let answer = try await find(className(of: entity), query)
+        if let page, case .string(let last)? = answer.results.last?[ParseRecords.id] {
+            try IDOrder.check((nil, last), after: (nil, page), in: className(of: entity))
         }
         let ids = answer.results.compactMap { $0[ParseRecords.id] }
         let versions = answer.results.compactMap { record -> (JSONValue, String)? in
             guard let id = record[ParseRecords.id], case .string(let time)? = record["updatedAt"] else { return nil }
             return (id, time)
         }
-        var page = IDPage(ids: ids, versions: Dictionary(versions) { _, last in last })
-        if !answer.isAll, case .string(let last)? = ids.last { page.next = last }
-        return page
+        var listing = IDPage(ids: ids, versions: Dictionary(versions) { _, last in last })
+        if !answer.isAll, case .string(let last)? = ids.last { listing.next = last }
+        return listing
     }
 
     /// Fetches rows by ID, in one request. Rows that the user must not see count as absent.
-    public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
+    package func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         var found: [JSONValue: RemoteRecord] = [:]
         for record in try await raw(ids, of: entity) {
             let row = try await row(record, of: entity)

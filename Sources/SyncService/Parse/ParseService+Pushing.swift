@@ -7,7 +7,7 @@ extension ParseService {
 
     /// Pushes changes in batches whose order does not matter. A create is sent alone, with a request ID that a server
     /// may recognise, unless its ID or its marker identifies it.
-    public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+    package func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         var outcomes: [PushOutcome] = []
         while outcomes.count < operations.count {
             let part = next(operations[outcomes.count...])

@@ -1,6 +1,6 @@
-public import Foundation
-public import HTTPTypes
-public import SyncCore
+package import Foundation
+package import HTTPTypes
+package import SyncCore
 
 /// A [Parse](https://docs.parseplatform.org/rest/guide/) server: classes of objects, with its own value types.
 ///
@@ -21,7 +21,7 @@ public import SyncCore
 /// relationship is a Pointer. A many-to-many relationship is a Relation, or an array of pointers if the record has one.
 /// A File is its URL. An attribute `json` and members of objects (`place.latitude`) have the values unconverted. Fields
 /// have the names of the attributes, unless the model sets a remote key.
-public struct ParseService: SyncService {
+package struct ParseService: SyncService {
     static let batchSize = 50
     let exchange: ServiceHTTPClient
     let options: ParseOptions
@@ -37,7 +37,7 @@ public struct ParseService: SyncService {
     ///   - baseURL: The URL above `/classes`.
     ///   - classes: The class of each entity whose class has another name.
     ///   - credentials: Provides `X-Parse-Session-Token`. It is refreshed after error 209.
-    public init(
+    package init(
         baseURL: URL, options: ParseOptions, classes: [String: String] = [:], headers: [HTTPField.Name: String] = [:],
         credentials: ServiceCredentials = .none, transport: any HTTPTransport = DefaultTransport()
     ) {
@@ -57,7 +57,7 @@ public struct ParseService: SyncService {
     }
 
     /// Batches, without tombstones and preconditions.
-    public var capabilities: ServiceCapabilities {
+    package var capabilities: ServiceCapabilities {
         let idempotency: ServiceCapabilities.CreateIdempotency =
             if options.ids == .client {
                 .clientID
@@ -74,19 +74,19 @@ public struct ParseService: SyncService {
     }
 
     /// The delay of `Retry-After` in a successful response.
-    public var backoff: Duration? { exchange.backoff }
+    package var backoff: Duration? { exchange.backoff }
 
     /// Returns a text without the values of secret headers.
-    public func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
+    package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The base URL and the application ID.
-    public var identity: String { "\(exchange.base.absoluteString) \(options.applicationID)" }
+    package var identity: String { "\(exchange.base.absoluteString) \(options.applicationID)" }
 
     /// Returns the class.
-    public func filter(of entity: String) -> String { className(of: entity) }
+    package func filter(of entity: String) -> String { className(of: entity) }
 
     /// Returns the service with the field types of the model.
-    public func knowing(_ entities: [ServiceEntity]) -> ParseService {
+    package func knowing(_ entities: [ServiceEntity]) -> ParseService {
         var service = self
         for entity in entities {
             service.records[entity.name] = ParseRecords(entity, className: className, files: files)
@@ -95,7 +95,7 @@ public struct ParseService: SyncService {
     }
 
     /// Returns `createdAt` and `updatedAt`, if the model has them.
-    public func ownMembers(of entity: String) -> [[String]] {
+    package func ownMembers(of entity: String) -> [[String]] {
         let records = records(of: entity)
         return records.fields.filter(records.isOwned).map(\.member.path)
     }
@@ -126,24 +126,24 @@ public struct ParseService: SyncService {
 }
 
 /// The application and options of a Parse server.
-public struct ParseOptions: Sendable, Hashable {
+package struct ParseOptions: Sendable, Hashable {
     /// The ID of the application.
-    public var applicationID: String
+    package var applicationID: String
     /// The REST API key; nil if the server needs none.
-    public var restKey: String?
+    package var restKey: String?
     /// The session token of a user; nil for no user, or if the credentials provide `X-Parse-Session-Token`.
-    public var sessionToken: String?
+    package var sessionToken: String?
     /// The most rows of a page. A server may return fewer.
-    public var pageSize = 1000
+    package var pageSize = 1000
     /// How much of the time before the cursor is pulled again: a row may become visible after rows that changed later.
-    public var overlap = Duration.seconds(60)
+    package var overlap = Duration.seconds(60)
     /// Who assigns the ID of a new row. A server with `allowCustomObjectId` accepts IDs of clients.
-    public var ids = ServiceCapabilities.IDAssignment.server
+    package var ids = ServiceCapabilities.IDAssignment.server
     /// A field of all classes for the idempotency key of a new row. The engine finds a row by it after a lost response.
-    public var marker: String?
+    package var marker: String?
 
     /// Creates options for an application.
-    public init(applicationID: String, restKey: String? = nil) {
+    package init(applicationID: String, restKey: String? = nil) {
         self.applicationID = applicationID
         self.restKey = restKey
     }
@@ -221,26 +221,26 @@ struct ParseError {
 extension ParseService: FileService {
     /// Returns the URL that the row has. If the row has a name only, returns the URL of the server's file with that
     /// name.
-    public func reference(to name: String, of entity: String, id: JSONValue) throws -> FileReference {
-        if let url = URL(string: name), url.scheme != nil { return FileReference(url) }
-        return FileReference(try exchange.url(["files", options.applicationID] + RowAddress(.string(name)).parts))
+    package func reference(to name: String, of entity: String, id: JSONValue) throws -> URL {
+        if let url = URL(string: name), url.scheme != nil { return url }
+        return try exchange.url(["files", options.applicationID] + RowAddress(.string(name)).parts)
     }
 
     /// Downloads a file.
-    public func download(_ reference: FileReference) async throws -> Data {
-        guard reference.url.isSameOrigin(as: exchange.base) else {
-            throw FileError.elsewhere(reference.url.absoluteString)
+    package func download(_ reference: URL) async throws -> Data {
+        guard reference.isSameOrigin(as: exchange.base) else {
+            throw FileError.elsewhere(reference.absoluteString)
         }
-        let answer = try await exchange.send(.get, reference.url, headers: [.accept: "*/*"])
+        let answer = try await exchange.send(.get, reference, headers: [.accept: "*/*"])
         switch answer.status {
         case 200..<300: return answer.body
-        case 403, 404: throw FileError.missing(reference.url.path)
+        case 403, 404: throw FileError.missing(reference.path)
         default: throw try refusal(answer)
         }
     }
 
     /// Removes the prefix of `PREFIX_NAME`: 32 digits that the server adds, unless it is configured to preserve names.
-    public func sentName(of name: String) -> String {
+    package func sentName(of name: String) -> String {
         let name = name.lastPathPart ?? name
         guard let mark = name.firstIndex(of: "_"), name[..<mark].allSatisfy(\.isHexDigit) else { return name }
         return String(name[name.index(after: mark)...])
@@ -248,7 +248,13 @@ extension ParseService: FileService {
 
     /// Uploads the bytes, then updates the field of the row. The former file stays on the server, which deletes files
     /// only with its master key.
-    public func upload(_ file: FileUpload) async throws -> PushOutcome {
+    package func upload(
+        _ data: Data, named name: String, type: String, to entity: String, id: JSONValue, path: [String]
+    ) async throws -> PushOutcome {
+        try await upload(FileUpload(entity: entity, id: id, path: path, name: name, type: type, data: data))
+    }
+
+    private func upload(_ file: FileUpload) async throws -> PushOutcome {
         guard let field = Self.field(at: file.path) else {
             return .rejected("'\(file.path.joined(separator: "."))' is a member of an object and cannot store a file")
         }

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPTypes
-public import SyncCore
+package import SyncCore
 
 extension PocketBaseService {
     /// The most rows of a page that PocketBase returns.
@@ -10,7 +10,7 @@ extension PocketBaseService {
 
     /// Returns one page of changes, oldest first. Each page begins after the time and ID of the last row before it. So
     /// no row is missed if rows have the same time or change during the pull.
-    public func pull(_ request: PullRequest) async throws -> PullPage {
+    package func pull(_ request: PullRequest) async throws -> PullPage {
         let place = try request.page.map { try PocketBaseCursor($0) } ?? PocketBaseCursor()
         var query = [("perPage", "\(options.pageSize)")]
         if let updated = options.updated {
@@ -52,21 +52,21 @@ extension PocketBaseService {
     }
 
     /// Returns one page of a full listing of IDs.
-    public func ids(_ request: SweepRequest) async throws -> IDPage {
+    package func ids(of entity: String, page: String?) async throws -> IDPage {
         let fields = ["id", options.updated].compactMap(\.self).joined(separator: ",")
         var query = [("perPage", "\(options.pageSize)"), ("sort", "id"), ("fields", fields), ("skipTotal", "1")]
-        if let page = request.page { query.append(("filter", "id > \(Self.quoted(page))")) }
+        if let page { query.append(("filter", "id > \(Self.quoted(page))")) }
         let asked = query
-        let list = try await retryingAsUser { try await listing(of: request.entity, asked) }
+        let list = try await retryingAsUser { try await listing(of: entity, asked) }
         let ids = list.items.compactMap { $0["id"] }
-        if let page = request.page, case .string(let last)? = ids.last {
-            try IDOrder.check((nil, last), after: (nil, page), in: collection(of: request.entity))
+        if let page, case .string(let last)? = ids.last {
+            try IDOrder.check((nil, last), after: (nil, page), in: collection(of: entity))
         }
-        let versions = list.items.compactMap { row($0, of: request.entity) }
+        let versions = list.items.compactMap { row($0, of: entity) }
             .compactMap { row in row.version.map { (row.id, $0) } }
-        var page = IDPage(ids: ids, versions: Dictionary(versions) { _, last in last })
-        if list.isFull, case .string(let last)? = ids.last { page.next = last }
-        return page
+        var found = IDPage(ids: ids, versions: Dictionary(versions) { _, last in last })
+        if list.isFull, case .string(let last)? = ids.last { found.next = last }
+        return found
     }
 
     private struct List: Sendable {
@@ -130,7 +130,7 @@ extension PocketBaseService {
 
     /// Fetches rows by ID: in one list, then each missing row alone, because the rules of a collection may show single
     /// rows that they do not list.
-    public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
+    package func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         guard !ids.isEmpty else { return [] }
         return try await retryingAsUser(if: { $0.contains(.absent) }) {
             let known = try await listed(ids, of: entity)

@@ -5,7 +5,7 @@ import SyncCore
 extension PocketBaseService {
     /// Pushes all changes in one atomic batch. If the server rejects the batch, it sends them one by one, so that one
     /// bad row does not stop the others.
-    public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+    package func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         var outcomes: [Int: PushOutcome] = [:]
         for (index, operation) in operations.enumerated() {
             do { _ = try RowAddress(operation.id ?? .null) } catch let refusal as RowAddress.Refusal {

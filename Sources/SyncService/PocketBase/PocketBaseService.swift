@@ -1,6 +1,6 @@
-public import Foundation
-public import HTTPTypes
-public import SyncCore
+package import Foundation
+package import HTTPTypes
+package import SyncCore
 
 /// A [PocketBase](https://pocketbase.io) server: IDs that the client assigns, times as versions, reconciliation for
 /// deletions.
@@ -14,7 +14,7 @@ public import SyncCore
 /// - A row that the rules hide is answered as missing. So is a row that the rules protect from changes.
 /// - An expired token is no error: the request is answered as that of a guest, who sees less. So the service checks the
 ///   token before it reports rows as missing.
-public struct PocketBaseService: SyncService {
+package struct PocketBaseService: SyncService {
     let exchange: ServiceHTTPClient
     let options: PocketBaseOptions
     let paths: [String: String]
@@ -30,7 +30,7 @@ public struct PocketBaseService: SyncService {
     ///   - paths: The collection of each entity; by default the plural of its name in snake_case.
     ///   - credentials: The token, as the value of `Authorization`;
     ///     ``login(at:collection:identity:password:transport:)`` returns one.
-    public init(
+    package init(
         baseURL: URL, paths: [String: String] = [:], options: PocketBaseOptions = PocketBaseOptions(),
         headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
         transport: any HTTPTransport = DefaultTransport()
@@ -41,7 +41,7 @@ public struct PocketBaseService: SyncService {
     }
 
     /// IDs that the client assigns, reconciliation for deletions, and batches.
-    public var capabilities: ServiceCapabilities {
+    package var capabilities: ServiceCapabilities {
         ServiceCapabilities(
             ids: .client, deletions: .sweep, createIdempotency: .clientID, hasPreconditions: false,
             givesTimes: options.updated != nil, batchSize: options.batchSize, idLength: 15,
@@ -49,19 +49,19 @@ public struct PocketBaseService: SyncService {
     }
 
     /// The delay of `Retry-After` in a successful response.
-    public var backoff: Duration? { exchange.backoff }
+    package var backoff: Duration? { exchange.backoff }
 
     /// Returns a text without the values of secret headers.
-    public func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
+    package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The base URL.
-    public var identity: String { exchange.base.absoluteString }
+    package var identity: String { exchange.base.absoluteString }
 
     /// Returns the collection and the field with the time of the last change.
-    public func filter(of entity: String) -> String { "\(collection(of: entity)) \(options.updated ?? "")" }
+    package func filter(of entity: String) -> String { "\(collection(of: entity)) \(options.updated ?? "")" }
 
     /// Returns the service with the text fields of the model that are never null.
-    public func knowing(_ entities: [ServiceEntity]) -> PocketBaseService {
+    package func knowing(_ entities: [ServiceEntity]) -> PocketBaseService {
         var service = self
         for entity in entities {
             let texts = entity.members.filter { $0.content == .value(.string) && !$0.isOptional && $0.path.count == 1 }
@@ -99,20 +99,20 @@ public struct PocketBaseService: SyncService {
 }
 
 /// The options of a PocketBase server.
-public struct PocketBaseOptions: Sendable, Hashable {
+package struct PocketBaseOptions: Sendable, Hashable {
     /// The field with the time of the last change (type `autodate`, on create and on update), which every collection
     /// has; nil if there is none, so that every pull lists all rows.
-    public var updated: String? = "updated"
+    package var updated: String? = "updated"
     /// How much of the time before the cursor is pulled again: a row gets its time before its transaction commits.
-    public var overlap = Duration.seconds(60)
+    package var overlap = Duration.seconds(60)
     /// The number of rows of a page, at most 1000.
-    public var pageSize = 1000
+    package var pageSize = 1000
     /// The most changes in one atomic batch; 1 for no batches. A server whose batches are disabled gets single
     /// requests.
-    public var batchSize = 50
+    package var batchSize = 50
 
     /// Creates options with the defaults of PocketBase.
-    public init() {}
+    package init() {}
 }
 
 // MARK: - Authentication
@@ -163,7 +163,7 @@ extension PocketBaseService {
     ///   - url: The URL of the server, without `/api`.
     ///   - collection: The collection of the user; `_superusers` for an administrator.
     ///   - identity: The email address, or another identity field of the collection.
-    public static func login(
+    package static func login(
         at url: URL, collection: String = "users", identity: String, password: String,
         transport: any HTTPTransport = DefaultTransport()
     ) -> ServiceCredentials {
@@ -186,28 +186,27 @@ extension PocketBaseService {
 
 extension PocketBaseService: FileService {
     /// Returns the URL `/api/files/COLLECTION/ID/NAME`.
-    public func reference(to name: String, of entity: String, id: JSONValue) throws -> FileReference {
-        FileReference(
-            try exchange.url(
-                ["api", "files", collection(of: entity)] + RowAddress(id).parts + RowAddress(.string(name)).parts))
+    package func reference(to name: String, of entity: String, id: JSONValue) throws -> URL {
+        try exchange.url(
+            ["api", "files", collection(of: entity)] + RowAddress(id).parts + RowAddress(.string(name)).parts)
     }
 
     /// Downloads a file. A protected file needs a file token of the user.
-    public func download(_ reference: FileReference) async throws -> Data {
-        guard reference.url.isSameOrigin(as: exchange.base) else {
-            throw FileError.elsewhere(reference.url.absoluteString)
+    package func download(_ reference: URL) async throws -> Data {
+        guard reference.isSameOrigin(as: exchange.base) else {
+            throw FileError.elsewhere(reference.absoluteString)
         }
-        let answer = try await exchange.send(.get, reference.url, headers: [.accept: "*/*"])
+        let answer = try await exchange.send(.get, reference, headers: [.accept: "*/*"])
         switch answer.status {
         case 200..<300: return answer.body
         case 403, 404:
-            guard let token = try await fileToken() else { throw FileError.missing(reference.url.path) }
-            let address = "\(reference.url.absoluteString)?token=\(token.escapedForURL)"
+            guard let token = try await fileToken() else { throw FileError.missing(reference.path) }
+            let address = "\(reference.absoluteString)?token=\(token.escapedForURL)"
             let url = try exchange.url(following: address, from: exchange.base)
             let again = try await exchange.send(.get, url, headers: [.accept: "*/*"])
             switch again.status {
             case 200..<300: return again.body
-            case 403, 404: throw FileError.missing(reference.url.path)
+            case 403, 404: throw FileError.missing(reference.path)
             default: throw again.refusal
             }
         default: throw answer.refusal
@@ -226,7 +225,13 @@ extension PocketBaseService: FileService {
     }
 
     /// Uploads a file as a form. The server deletes the former file of the field.
-    public func upload(_ file: FileUpload) async throws -> PushOutcome {
+    package func upload(
+        _ data: Data, named name: String, type: String, to entity: String, id: JSONValue, path: [String]
+    ) async throws -> PushOutcome {
+        try await upload(FileUpload(entity: entity, id: id, path: path, name: name, type: type, data: data))
+    }
+
+    private func upload(_ file: FileUpload) async throws -> PushOutcome {
         let form = MultipartForm(file.path.joined(separator: "."), file)
         do {
             let url = try exchange.url(path(of: file.entity) + RowAddress(file.id).parts)

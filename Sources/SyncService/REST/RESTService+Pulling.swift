@@ -4,7 +4,7 @@ import SyncCore
 
 extension RESTService {
     /// Returns one page of a list.
-    public func pull(_ request: PullRequest) async throws -> PullPage {
+    package func pull(_ request: PullRequest) async throws -> PullPage {
         var place = try request.page.map { try RESTCursor($0) } ?? RESTCursor(options.paging)
         let answer = try await exchange.send(.get, url(of: place, request))
         if options.since != nil { try TimeCursor.check(Self.time(of: request), clock: answer.time) }

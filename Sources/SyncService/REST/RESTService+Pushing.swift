@@ -1,10 +1,10 @@
 import Foundation
 import HTTPTypes
-public import SyncCore
+package import SyncCore
 
 extension RESTService {
     /// Sends one request for each change.
-    public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+    package func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         var outcomes: [PushOutcome] = []
         for operation in operations {
             outcomes.append(try await push(withoutVersion(operation)))
@@ -189,7 +189,7 @@ extension RESTService {
     }
 
     /// Fetches rows by ID, with one request for each.
-    public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
+    package func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {
         var rows: [FetchOutcome] = []
         for id in ids {
             guard let address = try? RowAddress(id) else {

@@ -1,9 +1,9 @@
-public import Foundation
-public import HTTPTypes
+package import Foundation
+package import HTTPTypes
 import SyncCore
 
 /// A generic REST service: a list for each entity, and rows below it by ID.
-public struct RESTService: SyncService {
+package struct RESTService: SyncService {
     let exchange: ServiceHTTPClient
     let paths: [String: String]
     let options: RESTOptions
@@ -15,7 +15,7 @@ public struct RESTService: SyncService {
     /// - Parameters:
     ///   - paths: The path of each entity's list below the base URL; by default the plural of its name in snake_case.
     ///   - ids: The key path of the ID of a row, by entity, where it is not `id`.
-    public init(
+    package init(
         baseURL: URL, paths: [String: String] = [:], options: RESTOptions = RESTOptions(), ids: [String: String] = [:],
         headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
         transport: any HTTPTransport = DefaultTransport()
@@ -27,7 +27,7 @@ public struct RESTService: SyncService {
     }
 
     /// The capabilities that the options imply.
-    public var capabilities: ServiceCapabilities {
+    package var capabilities: ServiceCapabilities {
         let idempotency: ServiceCapabilities.CreateIdempotency =
             if options.ids == .client {
                 .clientID
@@ -46,26 +46,26 @@ public struct RESTService: SyncService {
     }
 
     /// The delay of the header `Backoff`, or of `Retry-After` in a successful response.
-    public var backoff: Duration? { exchange.backoff }
+    package var backoff: Duration? { exchange.backoff }
 
     /// Returns a text without the values of secret headers.
-    public func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
+    package func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
 
     /// The base URL.
-    public var identity: String { exchange.base.absoluteString }
+    package var identity: String { exchange.base.absoluteString }
 
     /// Returns the path, the parameter for changes and the key path of the list.
-    public func filter(of entity: String) -> String {
+    package func filter(of entity: String) -> String {
         "\(path(of: entity).joined(separator: "/")) \(options.since ?? "") \(options.records)"
     }
 
     /// Returns the fields of the version and of the deletion mark.
-    public func ownMembers(of entity: String) -> [[String]] {
+    package func ownMembers(of entity: String) -> [[String]] {
         [options.version, options.deleted].compactMap(\.self).map(Self.path)
     }
 
     /// Returns the service with the IDs of the model, for entities without a configured ID.
-    public func knowing(_ entities: [ServiceEntity]) -> RESTService {
+    package func knowing(_ entities: [ServiceEntity]) -> RESTService {
         var service = self
         for entity in entities where idKeys[entity.name] == nil { service.idKeys[entity.name] = entity.keyPaths }
         return service

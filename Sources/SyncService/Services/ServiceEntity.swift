@@ -22,19 +22,19 @@ public struct ServiceEntity: Sendable, Hashable {
         /// The key path of the field in a record.
         public let path: [String]
         /// Whether the model sets the remote key, so that the service must not rename the field.
-        public let isNamedByModel: Bool
+        package let isNamedByModel: Bool
         /// The type of the field.
         public let content: FieldType
         /// Whether it may be null.
-        public let isOptional: Bool
+        package let isOptional: Bool
         /// The value that a missing field means, for services that omit empty values; nil if a missing field means
         /// nothing.
-        public let absence: JSONValue?
+        package let absence: JSONValue?
         /// Whether the order of a list is significant.
-        public let isOrdered: Bool
+        package let isOrdered: Bool
 
         /// Creates a field.
-        public init(
+        package init(
             _ name: String, path: [String], isNamedByModel: Bool = false, content: FieldType, isOptional: Bool = true,
             absence: JSONValue? = .null, isOrdered: Bool = false
         ) {
@@ -51,12 +51,12 @@ public struct ServiceEntity: Sendable, Hashable {
     /// The name of the entity in the model.
     public let name: String
     /// The key path of each part of the ID of a record. Most IDs have one part.
-    public let keyPaths: [[String]]
+    package let keyPaths: [[String]]
     /// All other fields that are sent, including fields of subentities.
     public let members: [Field]
 
     /// Creates an entity.
-    public init(_ name: String, keyPaths: [[String]], members: [Field]) {
+    package init(_ name: String, keyPaths: [[String]], members: [Field]) {
         self.name = name
         self.keyPaths = keyPaths
         self.members = members

@@ -27,13 +27,13 @@ public struct PullPage: Sendable, Hashable {
     /// The cursor for the next pull. Only the last page has it.
     public var cursor: String?
     /// Whether the pages of this pull list all rows, so that rows that they lack are deleted.
-    public var isListing: Bool
+    package var isListing: Bool
     /// The clock of the service at the time of the response.
-    public var time: Date?
+    package var time: Date?
     /// The number of rows of all pages, if the service reports it.
-    public var total: Int?
+    package var total: Int?
     /// The indexes of records without an ID. They are skipped and reported.
-    public var skipped: [Int]
+    package var skipped: [Int]
 
     /// Creates a page of remote changes.
     public init(
@@ -63,30 +63,16 @@ public struct PullPage: Sendable, Hashable {
     }
 }
 
-/// A request for a page of a full listing of IDs.
-public struct SweepRequest: Sendable, Hashable {
-    /// The entity.
-    public var entity: String
-    /// The token of the page; nil for the first page.
-    public var page: String?
-
-    /// Creates a request.
-    public init(entity: String, page: String? = nil) {
-        self.entity = entity
-        self.page = page
-    }
-}
-
 /// A page of a full listing of IDs.
 public struct IDPage: Sendable, Hashable {
     /// The IDs.
-    public var ids: [JSONValue]
+    package var ids: [JSONValue]
     /// The versions of rows by ID, if the listing has them. The engine fetches rows whose stored version differs.
-    public var versions: [JSONValue: String]
+    package var versions: [JSONValue: String]
     /// The rows, if the service lists complete records. The engine does not fetch them.
-    public var rows: [RemoteRecord]
+    package var rows: [RemoteRecord]
     /// The token of the next page; nil after the last page.
-    public var next: String?
+    package var next: String?
 
     /// Creates a page of IDs.
     public init(ids: [JSONValue], versions: [JSONValue: String] = [:], next: String? = nil) {
@@ -126,7 +112,7 @@ public struct PushOperation: Sendable, Hashable {
     /// The fields of a new row, or the changed fields.
     public var body: JSONValue
     /// The key paths of the values in the body. A value is replaced as a whole.
-    public var paths: [[String]]
+    package var paths: [[String]]
     /// The version that the change is based on; nil if unknown.
     public var version: String?
     /// The cursor of the last pull before the change, for services that push atomically; nil if there is none.

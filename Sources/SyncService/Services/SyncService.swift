@@ -25,8 +25,8 @@ public protocol SyncService: Sendable {
     func pull(_ entities: [String], since cursor: String?) async throws -> [String: PullPage]
     /// Applies changes in this order, and returns one outcome for each.
     func push(_ operations: [PushOperation]) async throws -> [PushOutcome]
-    /// Returns one page of a full listing of IDs.
-    func ids(_ request: SweepRequest) async throws -> IDPage
+    /// Returns one page of a full listing of IDs: the first one, or the one that the page before named.
+    func ids(of entity: String, page: String?) async throws -> IDPage
     /// The delay that the service asked for in a successful response; nil for none. The next run observes it.
     var backoff: Duration? { get }
     /// Fetches rows by ID, and returns one outcome for each.
@@ -59,8 +59,8 @@ extension SyncService {
     public func filter(of entity: String) -> String { "" }
 
     /// Lists the IDs by pulling all rows.
-    public func ids(_ request: SweepRequest) async throws -> IDPage {
-        let page = try await pull(PullRequest(entity: request.entity, cursor: nil, page: request.page))
+    public func ids(of entity: String, page: String?) async throws -> IDPage {
+        let page = try await pull(PullRequest(entity: entity, cursor: nil, page: page))
         return IDPage(rows: page.rows, next: page.next)
     }
 }
@@ -96,34 +96,34 @@ public struct ServiceCapabilities: Sendable, Hashable {
     }
 
     /// Who assigns the ID of a new row.
-    public var ids: IDAssignment
+    package var ids: IDAssignment
     /// How the engine detects remote deletions.
-    public var deletions: DeletionDetection
+    package var deletions: DeletionDetection
     /// What prevents duplicates if a create is repeated.
-    public var createIdempotency: CreateIdempotency
+    package var createIdempotency: CreateIdempotency
     /// Whether the service supports composite IDs. Such an ID is a list.
-    public var takesIDsOfParts: Bool
+    package var takesIDsOfParts: Bool
     /// Whether a change can depend on the version that it is based on.
-    public var hasPreconditions: Bool
+    package var hasPreconditions: Bool
     /// Whether records have a modification time.
-    public var givesTimes: Bool
+    package var givesTimes: Bool
     /// The most changes in one request.
-    public var batchSize: Int
+    package var batchSize: Int
     /// Whether the engine pushes the deletions that a remote deletion causes by the delete rules of the model.
-    public var sendsCascades: Bool
+    package var sendsCascades: Bool
     /// Whether the response to a change has the complete record.
-    public var answersRecords: Bool
+    package var answersRecords: Bool
     /// The length of IDs that the client assigns, in characters of a to z and 0 to 9; nil for UUIDs.
-    public var idLength: Int?
+    package var idLength: Int?
     /// Whether one request returns the changes of all entities as one snapshot, with a shared cursor.
-    public var pullsTogether: Bool
+    package var pullsTogether: Bool
     /// Whether a push is atomic, is rejected if something changed since the last pull, and is harmless when repeated.
-    public var pushesTogether: Bool
+    package var pushesTogether: Bool
     /// Whether a change is sent with the unchanged values of its row.
-    public var sendsWholeRows: Bool
+    package var sendsWholeRows: Bool
     /// Whether versions are ordered, as growing numbers or times. An older version than the known one comes from a
     /// stale replica.
-    public var ordersVersions: Bool
+    package var ordersVersions: Bool
 
     /// Creates capabilities.
     public init(

@@ -1,10 +1,10 @@
 #if os(Linux) && canImport(Glibc)
     import CCurl
-    public import Foundation
-    public import HTTPTypes
+    package import Foundation
+    package import HTTPTypes
 
     /// Sends requests with libcurl. It does not follow redirects, so that credentials are not sent to another host.
-    public final class CurlTransport: HTTPTransport {
+    package final class CurlTransport: HTTPTransport {
         private let bounds: sync_curl_bounds
         private let connections = Connections()
         private let queue = DispatchQueue(label: "Sync.CurlTransport", attributes: .concurrent)
@@ -16,7 +16,7 @@
         ///   - total: The time for a request and its complete response, rounded up to seconds; by default ten times
         ///     `timeout`.
         ///   - answerLimit: The most bytes of a response, decompressed.
-        public init(
+        package init(
             timeout: Duration = .seconds(60), total: Duration? = nil, answerLimit: Int = ResponseSizeLimit.standard
         ) {
             func whole(_ duration: Duration) -> Int { max(1, Int(min(duration.seconds, 1e9).rounded(.up))) }
@@ -26,7 +26,7 @@
         }
 
         /// Sends a request once.
-        public func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
+        package func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
             let flag = Flag()
             return try await withTaskCancellationHandler {
                 try Task.checkCancellation()

@@ -10,14 +10,32 @@ public protocol HTTPTransport: Sendable {
     func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data)
 }
 
-#if os(Linux) && canImport(Glibc)
-    /// The default transport: libcurl, loaded with the first request. Foundation's `URLSession` uses the same library
-    /// here, and loads it with every program that links it.
-    public typealias DefaultTransport = CurlTransport
-#else
-    /// The default transport: Foundation's `URLSession`.
-    public typealias DefaultTransport = URLSessionTransport
-#endif
+/// The default transport. It does not follow redirects, so that credentials are not sent to another host.
+///
+/// On Linux it uses libcurl, loaded with the first request, since Foundation's `URLSession` loads the same library with
+/// every program that links it. Elsewhere it uses `URLSession`, without cache and cookies.
+public struct DefaultTransport: HTTPTransport {
+    #if os(Linux) && canImport(Glibc)
+        private let transport: CurlTransport
+    #else
+        private let transport: URLSessionTransport
+    #endif
+
+    /// Creates a transport.
+    ///
+    /// - Parameters:
+    ///   - timeout: The time to wait for data. Linux rounds it up to seconds.
+    ///   - total: The time for a request and its complete response; by default ten times `timeout`.
+    ///   - answerLimit: The most bytes of a response, decompressed; by default 256 MiB.
+    public init(timeout: Duration = .seconds(60), total: Duration? = nil, answerLimit: Int? = nil) {
+        transport = .init(timeout: timeout, total: total, answerLimit: answerLimit ?? ResponseSizeLimit.standard)
+    }
+
+    /// Sends a request once.
+    public func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
+        try await transport.send(request, body: body)
+    }
+}
 
 extension Duration {
     /// The duration in seconds.
@@ -28,15 +46,15 @@ extension Duration {
 }
 
 /// The limits of responses. They keep a response without an end from blocking a run or using all memory.
-public enum ResponseSizeLimit {
+package enum ResponseSizeLimit {
     /// The most bytes of a body, decompressed: 256 MiB.
-    public static let standard = 256 << 20
+    package static let standard = 256 << 20
     /// The most bytes of the headers and trailers of a response: 256 KiB. On Linux; elsewhere the system has its own
     /// limit.
-    public static let head = 256 << 10
+    package static let head = 256 << 10
     /// The most JSON values in a response: members of objects and elements of lists, at any depth. A value takes about
     /// 100 bytes of memory, even if it is short.
-    public static let values = 5_000_000
+    package static let values = 5_000_000
     /// The total time of a request, as a multiple of its timeout.
     static let totalFactor = 10
 

@@ -14,7 +14,7 @@ public struct ServiceHTTPClient: Sendable {
         /// The body.
         public let body: Data
         /// The method of the request.
-        public let method: HTTPRequest.Method
+        package let method: HTTPRequest.Method
         /// The URL of the request.
         public let url: URL
         /// The secrets to hide in errors.

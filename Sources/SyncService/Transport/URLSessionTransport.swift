@@ -1,13 +1,13 @@
 #if !(os(Linux) && canImport(Glibc))
-    public import Foundation
-    public import HTTPTypes
+    package import Foundation
+    package import HTTPTypes
 
     #if canImport(FoundationNetworking)
         import FoundationNetworking
     #endif
 
     /// Sends requests with Foundation's `URLSession`.
-    public struct URLSessionTransport: HTTPTransport {
+    package struct URLSessionTransport: HTTPTransport {
         private let session: URLSession
         private let receiver: ResponseCollector
 
@@ -17,7 +17,7 @@
         ///   - timeout: The time to wait for data.
         ///   - total: The time for a request and its complete response; by default ten times `timeout`.
         ///   - answerLimit: The most bytes of a response, decompressed.
-        public init(
+        package init(
             timeout: Duration = .seconds(60), total: Duration? = nil, answerLimit: Int = ResponseSizeLimit.standard
         ) {
             let configuration = URLSessionConfiguration.ephemeral
@@ -31,7 +31,7 @@
         }
 
         /// Sends a request once.
-        public func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
+        package func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
             guard let url = URL(string: request.address) else {
                 throw ServiceError.malformed("the request has no valid URL")
             }

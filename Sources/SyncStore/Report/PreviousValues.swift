@@ -42,8 +42,8 @@ final class PreviousValues {
 
     /// Adds the values and links to a result.
     func add(to result: inout SyncResult) throws {
-        result.addedLinks = addedLinks.sorted()
-        result.removedLinks = removedLinks.sorted()
+        result.addedLinks = addedLinks.sorted(by: <)
+        result.removedLinks = removedLinks.sorted(by: <)
         for entity in model.entities {
             guard var changes = result.entities[entity.name] else { continue }
             let updated = changes.updated.map { ResultBuilder.Identity(entity: entity.id, key: $0.key) }

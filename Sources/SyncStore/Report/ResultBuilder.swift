@@ -110,7 +110,7 @@ struct ResultBuilder {
     // MARK: Result
 
     /// Returns the result, and moves the collected changes into it.
-    mutating func makeResult(unresolved: [SyncResult.UnresolvedReference]) -> SyncResult {
+    mutating func makeResult(unresolved: [SyncResult.Link]) -> SyncResult {
         let names = plan.roots.map { model.entities[$0.entity].name }
         var result = SyncResult(entity: names.count == 1 ? names[0] : names.joined(separator: ", "))
         result.nextPage = plan.page.next

@@ -26,5 +26,5 @@ package protocol StoreWriter {
     func transaction(_ request: SyncRequest, _ body: (SyncSession) throws -> SyncResult) throws -> SyncResult
 
     /// Returns the references that are still pending.
-    func pendingReferences(among references: [SyncResult.UnresolvedReference]) throws -> [SyncResult.UnresolvedReference]
+    func pendingReferences(among references: [SyncResult.Link]) throws -> [SyncResult.Link]
 }

@@ -26,7 +26,7 @@ extension SyncTransaction {
         unresolved = requested.references.map { named($0.reference) }
     }
 
-    private func named(_ reference: PendingReference) -> SyncResult.UnresolvedReference {
+    private func named(_ reference: PendingReference) -> SyncResult.Link {
         .init(
             entity: model.entities[reference.ownerEntity].name,
             key: reference.owner.key.recordKey(model.keyType(of: reference.ownerEntity)),

@@ -27,7 +27,7 @@ struct SyncTransaction {
     var duplicates: [PayloadGraph.RowReference: NodeID] = [:]
     /// The row keys of the parent's children before the sync.
     var parentRows: [RowKey] = []
-    var unresolved: [SyncResult.UnresolvedReference] = []
+    var unresolved: [SyncResult.Link] = []
     /// Entity → the number of omitted rows that are not deleted, because an unreadable record may be of them.
     var skippedDeletions: [Int: Int] = [:]
 

@@ -1,12 +1,12 @@
 import SyncCore
-public import SyncSQLite
+package import SyncSQLite
 
 /// Compares a store with the reference: rows, links and orders.
-public enum ReferenceComparison {
+package enum ReferenceComparison {
     /// Returns descriptions of the differences; empty if there are none.
     ///
     /// Rows are paired by their keys. Rows without a key are paired by their position among the rows of their owner.
-    public static func differences(_ reference: ReferenceStore, _ stack: DataStack) throws -> [String] {
+    package static func differences(_ reference: ReferenceStore, _ stack: DataStack) throws -> [String] {
         var pairing = RowCorrespondence(reference, stack)
         try pairing.match()
         return pairing.differences

@@ -1,4 +1,4 @@
-public import SyncCore
+package import SyncCore
 
 extension ReferenceStore {
     func side(_ row: ReferenceRow.ID, _ relationship: CompiledRelationship) -> ReferenceSide {
@@ -136,12 +136,12 @@ extension ReferenceStore {
     }
 
     /// Returns all pending references, including those of earlier payloads.
-    public func unresolvedReferences() -> [SyncResult.UnresolvedReference] {
+    package func unresolvedReferences() -> [SyncResult.Link] {
         pending.compactMap { pending in
             guard let row = rows[pending.side.row], let key = recordKey(row),
                 let target = Self.recordKey(pending.target.key)
             else { return nil }
-            return SyncResult.UnresolvedReference(
+            return SyncResult.Link(
                 entity: row.entity.name, key: key, relationship: pending.relationship.name, target: target)
         }
     }
@@ -180,7 +180,7 @@ extension ReferenceStore {
     /// - Returns: The inserted, updated and deleted keys, the pending references, and the counts of repeated and
     ///   inconsistent records. Counts of unchanged rows and links, and diagnostics, are left out.
     @discardableResult
-    public mutating func sync(
+    package mutating func sync(
         _ json: JSONValue, inEntity name: String, predicate: RowPredicate? = nil,
         parent: SyncParent? = nil, operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
     ) throws -> SyncResult {

@@ -1,13 +1,13 @@
-public import SyncCore
+package import SyncCore
 
 /// A reference implementation of syncing, in dictionaries and simple code. Tests compare the real store with it.
 ///
 /// It implements `Docs/MappingContract.md` independently. It shares only the model, the naming rules and the conversion
 /// of single values with the real store. It is slow, keeps everything in memory, and is a value type: a copy is a
 /// snapshot.
-public struct ReferenceStore: Sendable {
+package struct ReferenceStore: Sendable {
     /// The model of the store.
-    public let model: SyncModel
+    package let model: SyncModel
     /// The rows by an internal number.
     var rows: [ReferenceRow.ID: ReferenceRow] = [:]
     /// The linked rows of each row, by association end, in order.
@@ -21,7 +21,7 @@ public struct ReferenceStore: Sendable {
     private var lastID = 0
 
     /// Creates an empty store.
-    public init(model: SyncModel) { self.model = model }
+    package init(model: SyncModel) { self.model = model }
 
     /// Adds a row and returns its number.
     ///

@@ -1,9 +1,9 @@
-public import Foundation
+import Foundation
 
 /// The results of the cases of a run.
 public struct ScenarioReport: Sendable, Hashable, Codable {
     /// The outcome of a case.
-    public enum Outcome: String, Sendable, Hashable, Codable, CaseIterable {
+    package enum Outcome: String, Sendable, Hashable, Codable, CaseIterable {
         /// All expectations are met.
         case passed
         /// An expectation is not met, or the case could not be read or run; see ``CaseResult/failures``.
@@ -13,18 +13,18 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
     }
 
     /// An expectation that is not met, or an unexpected error.
-    public struct Failure: Sendable, Hashable, Codable {
+    package struct Failure: Sendable, Hashable, Codable {
         /// The number of the step, from 1; nil for a function, a file, or the final state of the store.
-        public var step: Int?
+        package var step: Int?
         /// The expected value, as JSON or a description; empty if nothing could be compared.
-        public var expected: String
+        package var expected: String
         /// The found value.
-        public var found: String
+        package var found: String
         /// The compared property, or the error.
-        public var message: String
+        package var message: String
 
         /// Creates a failure.
-        public init(step: Int? = nil, expected: String, found: String, message: String) {
+        package init(step: Int? = nil, expected: String, found: String, message: String) {
             self.step = step
             self.expected = expected
             self.found = found
@@ -33,23 +33,23 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
     }
 
     /// The result of one case, or of a file that could not be read.
-    public struct CaseResult: Sendable, Hashable, Codable {
+    package struct CaseResult: Sendable, Hashable, Codable {
         /// The path of the file, as it was passed to the run.
-        public var file: String
+        package var file: String
         /// The name of the case.
-        public var name: String
+        package var name: String
         /// The outcome of the case.
-        public var outcome: Outcome
+        package var outcome: Outcome
         /// The failures. A case stops at its first failing step.
-        public var failures: [Failure]
+        package var failures: [Failure]
         /// The reason for skipping the case.
-        public var reason: String?
+        package var reason: String?
         /// The transformers that the model names and the runner does not register. Nil if there are none, or without
         /// ``ScenarioRunner/Options/namesMissingTransformers``.
-        public var missingTransformers: [String]?
+        package var missingTransformers: [String]?
 
         /// Creates the result of one case.
-        public init(
+        package init(
             file: String, name: String, outcome: Outcome, failures: [Failure] = [], reason: String? = nil
         ) {
             self.file = file
@@ -61,17 +61,17 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
     }
 
     /// The results, in the order of the files and of the cases in them.
-    public var results: [CaseResult]
+    package var results: [CaseResult]
 
     /// Creates a report.
-    public init(results: [CaseResult] = []) { self.results = results }
+    package init(results: [CaseResult] = []) { self.results = results }
 
     /// The number of cases that passed.
-    public var passed: Int { count(.passed) }
+    package var passed: Int { count(.passed) }
     /// The number of cases that failed.
-    public var failed: Int { count(.failed) }
+    package var failed: Int { count(.failed) }
     /// The number of cases that were skipped.
-    public var skipped: Int { count(.skipped) }
+    package var skipped: Int { count(.skipped) }
 
     /// Whether at least one case was run and none failed.
     public var isSuccess: Bool { failed == 0 && !results.isEmpty }
@@ -87,7 +87,7 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
 extension ScenarioReport.CaseResult: CustomStringConvertible {
     /// A description in one line: outcome, file, name, and for a failure the step with the expected and the found
     /// value.
-    public var description: String {
+    package var description: String {
         let start = "\(outcome.rawValue) \(file) \(name)"
         switch outcome {
         case .passed: return start
@@ -99,7 +99,7 @@ extension ScenarioReport.CaseResult: CustomStringConvertible {
 
 extension ScenarioReport.Failure: CustomStringConvertible {
     /// A description in one line, such as `step 3: count of User: expected 8, found 7`.
-    public var description: String {
+    package var description: String {
         let place = step.map { "step \($0): " } ?? ""
         let comparison = expected.isEmpty && found.isEmpty ? "" : ": expected \(expected), found \(found)"
         return "\(place)\(message)\(comparison)".split(whereSeparator: \.isNewline).joined(separator: " ")
@@ -108,5 +108,5 @@ extension ScenarioReport.Failure: CustomStringConvertible {
 
 extension ScenarioReport.Failure: LocalizedError {
     /// The description, so that `localizedDescription` is the same text.
-    public var errorDescription: String? { description }
+    package var errorDescription: String? { description }
 }

@@ -225,10 +225,10 @@ struct ScenarioActions: Sendable {
         case bytes(Data)
         case value(JSONValue)
 
-        func syncPayload() -> SyncPayload {
+        func syncPayload() throws -> SyncPayload {
             switch self {
-            case .bytes(let json): json.syncPayload()
-            case .value(let json): json.syncPayload()
+            case .bytes(let json): try json.syncPayload()
+            case .value(let json): try json.syncPayload()
             }
         }
 

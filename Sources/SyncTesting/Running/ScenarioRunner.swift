@@ -12,26 +12,26 @@ public import SyncCore
 /// pass `PRAGMA foreign_key_check` and `PRAGMA integrity_check`.
 public struct ScenarioRunner: Sendable {
     /// Checks and store variants that a runner applies to every case.
-    public struct Options: Sendable, Hashable {
+    package struct Options: Sendable, Hashable {
         /// Whether the runner repeats each successful `sync` step. The second sync must write nothing.
-        public var repeatsSyncs: Bool
+        package var repeatsSyncs: Bool
         /// Whether the runner compares the store with a ``ReferenceStore`` after each `sync` step. It stops at the
         /// first step that writes in another way or that the reference does not support.
-        public var checksReference: Bool
+        package var checksReference: Bool
 
         /// The size in bytes of the chunks in which the runner syncs each payload; nil to sync it as a whole.
-        public var chunkSize: Int?
+        package var chunkSize: Int?
         /// Whether the store is in an app database. Each sync except paged imports then runs in a transaction of the
         /// app.
-        public var usesAppDatabase: Bool
+        package var usesAppDatabase: Bool
         /// Whether the store uses existing tables, with other names for tables and columns, where the model allows
         /// that.
-        public var usesExistingTables: Bool
+        package var usesExistingTables: Bool
         /// Whether results list the transformers that the model of a case names and the runner does not register.
-        public var namesMissingTransformers: Bool
+        package var namesMissingTransformers: Bool
 
         /// Creates options; each is off by default.
-        public init(
+        package init(
             repeatsSyncs: Bool = false, checksReference: Bool = false, chunkSize: Int? = nil,
             usesAppDatabase: Bool = false, namesMissingTransformers: Bool = false,
             usesExistingTables: Bool = false
@@ -49,7 +49,10 @@ public struct ScenarioRunner: Sendable {
     private let options: Options
 
     /// Creates a runner that provides these features and skips cases that need others.
-    public init(facilities: ScenarioFeatures = .standard, options: Options = Options()) {
+    public init(facilities: ScenarioFeatures = .standard) { self.init(facilities: facilities, options: Options()) }
+
+    /// Creates a runner with options.
+    package init(facilities: ScenarioFeatures = .standard, options: Options) {
         self.facilities = facilities
         self.options = options
     }
@@ -192,12 +195,12 @@ struct ParallelEvaluation: Sendable {
 /// The runner skips and counts a case that needs any other feature.
 public struct ScenarioFeatures: Sendable {
     /// The names of the provided needs, such as `onDisk` and `valueTransformer:NAME`.
-    public private(set) var names: Set<String>
+    package private(set) var names: Set<String>
     /// The transformers that the runner registers on every model.
     let transformers: [AttributeTransformer]
 
     /// Creates features with these names, and a need for each transformer.
-    public init(names: Set<String>, transformers: [AttributeTransformer] = []) {
+    package init(names: Set<String>, transformers: [AttributeTransformer] = []) {
         self.names = names.union(transformers.map { "valueTransformer:\($0.name)" })
         self.transformers = transformers
     }
@@ -229,7 +232,7 @@ public struct ScenarioFeatures: Sendable {
     private static let builtIn = Set(StandardTransformer.allCases.map { "valueTransformer:\($0.rawValue)" })
 
     /// Returns the needs that are not provided, in the given order. Standard transformers are always provided.
-    public func missing(of needs: [String]) -> [String] {
+    package func missing(of needs: [String]) -> [String] {
         needs.filter { !names.contains($0) && !Self.builtIn.contains($0) }
     }
 }

@@ -4,7 +4,7 @@ public import Sync
 /// An in-memory service for tests, with versions, configurable capabilities and injected faults.
 public actor InMemoryService: SyncService {
     /// A fault that a test injects into a request.
-    public enum Fault: Sendable, Hashable {
+    package enum Fault: Sendable, Hashable {
         /// The request does not reach the service.
         case failsBeforeApply
         /// The service carries out the request, and the response is lost.
@@ -18,7 +18,7 @@ public actor InMemoryService: SyncService {
     }
 
     /// A request as the closures for faults receive it.
-    public enum Request: Sendable, Hashable {
+    package enum Request: Sendable, Hashable {
         /// A pull of one page of changes.
         case pull(String)
         /// A push of changes.
@@ -48,12 +48,14 @@ public actor InMemoryService: SyncService {
     private var lateOperations: [(countdown: Int, operation: PushOperation)] = []
     private var fault: (@Sendable (Request, Int) -> Fault?)?
     private var meanwhile: (@Sendable (Request) async -> Void)?
+    /// The number of requests so far.
+    public var requestCount: Int { requests.count }
     /// All requests since the last call of ``deleteRequests()``.
-    public private(set) var requests: [Request] = []
+    package private(set) var requests: [Request] = []
     /// The bodies of all creations and updates that the service carried out.
-    public private(set) var accepted: [JSONValue] = []
+    package private(set) var accepted: [JSONValue] = []
     /// The number of rows that pushes created.
-    public private(set) var creations = 0
+    package private(set) var creations = 0
 
     /// Creates a service without rows.
     public init(
@@ -71,13 +73,13 @@ public actor InMemoryService: SyncService {
 
     /// Sets the closure that may inject a fault. The service calls it for each request, with the number of the request
     /// from 1.
-    public func setFault(_ fault: (@Sendable (Request, Int) -> Fault?)?) { self.fault = fault }
+    package func setFault(_ fault: (@Sendable (Request, Int) -> Fault?)?) { self.fault = fault }
 
     /// Sets a closure that the service calls before it handles a request, as an event while the request is in flight.
-    public func onRequest(_ meanwhile: (@Sendable (Request) async -> Void)?) { self.meanwhile = meanwhile }
+    package func onRequest(_ meanwhile: (@Sendable (Request) async -> Void)?) { self.meanwhile = meanwhile }
 
     /// Removes the recorded requests.
-    public func deleteRequests() { requests = [] }
+    package func deleteRequests() { requests = [] }
 
     /// Stores a row, as another client of the service would. Returns its version.
     @discardableResult
@@ -104,23 +106,23 @@ public actor InMemoryService: SyncService {
     }
 
     /// Removes a row without a tombstone.
-    public func removeWithoutTombstone(_ entity: String, _ id: JSONValue) { rows[entity]?[id] = nil }
+    package func removeWithoutTombstone(_ entity: String, _ id: JSONValue) { rows[entity]?[id] = nil }
 
     /// The rows and idempotency keys of the service at one time.
-    public struct Copy: Sendable {
+    package struct Copy: Sendable {
         fileprivate let rows: [String: [JSONValue: Row]]
         fileprivate let keys: [String: JSONValue]
     }
 
     /// Returns a copy of the current rows, for ``restore(_:)``.
-    public func copy() -> Copy { Copy(rows: rows, keys: keys) }
+    package func copy() -> Copy { Copy(rows: rows, keys: keys) }
 
     /// Restores an earlier copy, as a service restored from a backup would. New IDs and versions still differ from all
     /// earlier ones.
-    public func restore(_ copy: Copy) { (rows, keys) = (copy.rows, copy.keys) }
+    package func restore(_ copy: Copy) { (rows, keys) = (copy.rows, copy.keys) }
 
     /// Returns the rows that are not deleted, by ID.
-    public func contents(of entity: String) -> [JSONValue: JSONValue] {
+    package func contents(of entity: String) -> [JSONValue: JSONValue] {
         (rows[entity] ?? [:]).filter { !$0.value.isDeleted }.mapValues(\.record)
     }
 
@@ -159,9 +161,9 @@ public actor InMemoryService: SyncService {
     }
 
     /// Returns all IDs with their versions, in one page.
-    public func ids(_ request: SweepRequest) async throws -> IDPage {
-        if try await nextFault(for: .ids(request.entity)) != nil { throw ServiceError.unreachable("the answer was lost") }
-        let rows = (rows[request.entity] ?? [:]).filter { !$0.value.isDeleted }
+    public func ids(of entity: String, page: String?) async throws -> IDPage {
+        if try await nextFault(for: .ids(entity)) != nil { throw ServiceError.unreachable("the answer was lost") }
+        let rows = (rows[entity] ?? [:]).filter { !$0.value.isDeleted }
         return IDPage(ids: Array(rows.keys), versions: rows.mapValues { "\($0.version)" })
     }
 

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 public import Sync
 
 /// Checks of what the engine requires of every service. Run them against a new service, with a real server behind it.
@@ -8,15 +8,13 @@ public import Sync
 /// ```
 public struct ServiceConformance: Sendable {
     /// A requirement that the service does not meet.
-    public struct Failure: LocalizedError, Sendable, Hashable, CustomStringConvertible {
+    public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
         /// The name of the check.
-        public let check: String
+        package let check: String
         /// What the service did instead.
-        public let message: String
+        package let message: String
         /// The name of the check and the message.
         public var description: String { "\(check): \(message)" }
-        /// The description, so that `localizedDescription` is the same text.
-        public var errorDescription: String? { description }
     }
 
     private let service: any SyncService
@@ -103,7 +101,7 @@ public struct ServiceConformance: Sendable {
         var ids: [JSONValue] = []
         var page: String?
         repeat {
-            let answer = try await service.ids(SweepRequest(entity: entity, page: page))
+            let answer = try await service.ids(of: entity, page: page)
             ids += answer.ids
             page = answer.next
         } while page != nil

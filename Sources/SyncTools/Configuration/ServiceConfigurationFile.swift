@@ -1,15 +1,15 @@
-public import Foundation
+package import Foundation
 import HTTPTypes
 import SyncCore
-public import SyncService
+package import SyncService
 
 /// A service and the synced entities, read from a JSON file. `Docs/engine-configuration.schema.json` describes its
 /// format.
 ///
 /// Secrets stay in environment variables; the file names them as `${NAME}`.
-public struct ServiceConfigurationFile: Sendable {
+package struct ServiceConfigurationFile: Sendable {
     /// The kind of service.
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// A REST service, configured by the member `rest`.
         case rest
         /// Kinto.
@@ -23,25 +23,25 @@ public struct ServiceConfigurationFile: Sendable {
     }
 
     /// The kind of service.
-    public let kind: Kind
+    package let kind: Kind
     /// The synced entities, in the order of the file.
-    public let entities: [SyncedEntity]
+    package let entities: [SyncedEntity]
     /// The configuration of the engine.
-    public var settings = EngineSettings()
+    package var settings = EngineSettings()
     let url: URL
     let paths: [String: String]
     private let headers: [HTTPField.Name: String]
     /// The time limit for a response, and for the command that prints credentials.
-    public let timeout: Duration
+    package let timeout: Duration
     private let rest: RESTOptions
     private let kinto: (bucket: String, collection: String)
     private let pocketBase: PocketBaseSection
     private let parse: ParseOptions?
     private let schemaVersion: Int
     /// The command that prints the value of ``credentialHeader``, if there is one.
-    public let credentialCommand: [String]?
+    package let credentialCommand: [String]?
     /// The header that identifies the user: `Authorization`, or for Parse the header with the session token.
-    public var credentialHeader: String { kind == .parse ? "X-Parse-Session-Token" : "Authorization" }
+    package var credentialHeader: String { kind == .parse ? "X-Parse-Session-Token" : "Authorization" }
     /// The error for a variable that is not set. Every request then fails with it.
     private let unset: SyncError?
 
@@ -57,7 +57,7 @@ public struct ServiceConfigurationFile: Sendable {
     ///     Members with a fixed choice of values, such as `service` and `policy`, always require their variables.
     /// - Throws: ``SyncError`` `unreadableFile`; `malformedJSON`; `invalidConfiguration` with the path of the invalid
     ///   member.
-    public init(
+    package init(
         contentsOf url: URL, environment: [String: String] = ProcessInfo.processInfo.environment,
         makesRequests: Bool = true
     ) throws {
@@ -78,7 +78,7 @@ public struct ServiceConfigurationFile: Sendable {
     ///   - environment: The values for `${NAME}`.
     ///   - makesRequests: See ``init(contentsOf:environment:makesRequests:)``.
     /// - Throws: ``SyncError`` `malformedJSON`; `invalidConfiguration` with the path of the invalid member.
-    public init(
+    package init(
         _ json: Data, environment: [String: String] = ProcessInfo.processInfo.environment, makesRequests: Bool = true
     ) throws {
         let variables = ConfigurationVariables(environment, areNeeded: makesRequests)
@@ -145,7 +145,7 @@ public struct ServiceConfigurationFile: Sendable {
     /// Returns the service that the file describes.
     ///
     /// - Parameter credentials: The credentials of the user, in addition to the headers of the file.
-    public func service(
+    package func service(
         credentials: ServiceCredentials = .none, transport: (any HTTPTransport)? = nil
     ) -> any SyncService {
         let transport = unset.map(UnconfiguredTransport.init) ?? transport ?? DefaultTransport(timeout: timeout)

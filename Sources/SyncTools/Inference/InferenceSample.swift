@@ -1,40 +1,40 @@
-public import Foundation
-public import SyncCore
+package import Foundation
+package import SyncCore
 
 /// Sample JSON to infer a model from, and the entity of its records.
 ///
 /// ```swift
 /// let inferred = try InferredModel(from: [InferenceSample(users, entity: "User"), InferenceSample(posts, entity: "Post")])
 /// ```
-public struct InferenceSample: Sendable {
+package struct InferenceSample: Sendable {
     /// UTF-8 JSON: an array of records, one record, NDJSON, or a format that ``form``, ``keyedBy`` and ``entities``
     /// describe.
-    public var json: Data
+    package var json: Data
     /// The entity of the root records. For a JSON:API document, the entity of its first resource.
-    public var entity: String
+    package var entity: String
     /// The JSON keys of the root records' primary key, all with scalar values; nil for `id` or another recognized name.
-    public var primaryKey: SyncModel.PrimaryKey?
+    package var primaryKey: SyncModel.PrimaryKey?
     /// Whether root records without a recognized key name get a key whose values are unique in all of them.
-    public var infersKey = false
+    package var infersKey = false
     /// The format of the payload.
-    public var form: PayloadFormat
+    package var form: PayloadFormat
     /// The JSON key of the attribute for the names, if an object holds the records by name; else nil.
-    public var keyedBy: KeyedBy?
+    package var keyedBy: KeyedBy?
     /// The entity of each list by its key path, if the payload has several lists. ``entity`` is then ignored.
-    public var entities: [String: String] = [:]
+    package var entities: [String: String] = [:]
     /// The key path of the records inside the payload.
-    public var keyPath: [String]
+    package var keyPath: [String]
     /// The number of bytes at the start to read complete records from; nil for all.
-    public var size: Int?
+    package var size: Int?
     /// The name of the sample in errors, such as its file name; nil for none.
-    public var name: String?
+    package var name: String?
     /// The members of each entity's records that are ignored.
     var prunings: [String: SamplePruning] = [:]
     /// Whether root records may lack a key, because their entity is known.
     var admitsNoKey = false
 
     /// Creates a sample of one entity.
-    public init(
+    package init(
         _ json: Data, entity: String, primaryKey: String? = nil, form: PayloadFormat = .json, keyPath: [String] = [],
         size: Int? = nil, name: String? = nil
     ) {
@@ -48,7 +48,7 @@ public struct InferenceSample: Sendable {
     }
 
     /// Creates a sample of one entity with a composite key.
-    public init(
+    package init(
         _ json: Data, entity: String, primaryKey: [String], form: PayloadFormat = .json, keyPath: [String] = [],
         size: Int? = nil, name: String? = nil
     ) {

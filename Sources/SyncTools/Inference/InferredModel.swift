@@ -11,11 +11,11 @@ public import SyncCore
 /// the model reads all keys and reports no diagnostics. What samples cannot show is decided so that no data is lost. A
 /// list is many-to-many unless each of its rows has one owner, and no delete rule cascades. Values that fit no type are
 /// stored as JSON, and inconsistent objects are not of one entity.
-public struct InferredModel: Sendable {
+package struct InferredModel: Sendable {
     /// The inferred model. ``SyncModel/schemaFile()`` returns it as a schema file.
-    public let model: SyncModel
+    package let model: SyncModel
     /// Notes about the guesses, in the order of the model.
-    public let notes: [InferenceNote]
+    package let notes: [InferenceNote]
     /// The JSON keys of the members.
     let origins: [InferredOrigin]
 
@@ -24,7 +24,7 @@ public struct InferredModel: Sendable {
     /// - Throws: ``SyncError`` for invalid JSON, with the position; `noRecords`; `primaryKeyMissing` if no root record
     ///   has a key, with possible keys and the option for the detected format; `invalidModel` for an invalid entity
     ///   name, and for more than 2,000 entities or 2,000 keys of one entity.
-    public init(from samples: [InferenceSample]) throws {
+    package init(from samples: [InferenceSample]) throws {
         var roots = InferenceRoots()
         for sample in samples {
             do {
@@ -53,35 +53,32 @@ public struct InferredModel: Sendable {
 }
 
 extension SyncModel {
-    /// Infers a model from sample JSON. ``InferredModel`` also returns notes about the guesses.
+    /// Infers a model from sample JSON.
     ///
     /// - Parameters:
     ///   - json: An array of records, or one record.
     ///   - entity: The entity of the records.
-    ///   - primaryKey: The JSON key of their primary key; nil for `id` or another recognized name.
+    ///   - primaryKey: The JSON key of their primary key, or those of its parts; nil for `id` or another recognized name.
     /// - Throws: ``SyncError`` for invalid JSON, with the position; `primaryKeyMissing` if no record has a key.
-    public init(inferredFrom json: Data, entity: String, primaryKey: String? = nil) throws {
-        self = try InferredModel(from: [InferenceSample(json, entity: entity, primaryKey: primaryKey)]).model
-    }
-
-    /// Infers a model from sample JSON whose records have a composite key.
-    public init(inferredFrom json: Data, entity: String, primaryKey: [String]) throws {
-        self = try InferredModel(from: [InferenceSample(json, entity: entity, primaryKey: primaryKey)]).model
+    public init(inferredFrom json: Data, entity: String, primaryKey: SyncModel.PrimaryKey? = nil) throws {
+        var sample = InferenceSample(json, entity: entity)
+        sample.primaryKey = primaryKey
+        self = try InferredModel(from: [sample]).model
     }
 }
 
 /// A guess about a part of a model, with its evidence.
-public struct InferenceNote: Sendable, Hashable, Codable, CustomStringConvertible {
+package struct InferenceNote: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The entity or member: `User`, `User.age`.
-    public var path: String
+    package var path: String
     /// The guess and its evidence: `integer: 120 values, 3 null`.
-    public var message: String
+    package var message: String
 
     /// Whether the note is about the primary key, which decides which records are one row.
     package private(set) var isAboutKey = false
 
     /// Creates a note.
-    public init(_ place: String, _ message: String) {
+    package init(_ place: String, _ message: String) {
         self.path = place
         self.message = message
     }
@@ -92,7 +89,7 @@ public struct InferenceNote: Sendable, Hashable, Codable, CustomStringConvertibl
     }
 
     /// The place and the message: `User.age: integer: 120 values, 3 null`.
-    public var description: String { "\(path): \(message)" }
+    package var description: String { "\(path): \(message)" }
 }
 
 /// Builds a model from inferred entities: names, keys, inverses.

@@ -1,4 +1,4 @@
-public import SyncCore
+package import SyncCore
 
 /// A model extended with what new samples need. Nothing in the model is removed, renamed or narrowed.
 ///
@@ -6,11 +6,11 @@ public import SyncCore
 /// let found = try ModelEvolution(of: stack.model, by: [InferenceSample(json, entity: "User")])
 /// for remark in found.remarks { print(remark) }  // User.nickname: string, new
 /// ```
-public struct ModelEvolution: Sendable {
+package struct ModelEvolution: Sendable {
     /// The extended model.
-    public private(set) var model: SyncModel
+    package private(set) var model: SyncModel
     /// Notes about additions and widened types, in the order found; empty if the samples need none.
-    public private(set) var notes: [InferenceNote] = []
+    package private(set) var notes: [InferenceNote] = []
 
     private var entities: [SyncModel.Entity]
     /// Entity → index; entity → attribute → index; entity → used names.
@@ -34,7 +34,7 @@ public struct ModelEvolution: Sendable {
     ///   an attribute stays an attribute; without values, it becomes a relationship if the samples have objects.
     /// - Throws: The errors of ``InferredModel/init(from:)`` and of `hasValues`; ``SyncError`` `unknownEntity` for a
     ///   sample of an entity that the model does not have.
-    public init(
+    package init(
         of model: SyncModel, by samples: [InferenceSample],
         hasValues: @escaping @Sendable (_ entity: String, _ attribute: String) throws -> Bool = { _, _ in false }
     ) throws {

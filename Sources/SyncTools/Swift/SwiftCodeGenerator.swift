@@ -1,5 +1,5 @@
 import Foundation
-public import SyncCore
+package import SyncCore
 
 /// A model as Swift types, which `syncdb schema swift` prints.
 ///
@@ -7,9 +7,9 @@ public import SyncCore
 /// let source = SwiftCodeGenerator(model, form: .macros, namespace: "Blog")
 /// print(source.text)
 /// ```
-public struct SwiftCodeGenerator: Sendable, Hashable {
+package struct SwiftCodeGenerator: Sendable, Hashable {
     /// The form of the generated types.
-    public enum Form: String, Sendable, Hashable, CaseIterable {
+    package enum Form: String, Sendable, Hashable, CaseIterable {
         /// Types with `@Entity`, from which the model can be created again.
         case macros
         /// GRDB records that are `Codable` and need no other import. They read and write the tables of a store.
@@ -17,14 +17,14 @@ public struct SwiftCodeGenerator: Sendable, Hashable {
     }
 
     /// The generated source code.
-    public let text: String
+    package let text: String
     /// Notes about parts of the model that the types do not express.
-    public let notes: [String]
+    package let notes: [String]
 
     /// Generates the types of a model.
     ///
     /// - Parameter namespace: The enumeration around the types; nil for none.
-    public init(_ model: SyncModel, form: Form = .macros, namespace: String? = nil) {
+    package init(_ model: SyncModel, form: Form = .macros, namespace: String? = nil) {
         var writer = SwiftWriter(model, form)
         text = writer.source(in: namespace)
         notes = writer.notes

@@ -77,7 +77,7 @@ extension SyncDiagnostic {
     }
 
     /// Creates a diagnostic for a pending reference.
-    init(_ reference: SyncResult.UnresolvedReference, path: String) {
+    init(_ reference: SyncResult.Link, path: String) {
         self.init(
             .pendingReference, entity: reference.entity, path: path,
             message: "\(reference.entity) \(reference.key) references \(reference.target) by "

@@ -74,7 +74,7 @@ struct PayloadValidator {
     }
 
     init(
-        _ model: CompiledModel, hasParent: Bool, locating unresolved: [SyncResult.UnresolvedReference]
+        _ model: CompiledModel, hasParent: Bool, locating unresolved: [SyncResult.Link]
     ) {
         self.model = model
         self.hasParent = hasParent
@@ -263,7 +263,7 @@ struct PendingReferenceLocator {
     private var requested: Set<Reference> = []
     private var paths: [Reference: String] = [:]
 
-    init(_ unresolved: [SyncResult.UnresolvedReference], in model: CompiledModel) {
+    init(_ unresolved: [SyncResult.Link], in model: CompiledModel) {
         self.model = model
         for reference in unresolved {
             guard let found = self.reference(reference) else { continue }
@@ -272,7 +272,7 @@ struct PendingReferenceLocator {
         }
     }
 
-    private func reference(_ found: SyncResult.UnresolvedReference) -> Reference? {
+    private func reference(_ found: SyncResult.Link) -> Reference? {
         model.entityID(found.entity).map {
             Reference(entity: $0, relationship: found.relationship, target: "\(found.target)")
         }
@@ -296,7 +296,7 @@ struct PendingReferenceLocator {
         model.rowKey(id, of: entity)?.recordKey(model.keyType(of: entity.id)).description ?? ""
     }
 
-    func path(of unresolved: SyncResult.UnresolvedReference) -> String? {
+    func path(of unresolved: SyncResult.Link) -> String? {
         reference(unresolved).flatMap { paths[$0] }
     }
 }

@@ -68,7 +68,7 @@ extension Sync {
     ///
     /// - Parameter entities: The entity of each list, by its dotted key path.
     /// - Throws: ``SyncError`` if the payload cannot be synced at all.
-    public static func validate(
+    package static func validate(
         _ json: Data, inEntities entities: [String: String], stack: DataStack, options: SyncOptions = SyncOptions()
     ) async throws -> [SyncDiagnostic] {
         try await validate(json, SyncCall(entities, stack, .all, options))

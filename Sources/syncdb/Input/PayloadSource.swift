@@ -147,7 +147,7 @@ struct Payload: SyncPayloadConvertible {
 
     func syncPayload() throws -> SyncPayload {
         switch content {
-        case .whole(let data): data.syncPayload()
+        case .whole(let data): try data.syncPayload()
         case .file(let url): try url.syncPayload()
         case .chunks(let chunks): .buffers(chunks)
         }

@@ -24,7 +24,7 @@ struct ResultTests {
         report.countLinks(added: 2)
         report.countLinks(removed: 3)
         report.countLinks(added: 1, removed: 1)
-        let awaited = SyncResult.UnresolvedReference(
+        let awaited = SyncResult.Link(
             entity: "Song", key: .integer(1), relationship: "shelf", target: .integer(7))
         let result = report.makeResult(unresolved: [awaited])
         #expect(result.linksAdded == 3 && result.linksRemoved == 4 && result.unresolved == [awaited])

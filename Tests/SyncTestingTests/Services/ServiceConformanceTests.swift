@@ -41,11 +41,11 @@ private struct BrokenService: SyncService {
         return page
     }
 
-    func ids(_ request: SweepRequest) async throws -> IDPage {
-        var page = try await memory.ids(request)
-        if fault == .listsNotAllIDs { page.ids.removeLast() }
-        if fault == .listsAnIDTwice, let first = page.ids.first { page.ids.append(first) }
-        return page
+    func ids(of entity: String, page: String?) async throws -> IDPage {
+        var listing = try await memory.ids(of: entity, page: page)
+        if fault == .listsNotAllIDs { listing.ids.removeLast() }
+        if fault == .listsAnIDTwice, let first = listing.ids.first { listing.ids.append(first) }
+        return listing
     }
 
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchOutcome] {

@@ -31,11 +31,11 @@ for id in 1...pulled {
 let engine = try SyncEngine(stack: stack, service: service, entities: ["Task"])
 
 func measure(_ name: String, _ body: () async throws -> SyncReport) async throws {
-    await service.deleteRequests()
+    let earlier = await service.requestCount
     let start = ContinuousClock.now
     let report = try await body()
     let seconds = ContinuousClock.now - start
-    let requests = await service.requests.count
+    let requests = await service.requestCount - earlier
     let (done, total) = (report.total.deleted + report.total.removed, report.total)
     print("\(name): \(seconds), \(requests) requests, \(total.inserted) in, \(total.sent) out, \(done) deleted")
 }
@@ -62,9 +62,9 @@ func least(_ body: () async throws -> Void) async throws -> Duration {
     return least
 }
 let asked = try await least { _ = try await service.pull(PullRequest(entity: "Task", cursor: cursor)) }
-await service.deleteRequests()
+let earlier = await service.requestCount
 let run = try await least { try await engine.sync() }
-let requests = await service.requests.count / 20
+let requests = (await service.requestCount - earlier) / 20
 print("nothing new: \(run), \(requests) request, \(asked) of it the service's")
 try stack.write { db in
     try db.execute(sql: "UPDATE Task SET points = points + 1, title = title || '!' WHERE id <= ?", arguments: [pushed])
